@@ -1,0 +1,110 @@
+"""The exceptions of Clonometer.
+
+::
+
+    ClonometerError
+    ├── UsageError              the caller asked for what does not exist        exit 2
+    │   └── PlanError           a plan that cannot be meant
+    ├── InputError              a file that is not what it should be            exit 2
+    │   ├── RunFileError        truncated, foreign, newer or damaged run file
+    │   └── CatalogueError      a driver described itself wrongly
+    ├── OutputError             a result that cannot be written                 exit 2
+    ├── ProtocolError           a driver's answer that breaks docs/protocol.md
+    ├── DriverError             a driver that cannot be started or has died
+    └── UnavailableError        what this machine cannot do, with its numbers
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ClonometerError(Exception):
+    """Base of all errors that Clonometer raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What was wrong, and with what.
+    hint
+        The next step, or None.
+    """
+
+    exit_status = 2
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(ClonometerError):
+    """The caller asked for what does not exist or cannot be meant."""
+
+
+class PlanError(UsageError):
+    """A plan that cannot be read or expanded."""
+
+
+class InputError(ClonometerError):
+    """A file that is not what it should be."""
+
+
+class RunFileError(InputError):
+    """A run file that is truncated, foreign, newer or damaged."""
+
+
+class CatalogueError(InputError):
+    """A driver's description of itself that breaks docs/protocol.md."""
+
+
+class OutputError(ClonometerError):
+    """A result that cannot be written where it was asked for."""
+
+
+class ProtocolError(ClonometerError):
+    """A driver's answer that breaks docs/protocol.md."""
+
+    exit_status = 4
+
+
+class DriverError(ClonometerError):
+    """A driver that cannot be started, hangs or has died."""
+
+    exit_status = 4
+
+
+class UnavailableError(ClonometerError):
+    """What this machine cannot do; the message carries the numbers."""
+
+    exit_status = 4
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """Build the error for a name that does not exist: what exists, and the nearest match.
+
+    Parameters
+    ----------
+    kind
+        What was named, for example ``"workload"``.
+    name
+        The name that was given.
+    known
+        The names that exist.
+
+    Returns
+    -------
+    UsageError
+        With a message that names the nearest match and a hint that lists what exists.
+
+    Examples
+    --------
+    >>> unknown("plan", "defalt", ["default", "quick"]).message
+    "unknown plan 'defalt'; did you mean 'default'?"
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    tail = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"what exists: {', '.join(names)}" if names else None
+    return UsageError(f"unknown {kind} {name!r}{tail}", hint)

@@ -1,0 +1,100 @@
+"""Cells: one workload under one requested condition, and their canonical text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from clonometer.units import format_bytes
+
+AxisValue = int | str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the catalogue (docs/protocol.md).
+
+    ``kind`` is ``bytes``, ``count``, ``choice`` or ``text``; ``values`` is empty unless it is a choice.
+    """
+
+    name: str
+    kind: str
+    default: AxisValue
+    summary: str = ""
+    values: tuple[str, ...] = ()
+    minimum: int | None = None
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A workload, its full condition (every axis of the workload, defaults included) and its temperature.
+
+    ``text`` is canonical: axes that differ from their default, and the temperature where there is one, in
+    alphabetical order; sizes in binary units.
+
+    Examples
+    --------
+    >>> axes = {"parent_bytes": Axis("parent_bytes", "bytes", 0)}
+    >>> make_cell("launch.fork", {"parent_bytes": 67108864}, "warm", axes).text
+    'launch.fork[parent_bytes=64MiB,temperature=warm]'
+    """
+
+    text: str
+    workload: str
+    condition: Mapping[str, AxisValue]
+    temperature: str | None
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+def make_cell(
+    workload: str,
+    condition: Mapping[str, AxisValue],
+    temperature: str | None,
+    axes: Mapping[str, Axis],
+) -> Cell:
+    """Build a cell: fill in defaults for every axis in ``axes`` and write its canonical text.
+
+    Parameters
+    ----------
+    workload
+        The workload's id.
+    condition
+        Values that were asked for, sizes in bytes. Every key must be in ``axes``.
+    temperature
+        ``cold``, ``warm`` or None.
+    axes
+        The axes that the workload has, by name.
+    """
+    full = {name: condition.get(name, axis.default) for name, axis in sorted(axes.items())}
+    shown = {name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default}
+    if temperature is not None:
+        shown["temperature"] = temperature
+    inside = ",".join(f"{name}={text}" for name, text in sorted(shown.items()))
+    return Cell(f"{workload}[{inside}]" if inside else workload, workload, full, temperature)
+
+
+def _value_text(value: AxisValue, axis: Axis) -> str:
+    return format_bytes(value) if axis.kind == "bytes" and isinstance(value, int) else str(value)
+
+
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """Compile a cell glob: ``*`` and ``?`` are wild, brackets are themselves, since cell text has brackets.
+
+    Examples
+    --------
+    >>> bool(glob_pattern("launch.fork[*warm]").fullmatch("launch.fork[temperature=warm]"))
+    True
+    """
+    wild = {"*": ".*", "?": "."}
+    return re.compile("".join(wild.get(letter, re.escape(letter)) for letter in glob))
+
+
+def matches(text: str, globs: Iterable[str]) -> bool:
+    """Whether a cell's text matches any of the globs, whole or by its workload alone."""
+    return any(
+        glob_pattern(glob).fullmatch(text) or glob_pattern(glob).fullmatch(text.split("[", 1)[0]) for glob in globs
+    )

@@ -1,0 +1,85 @@
+"""What a plan is once it has been read, checked against the catalogue and expanded: pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clonometer.plan.cell import Axis, AxisValue, Cell
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One entry of the catalogue (docs/protocol.md)."""
+
+    id: str
+    family: str
+    summary: str
+    axes: tuple[str, ...]
+    temperatures: tuple[str, ...]
+    quantities: tuple[str, ...]
+    nulls: Mapping[str, str]
+    call_returns_contains: str | None
+    available: bool
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One column that a driver can measure; ``stage`` is None outside launches."""
+
+    name: str
+    unit: str
+    stage: str | None
+    summary: str
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All that the drivers can do: the only catalogue there is. ``raw`` is the merged JSON it was read from."""
+
+    axes: Mapping[str, Axis]
+    workloads: Mapping[str, Workload]
+    quantities: Mapping[str, Quantity]
+    lacks: tuple[Mapping[str, str], ...]
+    raw: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a target is measured. ``processes`` is the least number of driver starts to aim for."""
+
+    processes: int = 12
+    samples: int = 200
+    blocks: int = 3
+    warmup: int = 20
+    block_limit_ns: int = 100_000_000
+
+
+@dataclass(frozen=True)
+class Target:
+    """What one start of a driver measures: the cells that differ only in temperature.
+
+    ``options`` are further driver keys that are no axes (``stages``, ``child_spin_ns``, ...).
+    """
+
+    workload: str
+    condition: Mapping[str, AxisValue]
+    cells: tuple[Cell, ...]
+    limits: Limits
+    options: Mapping[str, AxisValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An expanded plan: targets in the order of the file, no cell twice."""
+
+    name: str
+    title: str
+    budget_seconds: float
+    targets: tuple[Target, ...]
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells, in order."""
+        return tuple(cell for target in self.targets for cell in target.cells)

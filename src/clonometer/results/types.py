@@ -1,0 +1,160 @@
+"""What results hand to views, exports and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+RESULTS_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Warning_:
+    """Something that weakens a number, as data.
+
+    ``id`` is stable and dotted (``processes.few``); ``sentence`` says what was seen, with numbers; ``next_step``
+    what to do about it.
+    """
+
+    id: str
+    sentence: str
+    next_step: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One cell, stage and observed placement: the row of every table (the entry of ``cells`` in ``show --json``).
+
+    Attributes
+    ----------
+    cell, workload, condition, temperature
+        As in the plan; ``condition`` has every axis of the workload, sizes in bytes.
+    stage
+        ``call_returns``, ``task_runs``, ``image_runs``, ``reaped``, or None outside launches.
+    placement
+        Observed: ``same_cpu``, ``other_cpu``, or None where it was not observed. One entry for each that occurred.
+    quantity, unit
+        The driver's column and its unit.
+    n_samples, n_processes
+        Counts of successful samples and of the processes they came from.
+    median_ns, median_low_ns, median_high_ns
+        Median of process medians with its 95% interval, in ns; None where ``unit`` is no time, or no sample.
+    p99_ns, p99_reason
+        Pooled 99th percentile in ns, or None with the reason.
+    min_ns
+        The smallest sample in ns.
+    effective_mhz
+        Median effective frequency of the CPUs used; None where it was not measured.
+    resolution_ns
+        Below this a figure is printed as ``< x``.
+    family, linkage
+        From the catalogue and the condition, for grouping.
+    rankable, not_rankable_reason
+        Whether this row may take part in a ranking (vfork's ``call_returns`` may not).
+    """
+
+    cell: str
+    workload: str
+    condition: Mapping[str, int | str]
+    temperature: str | None
+    stage: str | None
+    placement: str | None
+    quantity: str
+    unit: str
+    n_samples: int
+    n_processes: int
+    median_ns: float | None
+    median_low_ns: float | None
+    median_high_ns: float | None
+    p99_ns: float | None
+    p99_reason: str | None
+    min_ns: float | None
+    effective_mhz: float | None
+    resolution_ns: float
+    family: str
+    rankable: bool = True
+    not_rankable_reason: str | None = None
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    clock_skew: int = 0
+    warnings: tuple[Warning_, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """How a cell of the plan ended: ``ok``, ``skipped``, ``failed`` or ``missing``, with the reason."""
+
+    cell: str
+    status: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence computed from the results, with the numbers it rests on.
+
+    ``numbers`` maps names to numbers, texts or lists of them; a ratio stands as ``ratio``, ``ratio_low``,
+    ``ratio_high``; ``cells`` names the evidence.
+    """
+
+    id: str
+    sentence: str
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EcdfSeries:
+    """An empirical distribution ready to plot: sorted times in ns and the fraction of samples at or below each.
+
+    At most 400 points; the ends are kept.
+    """
+
+    label: str
+    cell: str
+    workload: str
+    family: str
+    stage: str
+    placement: str | None
+    temperature: str | None
+    x_ns: Sequence[float]
+    fraction: Sequence[float]
+
+
+@dataclass(frozen=True)
+class MemorySeries:
+    """Launch time against the parent's memory, for one workload and stage: medians with their intervals, in ns."""
+
+    workload: str
+    label: str
+    stage: str
+    pages: str
+    parent_bytes: Sequence[int]
+    median_ns: Sequence[float]
+    low_ns: Sequence[float]
+    high_ns: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that is known of a run, for views: estimates, findings, plots and facts."""
+
+    run_name: str
+    status: str
+    status_reason: str | None
+    plan_name: str
+    started: str
+    duration_s: float
+    command: Sequence[str]
+    host: Mapping[str, Any]
+    clock: Mapping[str, Any]
+    clonometer_version: str
+    seed: int
+    n_processes: int
+    n_samples: int
+    cells: Sequence[Estimate]
+    cell_statuses: Sequence[CellStatus]
+    findings: Sequence[Finding]
+    warnings: Sequence[Warning_]
+    ecdfs: Sequence[EcdfSeries]
+    memory: Sequence[MemorySeries]
+    summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
