@@ -1,1 +1,4 @@
-"""Stats."""
+"""Statistics: quantiles, bootstrap, effective sample size, distributions and lines.
+
+Knows no path, no Parquet and no workload; every estimator stands in docs/methods.md.
+"""

@@ -1,0 +1,56 @@
+"""Empirical distributions, thinned so that a picture of them stays small."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clonometer.stats.quantiles import Floats, finite_values
+
+MOST_POINTS = 400
+
+
+def thin_ecdf(values: ArrayLike, most_points: int = MOST_POINTS) -> tuple[Floats, Floats]:
+    """Empirical distribution function at no more than ``most_points`` of its steps.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), finite, in any order and unit.
+    most_points
+        How many points to keep, at least 2. Steps are kept evenly by rank, so that the picture is off by no
+        more than 1 / (most_points - 1) in the fraction.
+
+    Returns
+    -------
+    x, fraction
+        Two float64 arrays of the same shape (points,): distinct values in rising order, and the fraction of
+        all values at or below each. Smallest and largest are always kept; the last fraction is 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no value, one is not finite, or ``most_points`` is below 2.
+
+    Examples
+    --------
+    >>> x, fraction = thin_ecdf([3, 1, 1, 2])
+    >>> x.tolist(), fraction.tolist()
+    ([1.0, 2.0, 3.0], [0.5, 0.75, 1.0])
+    """
+    if most_points < 2:
+        raise ValueError(f"an ecdf needs at least its two ends, not {most_points} points")
+    ordered = np.sort(finite_values(values))
+    n = ordered.size
+    x, counts = np.unique(ordered, return_counts=True)
+    fraction = np.cumsum(counts) / n
+    if x.size > most_points:
+        ranks = np.linspace(1, n, most_points) / n
+        # Rounding may push a rank past its step by one unit in the last place, hence the half sample.
+        kept = np.unique(np.clip(np.searchsorted(fraction, ranks - 0.5 / n), 0, x.size - 1))
+        kept = np.unique(np.concatenate([[0], kept, [x.size - 1]]))
+        # The two ends may come on top of the even ranks; what exceeds the limit goes from the middle.
+        if kept.size > most_points:
+            kept = np.delete(kept, np.arange(1, 1 + kept.size - most_points))
+        x, fraction = x[kept], fraction[kept]
+    return np.asarray(x, dtype=np.float64), np.asarray(fraction, dtype=np.float64)

@@ -1,0 +1,207 @@
+"""Quantiles of independent values with intervals from order statistics.
+
+No distribution is assumed: the number of values at or below a quantile is binomial, whatever the values are.
+
+References
+----------
+.. [1] T. P. Hettmansperger, S. J. Sheather, "Confidence intervals based on interpolated order statistics",
+       Statistics & Probability Letters 4 (1986) 75-79: the median.
+.. [2] J. Nyblom, "Note on interpolated order statistics", Statistics & Probability Letters 14 (1992) 129-131:
+       any quantile; equals [1]_ at the median.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clonometer.stats.interval import Interval
+
+Floats = NDArray[np.float64]
+
+_INTERPOLATED = "order statistics, interpolated"
+_RANGE = "range of the values"
+
+
+def finite_values(values: ArrayLike, what: str = "values") -> Floats:
+    """Return ``values`` as a one-dimensional float64 array, or refuse them.
+
+    Raises
+    ------
+    ValueError
+        If they are empty, not one-dimensional, or hold a NaN or an infinity.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be one-dimensional, not of shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"{what} must not be empty")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{what} must be finite")
+    return array
+
+
+def binomial_cdf(n: int, probability: float) -> Floats:
+    """Cumulative distribution of Binomial(n, probability) at 0, 1, ..., n.
+
+    Parameters
+    ----------
+    n
+        Number of trials, at least 1.
+    probability
+        Chance of a success, strictly between 0 and 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n + 1,), float64, non-decreasing, its last entry 1.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` or ``probability`` is out of range.
+
+    Examples
+    --------
+    >>> binomial_cdf(2, 0.5).tolist()
+    [0.25, 0.75, 1.0]
+    """
+    if n < 1 or not 0 < probability < 1:
+        raise ValueError(f"no binomial distribution with n={n} and probability={probability}")
+    k = np.arange(1, n + 1, dtype=np.float64)
+    # In logarithms, because the first term underflows from about n = 1,000 on.
+    steps = np.log((n - k + 1) / k) + np.log(probability / (1 - probability))
+    log_mass = np.concatenate([[0.0], np.cumsum(steps)]) + n * np.log1p(-probability)
+    cumulative = np.cumsum(np.exp(log_mass))
+    return np.asarray(np.minimum(cumulative / cumulative[-1], 1.0), dtype=np.float64)
+
+
+def quantile_interval(values: ArrayLike, probability: float = 0.5, confidence: float = 0.95) -> Interval:
+    """Estimate a quantile of independent values, with an interval from order statistics.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), independent, finite, in any unit; the result has the same unit.
+    probability
+        Which quantile, strictly between 0 and 1.
+    confidence
+        Coverage asked for, strictly between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        Its value is the quantile by linear interpolation (Hyndman and Fan's type 7, numpy's default). Where
+        the two ends of the sample cannot reach ``confidence`` (for the median at 95%: fewer than 6 values)
+        the interval is the range, ``confidence`` what it covers, and ``reaches_nominal`` False. Never NaN.
+
+    Raises
+    ------
+    ValueError
+        If there is no value, a value is not finite, or a probability is out of range.
+
+    Notes
+    -----
+    Each limit errs with probability (1 - confidence) / 2 and is interpolated between the two order statistics
+    that bracket it [1]_ [2]_.
+
+    Examples
+    --------
+    >>> interval = quantile_interval([1, 2, 3, 4, 5, 6])
+    >>> round(interval.low, 2), interval.value, round(interval.high, 2)
+    (1.36, 3.5, 5.64)
+    >>> quantile_interval([1, 2, 3]).confidence, quantile_interval([1, 2, 3]).reaches_nominal
+    (0.75, False)
+    """
+    ordered = np.sort(finite_values(values))
+    if not 0 < confidence < 1:
+        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+    n = ordered.size
+    tail = (1 - confidence) / 2
+    below = binomial_cdf(n, probability)
+    above = binomial_cdf(n, 1 - probability)
+    value = float(np.quantile(ordered, probability))
+    if below[0] > tail or above[0] > tail:
+        return Interval(
+            value=value,
+            low=float(ordered[0]),
+            high=float(ordered[-1]),
+            confidence=max(0.0, float(1 - below[0] - above[0])),
+            method=_RANGE,
+            n=n,
+            reaches_nominal=False,
+        )
+    low = _lower_limit(ordered, below, probability, tail)
+    high = -_lower_limit(-ordered[::-1], above, 1 - probability, tail)
+    return Interval(value, min(low, value), max(high, value), confidence, _INTERPOLATED, n)
+
+
+def _lower_limit(ordered: Floats, cumulative: Floats, probability: float, tail: float) -> float:
+    """Return the interpolated order statistic that exceeds the quantile with probability ``tail``."""
+    n = ordered.size
+    # P(X_(r) > quantile) = P(fewer than r values at or below it) = cumulative[r - 1].
+    r = int(np.searchsorted(cumulative, tail, side="right"))
+    if r >= n:
+        return float(ordered[-1])
+    share = (tail - cumulative[r - 1]) / (cumulative[r] - cumulative[r - 1])
+    if share == 0:
+        return float(ordered[r - 1])
+    odds = r * (1 - probability) * (1 - share) / ((n - r) * probability * share)
+    weight = 1 / (1 + odds)
+    return float((1 - weight) * ordered[r - 1] + weight * ordered[r])
+
+
+def process_medians(processes: Iterable[ArrayLike]) -> Floats:
+    """Median of each process's values.
+
+    Parameters
+    ----------
+    processes
+        One array a process, each of shape (samples,), finite.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (processes,), float64, in the unit of the data.
+
+    Raises
+    ------
+    ValueError
+        If there is no process, or one has no value or one that is not finite.
+    """
+    medians = [float(np.median(finite_values(values, "a process's values"))) for values in processes]
+    return finite_values(medians, "processes")
+
+
+def median_of_processes(processes: Iterable[ArrayLike], confidence: float = 0.95) -> Interval:
+    """Median of process medians with its order-statistic interval over processes.
+
+    Samples of one process share its memory layout and its moment, so the process is the independent unit: the
+    interval counts processes, however many samples each gave.
+
+    Parameters
+    ----------
+    processes
+        One array a process, each of shape (samples,), finite, in any unit.
+    confidence
+        Coverage asked for.
+
+    Returns
+    -------
+    Interval
+        With ``n`` the number of processes. Below 6 processes at 95% it is their range (see
+        `quantile_interval`).
+
+    Raises
+    ------
+    ValueError
+        As `process_medians` and `quantile_interval`.
+
+    Examples
+    --------
+    >>> median_of_processes([[1, 2, 3], [4, 5, 60], [7, 8, 9]]).value
+    5.0
+    """
+    return quantile_interval(process_medians(processes), 0.5, confidence)
