@@ -122,3 +122,131 @@ def format_figure(time_ns: float, decimals: int, unit: str) -> str:
     """
     value = round(time_ns / 10.0 ** _TABLE_UNITS[unit], decimals)
     return f"{value:,.{max(decimals, 0)}f}"
+
+
+_DURATION_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_MOST_DIGITS = 3
+_MOST_RATIO_DIGITS = 4
+
+
+def _interval_decimals(
+    value: float, low: float | None, high: float | None, most_digits: int = _MOST_DIGITS
+) -> int:
+    """How many decimals an interval supports: down to its half-width's leading digit, one digit at least.
+
+    Parameters
+    ----------
+    value, low, high
+        A number and its interval, in the unit to print; None where there is no interval.
+    most_digits
+        Significant digits of ``value`` that are never exceeded.
+
+    Returns
+    -------
+    int
+        Negative where even whole units are not supported, as `round` takes it.
+
+    Examples
+    --------
+    >>> _interval_decimals(3.1234, 2.9, 3.3), _interval_decimals(512, 200, 900)
+    (1, -2)
+    """
+    magnitude = abs(value) or max(abs(low or 0.0), abs(high or 0.0))
+    if magnitude == 0:
+        return 0
+    leading = -math.floor(math.log10(magnitude))
+    decimals = leading + most_digits - 1
+    if low is not None and high is not None and high > low:
+        decimals = min(decimals, max(leading, -math.floor(math.log10((high - low) / 2))))
+    return decimals
+
+
+def format_number(value: float, low: float | None = None, high: float | None = None) -> str:
+    """Write a number with no more digits than its interval supports, three at most.
+
+    Examples
+    --------
+    >>> format_number(53.1277, 51.0, 56.2), format_number(1536.2), format_number(0.04567)
+    ('53', '1540', '0.0457')
+    """
+    return _rounded(value, _interval_decimals(value, low, high))
+
+
+def _rounded(value: float, decimals: int) -> str:
+    return f"{round(value, decimals):.{max(decimals, 0)}f}"
+
+
+def _duration_unit(nanoseconds: float) -> tuple[float, str]:
+    # Rounded first, so that 999.96 us becomes 1.00 ms and not 1000 us.
+    size = float(f"{abs(nanoseconds):.2e}")
+    return next((unit for unit in _DURATION_UNITS if size >= unit[0]), _DURATION_UNITS[-1])
+
+
+def format_duration(
+    value_ns: float,
+    low_ns: float | None = None,
+    high_ns: float | None = None,
+    resolution_ns: float = 0.0,
+) -> str:
+    """Write a duration in the unit that suits it, with the digits its interval supports, three at most.
+
+    Parameters
+    ----------
+    value_ns, low_ns, high_ns
+        The duration and its interval in nanoseconds; None where there is no interval. May be negative: a
+        difference.
+    resolution_ns
+        A smaller duration is written as ``< x``.
+
+    Examples
+    --------
+    >>> format_duration(56_312, 55_900, 56_800), format_duration(1_270_400)
+    ('56.3 µs', '1.27 ms')
+    >>> format_duration(0.3, resolution_ns=1)
+    '< 1 ns'
+    """
+    if abs(value_ns) < resolution_ns:
+        factor, name = _duration_unit(resolution_ns)
+        return f"< {resolution_ns / factor:.3g} {name}"
+    factor, name = _duration_unit(value_ns)
+    low, high = (None if end is None else end / factor for end in (low_ns, high_ns))
+    return f"{format_number(value_ns / factor, low, high)} {name}"
+
+
+def format_duration_interval(
+    value_ns: float, low_ns: float, high_ns: float, resolution_ns: float = 0.0
+) -> str:
+    """Write a duration with its interval, all in one unit and to the same digit.
+
+    Examples
+    --------
+    >>> format_duration_interval(56_312, 55_870, 56_840)
+    '56.3 (55.9 to 56.8) µs'
+    """
+    if abs(value_ns) < resolution_ns:
+        return format_duration(value_ns, low_ns, high_ns, resolution_ns)
+    factor, name = _duration_unit(value_ns)
+    numbers = [number / factor for number in (value_ns, low_ns, high_ns)]
+    decimals = _interval_decimals(*numbers)
+    value, low, high = (_rounded(number, decimals) for number in numbers)
+    return f"{value} ({low} to {high}) {name}"
+
+
+def format_ratio(value: float, low: float | None = None, high: float | None = None) -> str:
+    """Write a ratio with its interval, if it has one, with no more digits than that supports.
+
+    An end that is not 1 is never rounded to 1 where a fourth digit tells them apart, because whether the
+    interval contains 1 is what a reader looks for.
+
+    Examples
+    --------
+    >>> format_ratio(3.0912, 2.913, 3.298), format_ratio(1.0312, 1.004, 1.054), format_ratio(2.5)
+    ('3.1 (2.9 to 3.3)', '1.031 (1.004 to 1.054)', '2.50')
+    """
+    if low is None or high is None:
+        return format_number(value)
+    decimals = _interval_decimals(value, low, high)
+    most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
+    while decimals < most and any(end != 1 and round(end, decimals) == 1 for end in (low, high)):
+        decimals += 1
+    return f"{_rounded(value, decimals)} ({_rounded(low, decimals)} to {_rounded(high, decimals)})"
