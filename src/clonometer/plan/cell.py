@@ -32,7 +32,9 @@ class Cell:
     """A workload, its full condition (every axis of the workload, defaults included) and its temperature.
 
     ``text`` is canonical: axes that differ from their default, and the temperature where there is one, in
-    alphabetical order; sizes in binary units.
+    alphabetical order; sizes in binary units. Two different cells of one catalogue never have the same text,
+    and a text used as a glob matches no other condition: where a value has one of ``% , = [ ] * ?`` or white
+    space, that character is written as ``%`` and its UTF-8 bytes in hexadecimal, as in a URL.
 
     Examples
     --------
@@ -70,15 +72,22 @@ def make_cell(
         The axes that the workload has, by name.
     """
     full = {name: condition.get(name, axis.default) for name, axis in sorted(axes.items())}
-    shown = {name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default}
+    shown = {
+        name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default
+    }
     if temperature is not None:
         shown["temperature"] = temperature
     inside = ",".join(f"{name}={text}" for name, text in sorted(shown.items()))
     return Cell(f"{workload}[{inside}]" if inside else workload, workload, full, temperature)
 
 
+_SPECIAL = re.compile(r"[%,=\[\]*?\s\x00-\x1f\x7f]")
+
+
 def _value_text(value: AxisValue, axis: Axis) -> str:
-    return format_bytes(value) if axis.kind == "bytes" and isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return format_bytes(value) if axis.kind == "bytes" else str(value)
+    return _SPECIAL.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), value)
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
@@ -96,5 +105,6 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 def matches(text: str, globs: Iterable[str]) -> bool:
     """Whether a cell's text matches any of the globs, whole or by its workload alone."""
     return any(
-        glob_pattern(glob).fullmatch(text) or glob_pattern(glob).fullmatch(text.split("[", 1)[0]) for glob in globs
+        glob_pattern(glob).fullmatch(text) or glob_pattern(glob).fullmatch(text.split("[", 1)[0])
+        for glob in globs
     )

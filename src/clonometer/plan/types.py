@@ -36,7 +36,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All that the drivers can do: the only catalogue there is. ``raw`` is the merged JSON it was read from."""
+    """All that the drivers can do: the only catalogue there is. ``raw`` is the merged JSON of the drivers."""
 
     axes: Mapping[str, Axis]
     workloads: Mapping[str, Workload]

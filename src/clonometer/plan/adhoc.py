@@ -1,0 +1,194 @@
+"""Plans from the command line: workloads with settings, and changes to a plan that was loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.plan.catalogue import TEMPERATURES
+from clonometer.plan.cell import Axis, AxisValue, make_cell, matches
+from clonometer.plan.expand import Entry, axes_of, expand, meaningless
+from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
+from clonometer.plan.planfile import checked_budget
+from clonometer.plan.types import Catalogue, Plan, Target
+from clonometer.plan.values import read_value
+
+TEMPERATURE = "temperature"
+_LEAST_BUDGET_SECONDS = 5.0
+# Drivers are started and read one after another; a guess that is too short would leave intervals wide.
+_BUDGET_MARGIN = 1.5
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Read ``axis=v1,v2`` texts; an axis that comes twice has the values of both.
+
+    Raises
+    ------
+    UsageError
+        For a text without ``=``, axis or value.
+
+    Examples
+    --------
+    >>> parse_settings(["parent_bytes=0,1GiB", "pages=clean"])
+    {'parent_bytes': ('0', '1GiB'), 'pages': ('clean',)}
+    """
+    read: dict[str, tuple[str, ...]] = {}
+    for setting in settings:
+        axis, equals, given = setting.partition("=")
+        values = tuple(value.strip() for value in given.split(","))
+        if not equals or not axis.strip() or not all(values):
+            raise UsageError(f"--set {setting!r} is no setting", "a setting looks like parent_bytes=0,64MiB")
+        read[axis.strip()] = read.get(axis.strip(), ()) + values
+    return read
+
+
+def plan_from_arguments(
+    workloads: Sequence[str],
+    settings: Iterable[str],
+    catalogue: Catalogue,
+    *,
+    budget_seconds: float | None = None,
+    limits: Mapping[str, int] | None = None,
+) -> Plan:
+    """Make a plan from what a command line names.
+
+    Parameters
+    ----------
+    workloads
+        Ids or globs such as ``launch.*``.
+    settings
+        Texts ``axis=v1,v2``; values of several axes are crossed; ``temperature`` may stand among the axes. A
+        workload named by its id must have every axis that is set, one that a glob found need not.
+    catalogue
+        What exists.
+    budget_seconds
+        How long to measure; None: as long as the cells are guessed to need.
+    limits
+        Fields of `Limits` to set.
+
+    Raises
+    ------
+    UsageError
+        For unknown workloads, axes and values, with the nearest match and what exists.
+    """
+    read = parse_settings(settings)
+    title = " ".join([*workloads, *(f"{axis}={','.join(values)}" for axis, values in read.items())])
+    if not workloads:
+        raise UsageError("no workload is named", f"what exists: {', '.join(sorted(catalogue.workloads))}")
+    temperatures = read.pop(TEMPERATURE, None)
+    entry = Entry("command line", tuple(workloads), read, temperatures, dict(limits or {}))
+    targets = expand([entry], catalogue, ease=True)
+    budget = (
+        estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
+    )
+    return Plan("adhoc", title, budget, targets)
+
+
+def estimated_seconds(targets: Iterable[Target]) -> float:
+    """Guess how many seconds the least number of processes of all targets take, with a margin; at least 5."""
+    guess_ns = sum(
+        target.limits.processes * estimated_process_ns(target.condition, target.limits) for target in targets
+    )
+    return max(_LEAST_BUDGET_SECONDS, float(round(_BUDGET_MARGIN * guess_ns * 1e-9)))
+
+
+def apply_only(plan: Plan, globs: Sequence[str]) -> Plan:
+    """Keep the cells that match any of the globs (`clonometer.plan.cell.matches`).
+
+    Raises
+    ------
+    UsageError
+        If a glob matches no cell, with the nearest cell or workload and what the plan has.
+    """
+    for glob in globs:
+        if not any(matches(cell.text, [glob]) for cell in plan.cells):
+            names = (
+                {cell.text for cell in plan.cells}
+                if "[" in glob
+                else {target.workload for target in plan.targets}
+            )
+            near = unknown("cell", glob, names)
+            raise UsageError(f"--only {near.message} ({plan.name} has no such cell)", near.hint)
+    kept = (
+        replace(target, cells=tuple(cell for cell in target.cells if matches(cell.text, globs)))
+        for target in plan.targets
+    )
+    return replace(plan, targets=tuple(target for target in kept if target.cells)) if globs else plan
+
+
+def apply_settings(plan: Plan, settings: Iterable[str], catalogue: Catalogue) -> Plan:
+    """Scan axes in every target that has them: each such target is replaced by one for each value.
+
+    Targets that then have the same condition become one, with the more sparing limits of the two; where
+    memory makes launches dear, limits are eased as for a plan from arguments. ``temperature`` may stand among
+    the axes: it keeps those temperatures.
+
+    Raises
+    ------
+    UsageError
+        If no target has an axis, or the axis no such value.
+    """
+    targets = plan.targets
+    for axis, given in parse_settings(settings).items():
+        if axis == TEMPERATURE:
+            targets = _keep_temperatures(targets, given)
+        else:
+            targets = _scan(targets, axis, given, catalogue)
+    return replace(plan, targets=targets)
+
+
+def _keep_temperatures(targets: Iterable[Target], given: Sequence[str]) -> tuple[Target, ...]:
+    for temperature in given:
+        if temperature not in TEMPERATURES:
+            raise unknown(TEMPERATURE, temperature, TEMPERATURES)
+    kept = (
+        replace(target, cells=tuple(cell for cell in target.cells if cell.temperature in (None, *given)))
+        for target in targets
+    )
+    left = tuple(target for target in kept if target.cells)
+    if not left:
+        raise UsageError(f"no cell of the plan is measured {', '.join(given)}")
+    return left
+
+
+def _scan(
+    targets: Sequence[Target], axis: str, given: Sequence[str], catalogue: Catalogue
+) -> tuple[Target, ...]:
+    if not any(axis in target.condition for target in targets):
+        raise unknown("axis of this plan", axis, {name for target in targets for name in target.condition})
+    values = list(dict.fromkeys(read_value(catalogue.axes[axis], value) for value in given))
+    found: dict[str, Target] = {}
+    reason = None
+    for target in targets:
+        axes = axes_of(catalogue.workloads[target.workload], catalogue)
+        for value in values if axis in target.condition else [None]:
+            condition = dict(target.condition) if value is None else {**target.condition, axis: value}
+            reasons = {cell.temperature: meaningless(condition, cell.temperature) for cell in target.cells}
+            reason = next(filter(None, reasons.values()), reason)
+            left = [temperature for temperature, why in reasons.items() if why is None]
+            if left:
+                text = make_cell(target.workload, condition, None, axes).text
+                moved = _moved(target, condition, left, axes)
+                found[text] = _united(found[text], moved) if text in found else moved
+    if not found:
+        raise PlanError(f"nothing is left to measure: {reason}")
+    return tuple(found.values())
+
+
+def _moved(
+    target: Target,
+    condition: Mapping[str, AxisValue],
+    temperatures: Iterable[str | None],
+    axes: Mapping[str, Axis],
+) -> Target:
+    cells = tuple(make_cell(target.workload, condition, temperature, axes) for temperature in temperatures)
+    changed = condition != target.condition
+    limits = limits_for(condition, target.limits) if changed else target.limits
+    return replace(target, condition=cells[0].condition, cells=cells, limits=limits)
+
+
+def _united(first: Target, second: Target) -> Target:
+    cells = {cell.temperature: cell for cell in (*first.cells, *second.cells)}
+    ordered = tuple(cells[each] for each in (None, *TEMPERATURES) if each in cells)
+    return replace(first, cells=ordered, limits=sparing(first.limits, second.limits))

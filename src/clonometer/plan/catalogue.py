@@ -1,0 +1,267 @@
+"""The catalogue: what drivers say they can do (``--describe`` in docs/protocol.md), checked and merged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from clonometer.errors import CatalogueError
+from clonometer.plan.cell import Axis, AxisValue
+from clonometer.plan.types import Catalogue, Quantity, Workload
+
+AXIS_KINDS = ("bytes", "count", "choice", "text")
+FAMILIES = ("same_image", "new_program", "floor", "other")
+TEMPERATURES = ("cold", "warm")
+
+_WORD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_WORKLOAD_ID = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
+
+
+class _Reader:
+    """One object of a driver's description; every complaint names the driver and the key."""
+
+    def __init__(self, driver: str, place: str, content: object) -> None:
+        self.driver = driver
+        self.place = place
+        if not isinstance(content, Mapping):
+            raise self.error("", f"is no object but {_shown(content)}")
+        self.content: Mapping[str, object] = content
+
+    def error(self, key: str, complaint: str) -> CatalogueError:
+        where = ".".join(part for part in (self.place, key) if part) or "the whole"
+        return CatalogueError(f"driver {self.driver!r} describes itself wrongly: {where} {complaint}", _HINT)
+
+    def text(self, key: str) -> str:
+        value = self.content.get(key)
+        if not isinstance(value, str):
+            raise self.error(key, f"must be a text, is {_shown(value)}")
+        return value
+
+    def text_or_none(self, key: str) -> str | None:
+        return None if self.content.get(key) is None else self.text(key)
+
+    def one_of(self, key: str, allowed: Sequence[str]) -> str:
+        value = self.text(key)
+        if value not in allowed:
+            raise self.error(key, f"must be one of {', '.join(allowed)}, is {value!r}")
+        return value
+
+    def boolean(self, key: str) -> bool:
+        value = self.content.get(key)
+        if not isinstance(value, bool):
+            raise self.error(key, f"must be true or false, is {_shown(value)}")
+        return value
+
+    def count_or_none(self, key: str) -> int | None:
+        value = self.content.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.error(key, f"must be a whole number from 0, is {_shown(value)}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.content.get(key)
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            raise self.error(key, f"must be a list of texts, is {_shown(value)}")
+        if len(set(value)) != len(value):
+            raise self.error(key, "names something twice")
+        return tuple(value)
+
+    def text_map(self, key: str) -> dict[str, str]:
+        value = self.content.get(key, {})
+        if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
+            raise self.error(key, f"must be an object of texts, is {_shown(value)}")
+        return dict(value)
+
+    def children(self, key: str) -> list[tuple[str, _Reader]]:
+        """Readers of an object of objects, by name."""
+        value = self.content.get(key)
+        if not isinstance(value, Mapping):
+            raise self.error(key, f"must be an object, is {_shown(value)}")
+        return [(name, self.child(f"{key}.{name}", item)) for name, item in value.items()]
+
+    def items(self, key: str) -> list[_Reader]:
+        """Readers of a list of objects."""
+        value = self.content.get(key)
+        if not isinstance(value, list | tuple):
+            raise self.error(key, f"must be a list, is {_shown(value)}")
+        return [self.child(f"{key}[{index}]", item) for index, item in enumerate(value)]
+
+    def child(self, key: str, content: object) -> _Reader:
+        return _Reader(self.driver, f"{self.place}.{key}" if self.place else key, content)
+
+
+_HINT = "docs/protocol.md says what a description must have"
+
+
+def _shown(value: object) -> str:
+    text = "missing" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
+    """Merge the ``--describe`` objects of drivers into the catalogue.
+
+    Parameters
+    ----------
+    described
+        One object per driver (docs/protocol.md), or a catalogue that was merged before, as in a run file.
+
+    Returns
+    -------
+    Catalogue
+        ``raw`` is the merged object; reading it again gives an equal catalogue.
+
+    Raises
+    ------
+    CatalogueError
+        If a description lacks a key or has a wrong one (the message names driver and key), if two drivers
+        define one axis or quantity differently, or both offer the same workload.
+
+    Examples
+    --------
+    >>> described = {"driver": {"name": "idle"}, "axes": {}, "quantities": {}, "workloads": [], "lacks": []}
+    >>> read_catalogue([described]).workloads
+    {}
+    """
+    merged = _Merged()
+    for one in described:
+        merged.add(one)
+    return Catalogue(merged.axes, merged.workloads, merged.quantities, tuple(merged.lacks), merged.raw())
+
+
+class _Merged:
+    def __init__(self) -> None:
+        self.drivers: list[object] = []
+        self.axes: dict[str, Axis] = {}
+        self.quantities: dict[str, Quantity] = {}
+        self.workloads: dict[str, Workload] = {}
+        self.lacks: list[dict[str, str]] = []
+        self._raw: dict[str, dict[str, object]] = {"axes": {}, "quantities": {}, "workloads": {}}
+        self._owner: dict[str, str] = {}
+
+    def add(self, described: Mapping[str, object]) -> None:
+        reader = _Reader("?", "", described)
+        drivers = (
+            reader.items("drivers")
+            if "drivers" in described
+            else [reader.child("driver", described.get("driver"))]
+        )
+        names = [driver.text("name") for driver in drivers]
+        reader.driver = " + ".join(names)
+        self.drivers += [dict(driver.content) for driver in drivers]
+        for name, axis in reader.children("axes"):
+            self._add_axis(name, axis)
+        for name, quantity in reader.children("quantities"):
+            self._add_quantity(name, quantity)
+        known = (
+            {name for name, _ in reader.children("axes")},
+            {name for name, _ in reader.children("quantities")},
+        )
+        for workload in reader.items("workloads"):
+            self._add_workload(workload, *known, owner=reader.driver)
+        for lack in reader.items("lacks") if "lacks" in described else []:
+            self.lacks.append({"what": lack.text("what"), "reason": lack.text("reason")})
+
+    def _add_axis(self, name: str, reader: _Reader) -> None:
+        axis = _read_axis(name, reader)
+        before = self.axes.get(name)
+        if before is not None:
+            for attribute in ("kind", "default", "minimum", "values"):
+                if getattr(axis, attribute) != getattr(before, attribute):
+                    key = "type" if attribute == "kind" else attribute
+                    was = f"another driver says {getattr(before, attribute)!r}"
+                    raise reader.error(key, f"is {getattr(axis, attribute)!r} where {was}")
+            # A value is out of reach only where no driver has it; a driver that lacks it answers so itself.
+            both = {value: why for value, why in before.unavailable.items() if value in axis.unavailable}
+            self.axes[name] = Axis(
+                name, axis.kind, axis.default, before.summary, axis.values, axis.minimum, both
+            )
+            self._raw["axes"][name] = {**_object(self._raw["axes"][name]), "unavailable": both}
+            return
+        self.axes[name] = axis
+        self._raw["axes"][name] = dict(reader.content)
+        self._owner[name] = reader.driver
+
+    def _add_quantity(self, name: str, reader: _Reader) -> None:
+        if not _WORD.fullmatch(name):
+            raise reader.error("", "is no name: lower-case words joined by _")
+        quantity = Quantity(name, reader.text("unit"), reader.text_or_none("stage"), reader.text("summary"))
+        before = self.quantities.setdefault(name, quantity)
+        if (before.unit, before.stage) != (quantity.unit, quantity.stage):
+            raise reader.error(
+                "unit", f"or stage differs: another driver says {before.unit!r}, {before.stage!r}"
+            )
+        self._raw["quantities"].setdefault(name, dict(reader.content))
+
+    def _add_workload(self, reader: _Reader, axes: set[str], quantities: set[str], owner: str) -> None:
+        workload = _read_workload(reader, axes, quantities)
+        if workload.id in self.workloads:
+            raise reader.error(
+                "id", f"{workload.id!r} is offered twice (also by {self._owner[workload.id]!r})"
+            )
+        self.workloads[workload.id] = workload
+        self._owner[workload.id] = owner
+        self._raw["workloads"][workload.id] = {"driver": owner, **reader.content}
+
+    def raw(self) -> dict[str, object]:
+        return {
+            "drivers": self.drivers,
+            "axes": self._raw["axes"],
+            "quantities": self._raw["quantities"],
+            "workloads": list(self._raw["workloads"].values()),
+            "lacks": self.lacks,
+        }
+
+
+def _object(value: object) -> dict[str, object]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _read_axis(name: str, reader: _Reader) -> Axis:
+    if not _WORD.fullmatch(name) or name == "temperature":
+        raise reader.error("", "is no name for an axis: lower-case words joined by _, and not 'temperature'")
+    kind = reader.one_of("type", AXIS_KINDS)
+    values = reader.texts("values") if kind == "choice" else ()
+    minimum = reader.count_or_none("minimum")
+    unavailable = reader.text_map("unavailable")
+    default: AxisValue
+    if kind in ("bytes", "count"):
+        number = reader.count_or_none("default")
+        if number is None:
+            raise reader.error("default", "must be a whole number from 0, is missing")
+        if number < (minimum or 0):
+            raise reader.error("default", f"{number} is below the minimum {minimum}")
+        default = number
+    else:
+        default = reader.one_of("default", values) if kind == "choice" else reader.text("default")
+    strange = [value for value in unavailable if value not in values]
+    if strange:
+        raise reader.error("unavailable", f"names {strange[0]!r}, which is not among the values")
+    return Axis(name, kind, default, reader.text("summary"), values, minimum, unavailable)
+
+
+def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Workload:
+    if not _WORKLOAD_ID.fullmatch(reader.text("id")):
+        raise reader.error("id", f"{reader.text('id')!r} is no id: lower-case words joined by dots")
+    for key, known in (("axes", axes), ("quantities", quantities), ("temperatures", set(TEMPERATURES))):
+        strange = [name for name in reader.texts(key) if name not in known]
+        if strange:
+            raise reader.error(key, f"names {strange[0]!r}, which is not described")
+    available = reader.boolean("available")
+    reason = reader.text_or_none("reason")
+    if not available and not reason:
+        raise reader.error("reason", "is missing for a workload that is not available")
+    return Workload(
+        id=reader.text("id"),
+        family=reader.one_of("family", FAMILIES),
+        summary=reader.text("summary"),
+        axes=reader.texts("axes"),
+        temperatures=reader.texts("temperatures"),
+        quantities=reader.texts("quantities"),
+        nulls=reader.text_map("nulls"),
+        call_returns_contains=reader.text_or_none("call_returns_contains"),
+        available=available,
+        reason=reason,
+    )

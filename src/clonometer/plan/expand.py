@@ -1,0 +1,219 @@
+"""Expansion: entries of a plan become targets, each the cells that one start of a driver measures."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.plan.catalogue import TEMPERATURES
+from clonometer.plan.cell import Axis, AxisValue, glob_pattern, make_cell
+from clonometer.plan.limits import limits_conflict, limits_for, make_limits
+from clonometer.plan.types import Catalogue, Limits, Target, Workload
+from clonometer.plan.values import read_value
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One ``[[cells]]`` table of a plan file, or what a command line asks for, not yet checked.
+
+    Attributes
+    ----------
+    place
+        Where it stands, for messages.
+    workloads
+        Ids, or globs with ``*`` and ``?``.
+    settings
+        Axis -> the values to cross, as they were written.
+    temperatures
+        What was asked for, or None: all that the workload has.
+    limits
+        Fields of `Limits` that the entry sets.
+    """
+
+    place: str
+    workloads: Sequence[str]
+    settings: Mapping[str, Sequence[object]]
+    temperatures: Sequence[str] | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Draft:
+    workload: str
+    condition: dict[str, AxisValue]
+    temperatures: set[str | None]
+    limits: dict[str, int]
+    place: str
+
+
+def expand(
+    entries: Iterable[Entry], catalogue: Catalogue, base: Limits | None = None, *, ease: bool = False
+) -> tuple[Target, ...]:
+    """Cross workloads with values and gather what one driver start can measure.
+
+    Conditions that are named twice are merged: their temperatures are united, and so are their limits.
+
+    Parameters
+    ----------
+    entries
+        What was asked for.
+    catalogue
+        What exists. Workloads and values that exist but not on this machine stay: the runner reports them as
+        skipped.
+    base
+        Limits where an entry sets none.
+    ease
+        Lower the base limits where memory makes launches dear (`clonometer.plan.limits.limits_for`).
+
+    Returns
+    -------
+    tuple of Target
+        In the order in which conditions were first named; cold before warm.
+
+    Raises
+    ------
+    PlanError
+        For unknown workloads, axes, values and temperatures, for limits of one condition that differ, and for
+        an entry of which nothing is left.
+    """
+    drafts: dict[str, _Draft] = {}
+    for entry in entries:
+        try:
+            _expand_entry(entry, catalogue, drafts)
+        except UsageError as error:
+            raise PlanError(f"{entry.place}: {error.message}", error.hint) from None
+    return tuple(_target(draft, catalogue, base or Limits(), ease) for draft in drafts.values())
+
+
+def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
+    """Workloads by id or glob, in the catalogue's order.
+
+    Raises
+    ------
+    UsageError
+        If there is none, with the nearest match.
+    """
+    pattern = glob_pattern(name)
+    found = [workload for workload in catalogue.workloads.values() if pattern.fullmatch(workload.id)]
+    if not found:
+        raise unknown("workload", name, catalogue.workloads)
+    return found
+
+
+def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, Axis]:
+    """Axes of a workload by name."""
+    return {name: catalogue.axes[name] for name in workload.axes}
+
+
+def is_glob(name: str) -> bool:
+    """Whether a name has wild characters."""
+    return "*" in name or "?" in name
+
+
+def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> str | None:
+    """Say why nobody can measure this combination, or None.
+
+    A cold launch is the first of its process: no earlier fork can have left the pages clean. And where the
+    parent has no memory of its own, its pages have no state.
+    """
+    pages = condition.get("pages", "rewritten")
+    if pages == "clean" and temperature == "cold":
+        return "pages=clean has no cold launch: only an earlier fork leaves the pages clean"
+    if pages != "rewritten" and condition.get("parent_bytes") == 0:
+        return f"pages={pages} says nothing where parent_bytes=0"
+    return None
+
+
+def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft]) -> None:
+    used: set[str] = set()
+    reason = None
+    left = 0
+    for name in entry.workloads:
+        strict = not is_glob(name)
+        for workload in find_workloads(name, catalogue):
+            axes = axes_of(workload, catalogue)
+            settings = _settings_of(entry, workload, axes, strict=strict)
+            used |= set(settings)
+            temperatures = _temperatures_of(entry, workload, strict=strict)
+            for values, temperature in itertools.product(itertools.product(*settings.values()), temperatures):
+                asked = dict(zip(settings, values, strict=True))
+                condition = {axis.name: asked.get(axis.name, axis.default) for axis in axes.values()}
+                why = meaningless(condition, temperature)
+                reason = why or reason
+                if why is None:
+                    draft = _Draft(workload.id, condition, {temperature}, dict(entry.limits), entry.place)
+                    _merge(drafts, make_cell(workload.id, condition, None, axes).text, draft)
+                    left += 1
+    _refuse_unused(entry, used, catalogue)
+    if not left:
+        raise PlanError(f"nothing is left to measure: {reason or 'no such temperature'}")
+
+
+def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
+    for axis in entry.settings:
+        if axis not in used:
+            owned = {key for each in catalogue.workloads.values() for key in each.axes}
+            if axis not in owned:
+                raise unknown("axis", axis, owned)
+            found = [workload for name in entry.workloads for workload in find_workloads(name, catalogue)]
+            had = sorted({key for workload in found for key in workload.axes})
+            raise PlanError(
+                f"no workload of {', '.join(entry.workloads)} has the axis {axis!r}",
+                f"the axes they have: {', '.join(had) or 'none'}",
+            )
+
+
+def _settings_of(
+    entry: Entry, workload: Workload, axes: Mapping[str, Axis], *, strict: bool
+) -> dict[str, list[AxisValue]]:
+    read: dict[str, list[AxisValue]] = {}
+    for name, given in entry.settings.items():
+        if name not in axes:
+            if strict:
+                near = unknown(f"axis of {workload.id}", name, axes)
+                raise PlanError(near.message, near.hint or f"{workload.id} has no axes")
+            continue
+        read[name] = list(dict.fromkeys(read_value(axes[name], value) for value in given))
+    return read
+
+
+def _temperatures_of(entry: Entry, workload: Workload, *, strict: bool) -> list[str | None]:
+    asked = entry.temperatures
+    for temperature in asked or ():
+        if temperature not in TEMPERATURES:
+            raise unknown("temperature", temperature, TEMPERATURES)
+        if strict and workload.temperatures and temperature not in workload.temperatures:
+            raise PlanError(
+                f"{workload.id} is not measured {temperature}",
+                f"it is measured {', '.join(workload.temperatures)}",
+            )
+    if not workload.temperatures:
+        return [None]
+    return [
+        each for each in TEMPERATURES if each in workload.temperatures and (asked is None or each in asked)
+    ]
+
+
+def _merge(drafts: dict[str, _Draft], text: str, draft: _Draft) -> None:
+    before = drafts.setdefault(text, draft)
+    conflict = limits_conflict(before.limits, draft.limits)
+    if conflict:
+        here, there = draft.limits[conflict], before.limits[conflict]
+        raise PlanError(
+            f"{text} has {conflict} = {here} here and {there} in {before.place}",
+            "one start of a driver measures a condition cold and warm, so it has one set of limits",
+        )
+    before.temperatures |= draft.temperatures
+    before.limits |= draft.limits
+
+
+def _target(draft: _Draft, catalogue: Catalogue, base: Limits, ease: bool) -> Target:
+    workload = catalogue.workloads[draft.workload]
+    axes = axes_of(workload, catalogue)
+    order = [each for each in (None, *TEMPERATURES) if each in draft.temperatures]
+    cells = tuple(make_cell(workload.id, draft.condition, temperature, axes) for temperature in order)
+    if ease:
+        base = limits_for(draft.condition, base)
+    return Target(workload.id, cells[0].condition, cells, make_limits(draft.limits, base))

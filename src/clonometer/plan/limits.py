@@ -1,0 +1,117 @@
+"""Limits: how much of a target is measured, and how the limits of several entries meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+from clonometer.errors import PlanError, unknown
+from clonometer.plan.cell import AxisValue
+from clonometer.plan.types import Limits
+
+NS_PER_MS = 1_000_000
+# Key in a plan file -> field of Limits, how many of the field's unit one of the key's is, the least value.
+_KEYS = {
+    "processes": ("processes", 1, 1),
+    "samples": ("samples", 1, 1),
+    "blocks": ("blocks", 1, 1),
+    "warmup": ("warmup", 1, 0),
+    "block_limit_ms": ("block_limit_ns", NS_PER_MS, 0),
+}
+LIMIT_KEYS = tuple(_KEYS)
+
+# Forking with memory costs about this much per byte where the pages are written again before each launch
+# (64 MiB: 10 ms, 1 GiB: 200 ms on a virtual machine of 2024). It only keeps defaults bearable.
+_LAUNCH_NS_PER_BYTE = 0.19
+_LAUNCH_NS = 200_000
+_BUILD_NS_PER_BYTE = 0.4
+_START_NS = 15_000_000
+_WARMUP_LIMIT_NS = 50_000_000
+
+
+def read_limits(table: Mapping[str, object]) -> dict[str, int]:
+    """Check a table of limits of a plan file.
+
+    Returns
+    -------
+    dict
+        Fields of `Limits` that the table sets, in their units: ``block_limit_ms`` becomes ``block_limit_ns``.
+
+    Raises
+    ------
+    PlanError
+        For a key that is no limit, or a value that is no whole number or too small.
+
+    Examples
+    --------
+    >>> read_limits({"samples": 50, "block_limit_ms": 100})
+    {'samples': 50, 'block_limit_ns': 100000000}
+    """
+    read = {}
+    for key, value in table.items():
+        if key not in _KEYS:
+            near = unknown("limit", key, _KEYS)
+            raise PlanError(near.message, near.hint)
+        field, factor, least = _KEYS[key]
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise PlanError(f"{key} = {value!r}: {key} takes a whole number from {least}")
+        read[field] = value * factor
+    return read
+
+
+def make_limits(overrides: Mapping[str, int], base: Limits | None = None) -> Limits:
+    """Put what `read_limits` read over the base limits."""
+    return replace(base or Limits(), **overrides)
+
+
+def limits_conflict(first: Mapping[str, int], second: Mapping[str, int]) -> str | None:
+    """Name a limit that two entries set to different values, or None."""
+    return next((field for field in sorted(first) if field in second and first[field] != second[field]), None)
+
+
+def sparing(first: Limits, second: Limits) -> Limits:
+    """Take the smaller of each limit, but the larger number of processes.
+
+    Where targets fall together the block must suit the dearer one, and the interval the more demanding one.
+    """
+    least = {
+        field.name: min(getattr(first, field.name), getattr(second, field.name)) for field in fields(Limits)
+    }
+    return replace(Limits(**least), processes=max(first.processes, second.processes))
+
+
+def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
+    """Guess what one launch lasts, from ``parent_bytes`` alone; good to a factor of some."""
+    return _LAUNCH_NS + _LAUNCH_NS_PER_BYTE * _parent_bytes(condition)
+
+
+def estimated_process_ns(condition: Mapping[str, AxisValue], limits: Limits) -> float:
+    """Guess what one start of a driver lasts: building the parent, warm-up and blocks."""
+    launch_ns = estimated_launch_ns(condition)
+    block_ns: float = limits.samples * launch_ns
+    if limits.block_limit_ns:
+        block_ns = max(min(block_ns, limits.block_limit_ns), 3 * launch_ns)
+    warmup_ns = (limits.warmup + min(limits.warmup, 3) * (limits.blocks - 1)) * launch_ns
+    return _START_NS + _BUILD_NS_PER_BYTE * _parent_bytes(condition) + warmup_ns + limits.blocks * block_ns
+
+
+def limits_for(condition: Mapping[str, AxisValue], base: Limits | None = None) -> Limits:
+    """Ease limits for a condition that makes each launch dear: less warm-up, fewer blocks.
+
+    A plan file says its limits itself; this is for what is asked for on the command line.
+
+    Examples
+    --------
+    >>> limits_for({"parent_bytes": 1 << 30}).warmup, limits_for({"parent_bytes": 0}).warmup
+    (1, 20)
+    """
+    base = base or Limits()
+    launch_ns = estimated_launch_ns(condition)
+    warmup = min(base.warmup, max(1, int(_WARMUP_LIMIT_NS / launch_ns)))
+    dear = launch_ns * 3 > base.block_limit_ns > 0
+    return replace(base, warmup=warmup, blocks=1 if dear else base.blocks)
+
+
+def _parent_bytes(condition: Mapping[str, AxisValue]) -> int:
+    value = condition.get("parent_bytes", 0)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,79 @@
+"""A plan as it stands in the metadata of a run file (docs/runfile.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from clonometer.errors import RunFileError
+from clonometer.plan.cell import Cell
+from clonometer.plan.types import Limits, Plan, Target
+
+
+def to_metadata(plan: Plan) -> dict[str, Any]:
+    """Write a plan as a JSON-able object: ``name``, ``title``, ``budget_seconds``, ``cells``, ``targets``."""
+    return {
+        "name": plan.name,
+        "title": plan.title,
+        "budget_seconds": plan.budget_seconds,
+        "cells": [
+            {
+                "cell": cell.text,
+                "workload": cell.workload,
+                "condition": dict(cell.condition),
+                "temperature": cell.temperature,
+            }
+            for cell in plan.cells
+        ],
+        "targets": [
+            {
+                "workload": target.workload,
+                "cells": [cell.text for cell in target.cells],
+                "limits": asdict(target.limits),
+                "options": dict(target.options),
+            }
+            for target in plan.targets
+        ],
+    }
+
+
+def from_metadata(metadata: Mapping[str, Any]) -> Plan:
+    """Read a plan back from the object that `to_metadata` wrote.
+
+    Where ``targets`` is absent, cells of one workload and condition become a target with the usual limits.
+
+    Raises
+    ------
+    RunFileError
+        If the object is not such a plan.
+    """
+    try:
+        cells = {
+            entry["cell"]: Cell(
+                entry["cell"], entry["workload"], dict(entry["condition"]), entry["temperature"]
+            )
+            for entry in metadata["cells"]
+        }
+        if "targets" in metadata:
+            targets = tuple(_target(entry, cells) for entry in metadata["targets"])
+        else:
+            targets = _grouped(list(cells.values()))
+        return Plan(metadata["name"], metadata["title"], float(metadata["budget_seconds"]), targets)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise RunFileError(
+            f"the plan in the run's metadata is damaged: {type(error).__name__}: {error}"
+        ) from None
+
+
+def _target(entry: Mapping[str, Any], cells: Mapping[str, Cell]) -> Target:
+    own = tuple(cells[text] for text in entry["cells"])
+    limits = Limits(**entry["limits"])
+    return Target(entry["workload"], own[0].condition, own, limits, dict(entry["options"]))
+
+
+def _grouped(cells: Sequence[Cell]) -> tuple[Target, ...]:
+    groups: dict[tuple[str, frozenset[tuple[str, object]]], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.workload, frozenset(cell.condition.items())), []).append(cell)
+    return tuple(Target(own[0].workload, own[0].condition, tuple(own), Limits()) for own in groups.values())

@@ -1,0 +1,221 @@
+"""Plan files: finding and reading the TOML of docs/plan.md."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+
+from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.plan.expand import Entry, expand
+from clonometer.plan.limits import make_limits, read_limits
+from clonometer.plan.types import Catalogue, Plan
+
+PLAN_SCHEMA = 1
+DEFAULT_BUDGET_SECONDS = 60.0
+
+_TOP_KEYS = ("schema", "name", "title", "budget_seconds", "limits", "cells")
+_ENTRY_KEYS = ("workloads", "temperature", "set", "limits")
+
+
+def plan_names() -> list[str]:
+    """Names of the plans that come with Clonometer, sorted.
+
+    Examples
+    --------
+    >>> "default" in plan_names()
+    True
+    """
+    return sorted(
+        path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml")
+    )
+
+
+def plan_title(name: str) -> str:
+    """Title of a plan that comes with Clonometer.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    """
+    document = _parse(_shipped_text(name), f"plan {name}")
+    return _text(document, "title", f"plan {name}", "")
+
+
+def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
+    """Read a plan: one that comes with Clonometer, by name, or a TOML file, by path.
+
+    Parameters
+    ----------
+    name_or_path
+        A name of `plan_names`, or a path; a text is a path if it has a ``/`` or ends in ``.toml``.
+    catalogue
+        What exists.
+
+    Raises
+    ------
+    UsageError
+        If there is no such plan or file.
+    PlanError
+        If the file is no TOML or breaks docs/plan.md; the message names file and place, the hint what exists.
+
+    Examples
+    --------
+    >>> from clonometer.plan.catalogue import read_catalogue
+    >>> load_plan("defualt", read_catalogue([]))
+    Traceback (most recent call last):
+    clonometer.errors.UsageError: unknown plan 'defualt'; did you mean 'default'?
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
+        path = Path(name_or_path)
+        return parse_plan(_file_text(path), path.name, catalogue, default_name=path.stem)
+    return parse_plan(_shipped_text(text), f"plan {text}", catalogue, default_name=text)
+
+
+def parse_plan(toml: str, source: str, catalogue: Catalogue, *, default_name: str = "plan") -> Plan:
+    """Read a plan from its TOML text.
+
+    Parameters
+    ----------
+    toml
+        The text.
+    source
+        What to call it in messages.
+    catalogue
+        What exists.
+    default_name
+        The plan's name where the text gives none.
+
+    Raises
+    ------
+    PlanError
+        If the text is no TOML or breaks docs/plan.md.
+    """
+    document = _parse(toml, source)
+    schema = document.get("schema")
+    if schema != PLAN_SCHEMA or isinstance(schema, bool):
+        wrong = "missing" if schema is None else f"{schema!r}"
+        raise PlanError(f"{source}: schema is {wrong}", f"this version reads schema = {PLAN_SCHEMA}")
+    _known_keys(document, _TOP_KEYS, source)
+    name = _text(document, "name", source, default_name)
+    base = make_limits(_limits(document, source))
+    entries = [
+        _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}")
+        for index, content in enumerate(_tables(document, source), start=1)
+    ]
+    targets = expand(entries, catalogue, base)
+    return Plan(name, _text(document, "title", source, name), _budget(document, source), targets)
+
+
+def _shipped() -> resources.abc.Traversable:
+    return resources.files("clonometer.plan") / "plans"
+
+
+def _shipped_text(name: str) -> str:
+    if name not in plan_names():
+        raise _no_such_plan(name)
+    return (_shipped() / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _no_such_plan(name: str) -> UsageError:
+    error = unknown("plan", name, plan_names())
+    if Path(name).is_file():
+        return UsageError(error.message, f"a file of that name exists: write ./{name}")
+    return error
+
+
+def _file_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        plans = f"plans that come with clonometer: {', '.join(plan_names())}"
+        raise UsageError(f"cannot read plan {path}: {error.strerror}", plans) from None
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{path.name}: is no UTF-8 text: {error.reason} at byte {error.start}") from None
+
+
+def _parse(toml: str, source: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(toml)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{source}: is no TOML: {error}") from None
+
+
+def _entry(table: Mapping[str, object], place: str) -> Entry:
+    _known_keys(table, _ENTRY_KEYS, place)
+    if "workloads" not in table:
+        raise PlanError(f"{place}: workloads is missing", 'for example workloads = ["launch.fork"]')
+    temperature = table.get("temperature")
+    settings = {}
+    for axis, given in _table(table.get("set", {}), f"{place}: set").items():
+        settings[axis] = tuple(given) if isinstance(given, list) else (given,)
+        if not settings[axis]:
+            raise PlanError(f"{place}: set.{axis} has no value")
+    return Entry(
+        place=place,
+        workloads=_texts(table["workloads"], f"{place}: workloads"),
+        settings=settings,
+        temperatures=None if temperature is None else _texts(temperature, f"{place}: temperature"),
+        limits=_limits(table, place),
+    )
+
+
+def _limits(table: Mapping[str, object], place: str) -> dict[str, int]:
+    try:
+        return read_limits(_table(table.get("limits", {}), f"{place}: limits"))
+    except UsageError as error:
+        prefix = "" if error.message.startswith(place) else f"{place}: limits: "
+        raise PlanError(f"{prefix}{error.message}", error.hint) from None
+
+
+def _known_keys(table: Mapping[str, object], known: tuple[str, ...], place: str) -> None:
+    for key in table:
+        if key not in known:
+            near = unknown("key", key, known)
+            raise PlanError(f"{place}: {near.message}", near.hint)
+
+
+def _tables(document: Mapping[str, object], source: str) -> list[object]:
+    cells = document.get("cells")
+    if not isinstance(cells, list) or not cells:
+        raise PlanError(f"{source}: has no [[cells]]", "docs/plan.md shows how a plan looks")
+    return cells
+
+
+def _table(value: object, place: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise PlanError(f"{place}: is no table but {value!r}")
+    return value
+
+
+def _texts(value: object, place: str) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else value
+    if (
+        not isinstance(texts, list | tuple)
+        or not texts
+        or not all(isinstance(one, str) and one for one in texts)
+    ):
+        raise PlanError(f"{place}: must be a text or a list of texts, is {value!r}")
+    return tuple(texts)
+
+
+def _text(table: Mapping[str, object], key: str, place: str, default: str) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        raise PlanError(f"{place}: {key} must be a text, is {value!r}")
+    return value
+
+
+def _budget(document: Mapping[str, object], source: str) -> float:
+    value = document.get("budget_seconds", DEFAULT_BUDGET_SECONDS)
+    return checked_budget(value, f"{source}: budget_seconds")
+
+
+def checked_budget(value: object, place: str) -> float:
+    """Read a budget in seconds: a finite number above 0, else PlanError."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise PlanError(f"{place} takes a number of seconds above 0, not {value!r}")
+    return float(value)

@@ -1,0 +1,81 @@
+"""Values of axes: what a file or a command line gives, checked against the catalogue."""
+
+from __future__ import annotations
+
+from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.plan.cell import Axis, AxisValue
+from clonometer.units import format_bytes, parse_bytes
+
+
+def read_value(axis: Axis, given: object) -> AxisValue:
+    """Check one value against its axis: sizes become bytes, counts whole numbers.
+
+    Parameters
+    ----------
+    axis
+        The axis, from the catalogue.
+    given
+        What was written: an integer or a text. For ``bytes`` a text such as ``64MiB``.
+
+    Returns
+    -------
+    int or str
+        Bytes for a size, a whole number for a count, else the text.
+
+    Raises
+    ------
+    PlanError
+        If the axis has no such value; it names the axis, what it takes, and the nearest match of a choice.
+
+    Examples
+    --------
+    >>> read_value(Axis("parent_bytes", "bytes", 0), "64MiB")
+    67108864
+    """
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        raise _refused(axis, given)
+    if axis.kind in ("bytes", "count"):
+        return _number(axis, given)
+    if not isinstance(given, str) or not given:
+        raise _refused(axis, given)
+    if axis.kind == "choice" and given not in axis.values:
+        near = unknown(f"value of {axis.name}", given, axis.values)
+        raise PlanError(near.message, near.hint)
+    return given
+
+
+def _number(axis: Axis, given: int | str) -> int:
+    number = given
+    if isinstance(number, str):
+        try:
+            number = parse_bytes(number) if axis.kind == "bytes" else int(number)
+        except (UsageError, ValueError):
+            raise _refused(axis, given) from None
+    least = axis.minimum or 0
+    if number < least:
+        shown = format_bytes(least) if axis.kind == "bytes" else str(least)
+        raise PlanError(f"{axis.name} = {given}: the least is {shown}", axis.summary or None)
+    return number
+
+
+_TAKES = {
+    "bytes": "a size such as 4096, 64KiB or 2MiB",
+    "count": "a whole number",
+    "choice": "one of",
+    "text": "a text",
+}
+
+
+def values_text(axis: Axis) -> str:
+    """Say what an axis takes, in a few words.
+
+    Examples
+    --------
+    >>> values_text(Axis("placement", "choice", "pinned", values=("pinned", "free")))
+    'one of pinned, free'
+    """
+    return f"one of {', '.join(axis.values)}" if axis.kind == "choice" else _TAKES[axis.kind]
+
+
+def _refused(axis: Axis, given: object) -> PlanError:
+    return PlanError(f"{axis.name} = {given!r}: {axis.name} takes {values_text(axis)}", axis.summary or None)
