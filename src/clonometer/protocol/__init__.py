@@ -1,1 +1,21 @@
-"""Protocol."""
+"""The driver protocol (docs/protocol.md): bytes to typed batches; and NAME.raw, made of the same frames."""
+
+from __future__ import annotations
+
+from clonometer.protocol.answer import AnswerReader, encode_block, encode_done, preamble
+from clonometer.protocol.block import Block, Done, null_mask
+from clonometer.protocol.raw import RawProcess, RawRun, RawWriter, read_raw
+
+__all__ = [
+    "AnswerReader",
+    "Block",
+    "Done",
+    "RawProcess",
+    "RawRun",
+    "RawWriter",
+    "encode_block",
+    "encode_done",
+    "null_mask",
+    "preamble",
+    "read_raw",
+]

@@ -1,0 +1,280 @@
+"""A driver's answer, read as it arrives and written for fakes and tests (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import ProtocolError
+from clonometer.protocol.block import COLUMN_DTYPES, Block, Done, Head, parse_block, parse_done, parse_head
+from clonometer.protocol.frames import (
+    COLS_LIMIT_BYTES,
+    JSON_LIMIT_BYTES,
+    Frame,
+    FrameReader,
+    encode_frame,
+    encode_preamble,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+MAGIC = b"CLNMETER"
+VERSION = 1
+ANSWER_KINDS = ("HEAD", "COLS", "TAIL", "DONE")
+
+
+def admit_length(kind: str, length: int) -> None:
+    """Refuse a frame that claims to be absurdly long.
+
+    Raises
+    ------
+    ProtocolError
+        Above 4 GiB for COLS, above 16 MiB for any other kind.
+    """
+    limit = COLS_LIMIT_BYTES if kind == "COLS" else JSON_LIMIT_BYTES
+    if length > limit:
+        raise ProtocolError(f"a {kind} frame of {length:,} bytes; the limit is {limit:,}")
+
+
+class BlockAssembler:
+    """Joins HEAD, COLS, TAIL to blocks, in that order, until DONE; the first has index ``first_block``."""
+
+    def __init__(self, first_block: int = 0) -> None:
+        self.n_blocks = first_block
+        self.done: Done | None = None
+        self._head: Head | None = None
+        self._cols: Frame | None = None
+
+    @property
+    def inside_block(self) -> bool:
+        """Whether a block has begun and is not yet whole."""
+        return self._head is not None
+
+    def admit(self, kind: str, length: int) -> None:
+        """Refuse a frame that may not come now, before its payload is awaited.
+
+        Raises
+        ------
+        ProtocolError
+            Unknown kind, wrong order, or a length that cannot be.
+        """
+        if kind not in ANSWER_KINDS:
+            raise ProtocolError(f"a frame of the unknown kind {kind!r}")
+        if self.done is not None:
+            raise ProtocolError(f"a {kind} frame after DONE")
+        awaited = ("HEAD", "DONE") if self._head is None else ("COLS",) if self._cols is None else ("TAIL",)
+        if kind not in awaited:
+            raise ProtocolError(f"a {kind} frame where {' or '.join(awaited)} was due")
+        admit_length(kind, length)
+        if kind == "COLS" and self._head is not None and length != self._head.cols_bytes:
+            raise ProtocolError(
+                f"COLS of block {self._head.index} has {length:,} bytes; "
+                f"{self._head.rows:,} rows take {self._head.cols_bytes:,}"
+            )
+
+    def take(self, frame: Frame) -> Block | Done | None:
+        """Add a frame that was admitted; the block or the end that it completes, if any.
+
+        Raises
+        ------
+        ProtocolError
+            If the frame does not say what it must.
+        """
+        if frame.kind == "HEAD":
+            self._head = parse_head(frame, self.n_blocks)
+        elif frame.kind == "COLS":
+            self._cols = frame
+        elif frame.kind == "DONE":
+            self.done = parse_done(frame, self.n_blocks)
+            return self.done
+        elif self._head is not None and self._cols is not None:
+            block = parse_block(self._head, self._cols, frame)
+            self._head = self._cols = None
+            self.n_blocks += 1
+            return block
+        return None
+
+
+class AnswerReader:
+    """Reads an answer as it arrives; yields whole, verified blocks and nothing less.
+
+    Examples
+    --------
+    >>> reader = AnswerReader()
+    >>> data = preamble() + encode_block(0, "clock.used", None, {"cost_ns": [21.5]}) + encode_done(blocks=1)
+    >>> [block.columns["cost_ns"].tolist() for block in reader.feed(data)]
+    [[21.5]]
+    >>> reader.finish().status
+    'ok'
+    """
+
+    def __init__(self, first_block: int = 0) -> None:
+        self._assembler = BlockAssembler(first_block)
+        self._frames = FrameReader(MAGIC, VERSION, "answer", self._assembler.admit)
+        self.error: ProtocolError | None = None
+
+    @property
+    def n_blocks(self) -> int:
+        """How many whole blocks have come."""
+        return self._assembler.n_blocks
+
+    @property
+    def done(self) -> Done | None:
+        """The answer's end, once it has come."""
+        return self._assembler.done
+
+    def feed(self, data: bytes | bytearray | memoryview) -> list[Block]:
+        """Add bytes in pieces of any size.
+
+        Returns
+        -------
+        list of Block
+            The blocks that these bytes made whole. Where a fault follows whole blocks in the same bytes,
+            those blocks are returned, ``error`` is set, and the next `feed` or `finish` raises it: no whole
+            block is lost to a later fault.
+
+        Raises
+        ------
+        ProtocolError
+            At the first fault; from then on each time.
+        """
+        if self.error is not None:
+            raise self.error
+        blocks: list[Block] = []
+        self._frames.push(data)
+        try:
+            while (frame := self._frames.take()) is not None:
+                made = self._assembler.take(frame)
+                if isinstance(made, Block):
+                    blocks.append(made)
+            if self._assembler.done is not None and self._frames.unfinished() is not None:
+                raise ProtocolError("bytes after DONE")
+        except ProtocolError as error:
+            self.error = error
+            if not blocks:
+                raise
+        return blocks
+
+    def finish(self) -> Done:
+        """Say that no more bytes come.
+
+        Returns
+        -------
+        Done
+            The end that the driver stated, of whatever status.
+
+        Raises
+        ------
+        ProtocolError
+            If the answer broke off: the message says where.
+        """
+        if self.error is not None:
+            raise self.error
+        if self._assembler.done is not None:
+            return self._assembler.done
+        whole = f"after {self.n_blocks} whole block{'' if self.n_blocks == 1 else 's'}"
+        rest = self._frames.unfinished()
+        if rest == "no byte at all":
+            raise ProtocolError("the driver ended without an answer")
+        if rest is not None:
+            raise ProtocolError(f"the answer broke off {whole}: it ends with {rest}")
+        if self._assembler.inside_block:
+            raise ProtocolError(f"the answer broke off {whole}: the next block is incomplete")
+        raise ProtocolError(f"the answer broke off {whole}: DONE is missing, the driver did not end well")
+
+
+def preamble(version: int = VERSION) -> bytes:
+    """Write the preamble of an answer."""
+    return encode_preamble(MAGIC, version)
+
+
+def encode_block(
+    index: int,
+    workload: str,
+    temperature: str | None,
+    columns: Mapping[str, ArrayLike],
+    *,
+    units: Mapping[str, str] | None = None,
+    status: str = "ok",
+    reason: str | None = None,
+    outcomes: Mapping[str, int] | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Write HEAD, COLS and TAIL of one block.
+
+    Parameters
+    ----------
+    columns
+        Name -> values, all of one length; int32, int64 and float64 arrays keep their type, other whole
+        numbers become int64, other numbers float64. Nulls as docs/protocol.md has them.
+    units
+        Name -> unit; a column that is not named has ``ns``.
+    outcomes
+        Default: all rows ``ok``.
+
+    Returns
+    -------
+    bytes
+        The three frames.
+    """
+    import numpy as np
+
+    types = {dtype: kind for kind, dtype in COLUMN_DTYPES.items()}
+    arrays = {}
+    for name, values in columns.items():
+        array = np.asarray(values)
+        wanted = "<f8" if array.dtype.kind == "f" else "<i4" if array.dtype == np.int32 else "<i8"
+        arrays[name] = array.astype(wanted)
+    rows = len(next(iter(arrays.values()))) if arrays else 0
+    payload = b"".join(array.tobytes() for array in arrays.values())
+    head = {
+        "block": index,
+        "workload": workload,
+        "temperature": temperature,
+        "rows": rows,
+        "columns": [
+            {
+                "name": name,
+                "type": types[f"<{array.dtype.kind}{array.itemsize}"],
+                "unit": (units or {}).get(name, "ns"),
+            }
+            for name, array in arrays.items()
+        ],
+    }
+    tail = {
+        "status": status,
+        "reason": reason,
+        "rows": rows,
+        "crc32": zlib.crc32(payload),
+        "outcomes": {"ok": rows} if outcomes is None else dict(outcomes),
+        "facts": dict(facts or {}),
+    }
+    return (
+        encode_frame("HEAD", json.dumps(head).encode())
+        + encode_frame("COLS", payload)
+        + encode_frame("TAIL", json.dumps(tail).encode())
+    )
+
+
+def encode_done(
+    status: str = "ok",
+    reason: str | None = None,
+    *,
+    blocks: int = 0,
+    errno: int | None = None,
+    driver: str = "test",
+) -> bytes:
+    """Write DONE."""
+    end = {
+        "status": status,
+        "reason": reason,
+        "errno": errno,
+        "blocks": blocks,
+        "driver": driver,
+        "version": "0.1.0",
+        "linkage": "static",
+    }
+    return encode_frame("DONE", json.dumps(end).encode())

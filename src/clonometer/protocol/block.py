@@ -1,0 +1,325 @@
+"""Blocks: what HEAD, COLS and TAIL say together, checked and typed (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from clonometer.errors import ProtocolError
+from clonometer.protocol.frames import COLS_LIMIT_BYTES, HEADER, Frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COLUMN_DTYPES = {"i32": "<i4", "i64": "<i8", "f64": "<f8"}
+COLUMN_WIDTHS = {"i32": 4, "i64": 8, "f64": 8}
+UNITS = ("ns", "us", "bytes", "count", "cpu", "errno", "1/s")
+STATUSES = ("ok", "skipped", "failed")
+# The run file's own columns (docs/runfile.md).
+RESERVED_COLUMNS = ("cell", "process", "block", "sample")
+
+_COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive samples of one process, as a driver measured them.
+
+    Attributes
+    ----------
+    index
+        Counts from 0 in the order of measuring.
+    workload, temperature
+        As requested; ``temperature`` is None for workloads that have none.
+    rows
+        Number of samples.
+    columns
+        Name -> array of shape ``(rows,)``, read-only, dtype int32, int64 or float64, in the order and the
+        unit that the driver declared. Null is the smallest value of int32 and int64, and NaN of float64: see
+        `null_mask`.
+    column_types, units
+        Name -> ``i32``, ``i64`` or ``f64``; name -> unit.
+    status, reason
+        ``ok``, ``skipped`` or ``failed``, the last two with a reason.
+    outcomes
+        How many launches ended how: ``ok`` or the name of an errno.
+    facts
+        Facts of the block (wall time, effective frequency, faults, switches).
+    raw
+        The three frames as they came, for NAME.raw.
+    """
+
+    index: int
+    workload: str
+    temperature: str | None
+    rows: int
+    columns: Mapping[str, NDArray[Any]]
+    column_types: Mapping[str, str]
+    units: Mapping[str, str]
+    status: str
+    reason: str | None
+    outcomes: Mapping[str, int]
+    facts: Mapping[str, Any]
+    raw: bytes
+
+
+@dataclass(frozen=True)
+class Done:
+    """How an answer ended: ``ok``, ``skipped`` or ``failed``, the last two with a reason."""
+
+    status: str
+    reason: str | None
+    errno: int | None
+    blocks: int
+    driver: str | None
+    version: str | None
+    linkage: str | None
+    raw: bytes
+
+
+@dataclass(frozen=True)
+class Head:
+    """HEAD, checked: what COLS must look like."""
+
+    index: int
+    workload: str
+    temperature: str | None
+    rows: int
+    column_types: Mapping[str, str]
+    units: Mapping[str, str]
+    frame: Frame
+
+    @property
+    def cols_bytes(self) -> int:
+        """The only length that COLS may have."""
+        return self.rows * sum(COLUMN_WIDTHS[kind] for kind in self.column_types.values())
+
+
+def null_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a driver's column is null.
+
+    Parameters
+    ----------
+    values
+        A column of a `Block`: int32, int64 or float64.
+
+    Returns
+    -------
+    numpy.ndarray
+        Bool, the shape of ``values``; True where there is no value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> null_mask(np.array([1, -2**63])).tolist(), null_mask(np.array([np.nan, 0.0])).tolist()
+    ([False, True], [True, False])
+    """
+    import numpy as np
+
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    return np.asarray(values == np.iinfo(values.dtype).min)
+
+
+def parse_head(frame: Frame, expected_index: int) -> Head:
+    """Read HEAD: the block's index must be the expected one.
+
+    Raises
+    ------
+    ProtocolError
+        JSON that is none or has another shape, an index out of order, or columns that cannot be.
+    """
+    said = Json(frame)
+    index = said.count("block")
+    if index != expected_index:
+        said.refuse(f"block is {index}, {expected_index} was expected")
+    temperature = said.text("temperature", null=True)
+    if temperature not in ("cold", "warm", None):
+        said.refuse(f"temperature is {temperature!r}, neither cold nor warm nor null")
+    kinds: dict[str, str] = {}
+    units: dict[str, str] = {}
+    for entry in said.items("columns"):
+        name, kind, unit = _column(said, entry)
+        if name in kinds:
+            said.refuse(f"column {name!r} is declared twice")
+        kinds[name], units[name] = kind, unit
+    rows = said.count("rows")
+    if rows and not kinds:
+        said.refuse(f"{rows} rows without a column")
+    workload = said.text("workload")
+    head = Head(index, workload or said.refuse("workload is empty"), temperature, rows, kinds, units, frame)
+    if head.cols_bytes > COLS_LIMIT_BYTES:
+        said.refuse(f"{rows:,} rows would take {head.cols_bytes:,} bytes, the limit is {COLS_LIMIT_BYTES:,}")
+    return head
+
+
+def _column(said: Json, entry: object) -> tuple[str, str, str]:
+    if not isinstance(entry, dict):
+        said.refuse("a column is not an object")
+    name, kind, unit = entry.get("name"), entry.get("type"), entry.get("unit")
+    if not isinstance(name, str) or not _COLUMN_NAME.fullmatch(name) or name in RESERVED_COLUMNS:
+        said.refuse(f"{name!r} cannot be the name of a column")
+    if not isinstance(kind, str) or kind not in COLUMN_DTYPES:
+        said.refuse(f"column {name!r} has the unknown type {kind!r}")
+    if not isinstance(unit, str) or unit not in UNITS:
+        said.refuse(f"column {name!r} has the unknown unit {unit!r}")
+    return name, kind, unit
+
+
+def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
+    """Join HEAD, COLS and TAIL to a block: length, row count and checksum must agree.
+
+    Raises
+    ------
+    ProtocolError
+        If they do not, or TAIL has another shape.
+    """
+    said = Json(tail, f"TAIL of block {head.index}")
+    if len(cols.payload) != head.cols_bytes:
+        raise ProtocolError(
+            f"COLS of block {head.index} has {len(cols.payload):,} bytes, not {head.cols_bytes:,}"
+        )
+    rows = said.count("rows")
+    if rows != head.rows:
+        said.refuse(f"rows is {rows}, HEAD said {head.rows}")
+    checksum = zlib.crc32(cols.payload)
+    if said.count("crc32") != checksum:
+        said.refuse(f"crc32 is {said.count('crc32')}, that of COLS is {checksum}: the samples are damaged")
+    status, reason = said.status()
+    outcomes = said.mapping("outcomes", _is_count, "a count")
+    facts = said.mapping("facts", lambda value: True, "anything")
+    raw = b"".join((head.frame.raw, cols.raw, tail.raw))
+    return Block(
+        index=head.index,
+        workload=head.workload,
+        temperature=head.temperature,
+        rows=rows,
+        columns=_arrays(head, raw),
+        column_types=head.column_types,
+        units=head.units,
+        status=status,
+        reason=reason,
+        outcomes=outcomes,
+        facts=facts,
+        raw=raw,
+    )
+
+
+def _arrays(head: Head, raw: bytes) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    arrays = {}
+    at = len(head.frame.raw) + HEADER.size
+    for name, kind in head.column_types.items():
+        # Views of raw, but for columns that COLS, having no padding, puts at odd addresses.
+        view = np.frombuffer(raw, COLUMN_DTYPES[kind], head.rows, at)
+        arrays[name] = np.require(view, requirements="A")
+        arrays[name].flags.writeable = False
+        at += head.rows * COLUMN_WIDTHS[kind]
+    return arrays
+
+
+def parse_done(frame: Frame, n_blocks: int) -> Done:
+    """Read DONE: it must count the blocks that came.
+
+    Raises
+    ------
+    ProtocolError
+        If it counts others, or has another shape.
+    """
+    said = Json(frame)
+    status, reason = said.status()
+    blocks = said.count("blocks")
+    if blocks != n_blocks:
+        said.refuse(f"blocks is {blocks}, {n_blocks} came")
+    error = said.value.get("errno")
+    if error is not None and not _is_count(error):
+        said.refuse(f"errno is {error!r}")
+    driver, version, linkage = (said.text(key, null=True) for key in ("driver", "version", "linkage"))
+    return Done(status, reason, error, blocks, driver, version, linkage, frame.raw)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+
+
+class Json:
+    """A frame's JSON object, whose fields are checked as they are asked for.
+
+    Raises
+    ------
+    ProtocolError
+        If the payload is no JSON object, on construction; from the methods, if a field is not as it should
+        be.
+    """
+
+    def __init__(self, frame: Frame, where: str | None = None) -> None:
+        self.where = where or frame.kind
+        try:
+            value = json.loads(bytes(frame.payload).decode("utf-8"), parse_constant=self._constant)
+            # Half of a surrogate pair passes as JSON, and could then be neither printed nor stored.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except (ValueError, RecursionError) as error:
+            raise ProtocolError(f"{self.where} is not JSON: {error}") from error
+        if not isinstance(value, dict):
+            self.refuse("it is not an object")
+        self.value: dict[str, Any] = value
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error, naming the frame."""
+        raise ProtocolError(f"{self.where}: {what}")
+
+    def _constant(self, name: str) -> NoReturn:
+        self.refuse(f"{name} is not JSON")
+
+    def count(self, key: str) -> int:
+        """A whole number from 0 to 2**63 - 1."""
+        value = self.value.get(key)
+        if not isinstance(value, int) or not _is_count(value):
+            self.refuse(f"{key} is {_short(value)}, not a count")
+        return value
+
+    def text(self, key: str, *, null: bool = False) -> str | None:
+        """A text, or None where that is allowed."""
+        value = self.value.get(key)
+        if value is None and null:
+            return None
+        if not isinstance(value, str):
+            self.refuse(f"{key} is {_short(value)}, not a text")
+        return value
+
+    def items(self, key: str) -> list[Any]:
+        """A list."""
+        value = self.value.get(key)
+        if not isinstance(value, list):
+            self.refuse(f"{key} is {_short(value)}, not a list")
+        return value
+
+    def mapping(self, key: str, accepts: Callable[[Any], bool], what: str) -> dict[str, Any]:
+        """An object whose values ``accepts`` holds for."""
+        value = self.value.get(key)
+        if not isinstance(value, dict):
+            self.refuse(f"{key} is {_short(value)}, not an object")
+        for name, item in value.items():
+            if not accepts(item):
+                self.refuse(f"{key}: {name} is {_short(item)}, not {what}")
+        return value
+
+    def status(self) -> tuple[str, str | None]:
+        """``status`` and ``reason``; whatever is not ok has a reason."""
+        status, reason = self.text("status"), self.text("reason", null=True)
+        if status not in STATUSES:
+            self.refuse(f"status is {status!r}, not one of {', '.join(STATUSES)}")
+        if status != "ok" and not reason:
+            self.refuse(f"status is {status} without a reason")
+        return status, reason
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,345 @@
+"""NAME.raw: what has been measured so far, kept while a run goes on (docs/runfile.md).
+
+Writer and reader stand here and not in runfile, because the file is made of the protocol's own frames:
+blocks are copied into it as the driver sent them, and read back by the same code that read the driver.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from clonometer.errors import OutputError, ProtocolError, RunFileError
+from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
+from clonometer.protocol.block import Block, Done, Json
+from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
+
+RAW_MAGIC = b"CLNMTRAW"
+RAW_VERSION = 1
+_CHUNK_BYTES = 1 << 20
+
+ReloadBlock = Callable[[], Block]
+
+
+class RawWriter:
+    """Appends a run to NAME.raw while it is measured; each call has reached the kernel when it returns.
+
+    Nothing is synced to the disk: the file is there for a killed run, not for a lost machine, and a sync
+    between two measured processes would disturb the second.
+
+    Parameters
+    ----------
+    path
+        The file; it must not exist unless ``force``.
+    metadata
+        The run's metadata as known at the start (docs/runfile.md).
+    force
+        Replace an existing file.
+
+    Raises
+    ------
+    OutputError
+        From every method: when the file cannot be written, saying what was saved.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], metadata: Mapping[str, Any], *, force: bool = False
+    ) -> None:
+        self.path = Path(path)
+        self.n_processes = 0
+        self.n_blocks = 0
+        self._offset = 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if force else os.O_EXCL)
+        try:
+            self._descriptor: int | None = os.open(self.path, flags, 0o666)
+        except FileExistsError as error:
+            raise OutputError(
+                f"{self.path} exists: an unfinished run", f"clonometer recover {self.path}, or --force"
+            ) from error
+        except OSError as error:
+            raise OutputError(f"cannot write {self.path}: {error.strerror}") from error
+        self._append(encode_preamble(RAW_MAGIC, RAW_VERSION) + _json_frame("RUNM", metadata))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def begin_process(self, entry: Mapping[str, Any]) -> None:
+        """Write PROC: the entry of ``processes`` as known when the driver starts."""
+        self._append(_json_frame("PROC", entry))
+
+    def add_block(self, block: Block) -> ReloadBlock:
+        """Append a block as the driver sent it.
+
+        Returns
+        -------
+        callable
+            Reads the block again from the file, so that a long run need not hold its samples in memory (hand
+            it to `clonometer.runfile.RunFileWriter.add_block`).
+        """
+        offset = self._offset
+        self._append(block.raw)
+        self.n_blocks += 1
+        return partial(reload_block, self.path, offset, len(block.raw), block.index)
+
+    def add_done(self, done: Done) -> None:
+        """Append DONE as the driver sent it."""
+        self._append(done.raw)
+
+    def end_process(self, entry: Mapping[str, Any]) -> None:
+        """Write EXIT: the entry of ``processes`` as known when the driver has ended."""
+        self._append(_json_frame("EXIT", entry))
+        self.n_processes += 1
+
+    def end(self, ending: Mapping[str, Any]) -> None:
+        """Write ENDR: ``status``, ``status_reason``, ``ended``, ``cells``; a killed run has none."""
+        self._append(_json_frame("ENDR", ending))
+
+    def close(self) -> None:
+        """Close the file; it stays where it is."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def remove(self) -> None:
+        """Close the file and remove it: the run file has taken its place."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+    def _append(self, data: bytes) -> None:
+        if self._descriptor is None:
+            raise OutputError(f"{self.path} is closed")
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError as error:
+            # What came after a torn frame could not be read: nothing more is written.
+            self.close()
+            raise self._failure(error) from error
+        self._offset += len(data)
+
+    def _failure(self, error: OSError) -> OutputError:
+        no_room = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        what = "no room on disk for" if no_room else "cannot write"
+        saved = f"{self.n_blocks} blocks of {self.n_processes} finished processes are saved"
+        hint = f"{'make room, then ' if no_room else ''}clonometer recover {self.path}"
+        return OutputError(f"{what} {self.path} ({error.strerror}); {saved}", hint)
+
+
+def _json_frame(kind: str, value: Mapping[str, Any]) -> bytes:
+    return encode_frame(kind, json.dumps(value).encode())
+
+
+def reload_block(path: Path, offset: int, length: int, index: int) -> Block:
+    """Read one block again from NAME.raw.
+
+    Parameters
+    ----------
+    offset, length
+        Where its three frames stand, in bytes.
+    index
+        Its number in its process.
+
+    Raises
+    ------
+    RunFileError
+        If the file cannot be read or the block is no longer there whole.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            data = file.read(length)
+    except OSError as error:
+        raise RunFileError(f"cannot read {path}: {error.strerror}") from error
+    reader = AnswerReader(first_block=index)
+    try:
+        blocks = reader.feed(preamble() + data)
+    except ProtocolError as error:
+        raise RunFileError(f"{path} has changed: {error.message}") from error
+    if len(blocks) != 1:
+        raise RunFileError(f"{path} has changed: no whole block at byte {offset:,}")
+    return blocks[0]
+
+
+@dataclass(frozen=True)
+class RawProcess:
+    """One start of a driver, as far as NAME.raw knows it.
+
+    Attributes
+    ----------
+    entry
+        The entry of ``processes``: as known at its end where ``ended``, else at its start.
+    ended
+        Whether EXIT is there.
+    blocks
+        Its whole blocks, in order.
+    reload
+        For each block, what reads it again from the file.
+    done
+        The driver's DONE, if it came.
+    """
+
+    entry: Mapping[str, Any]
+    ended: bool
+    blocks: tuple[Block, ...]
+    reload: tuple[ReloadBlock, ...]
+    done: Done | None
+
+
+@dataclass
+class RawRun:
+    """A NAME.raw, open for reading: `metadata` at once, then `processes` one at a time.
+
+    Attributes
+    ----------
+    metadata
+        RUNM.
+    ending
+        ENDR, once `processes` is exhausted; None for a run that was killed.
+    fault
+        Once `processes` is exhausted: where and why the file could not be read further, or None.
+    """
+
+    path: Path
+    metadata: Mapping[str, Any]
+    ending: Mapping[str, Any] | None = None
+    fault: str | None = None
+    _scan: _RawScan | None = field(default=None, repr=False)
+
+    def processes(self) -> Iterator[RawProcess]:
+        """Yield the processes in realised order, once: whole blocks only, whatever the file ends with."""
+        if self._scan is None:
+            return
+        scan, self._scan = self._scan, None
+        yield from scan.processes()
+        self.ending, self.fault = scan.ending, scan.fault
+
+
+def read_raw(path: str | os.PathLike[str]) -> RawRun:
+    """Open a NAME.raw, of a run that was killed at any moment.
+
+    Returns
+    -------
+    RawRun
+
+    Raises
+    ------
+    RunFileError
+        If the file cannot be read, is no NAME.raw, is newer, or ends before its metadata does.
+    """
+    path = Path(path)
+    scan = _RawScan(path)
+    frame = scan.next_frame()
+    if frame is None:
+        why = scan.fault or "it ends before the run's metadata does"
+        raise RunFileError(f"{path} holds no run: {why}")
+    return RawRun(path, frame.value, _scan=scan)
+
+
+class _RawFrame:
+    """A JSON frame (``value``) or one of the answer's (``made``, with the offset at which a block began)."""
+
+    def __init__(self, kind: str, value: dict[str, Any], made: Block | Done | None, offset: int) -> None:
+        self.kind = kind
+        self.value = value
+        self.made = made
+        self.offset = offset
+
+
+class _RawScan:
+    """Walks through the file; a fault or a torn end stops it, and what came before stands."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.ending: dict[str, Any] | None = None
+        self.fault: str | None = None
+        self._assembler: BlockAssembler | None = None
+        self._frames = FrameReader(RAW_MAGIC, RAW_VERSION, "file", self._admit)
+        self._chunks = self._read()
+        self._block_offset = 0
+        self._has_metadata = False
+
+    def _read(self) -> Iterator[bytes]:
+        try:
+            with self.path.open("rb") as file:
+                while chunk := file.read(_CHUNK_BYTES):
+                    yield chunk
+        except OSError as error:
+            raise RunFileError(f"cannot read {self.path}: {error.strerror}") from error
+
+    def _admit(self, kind: str, length: int) -> None:
+        if kind in ANSWER_KINDS and self._assembler is not None:
+            self._assembler.admit(kind, length)
+            return
+        inside = self._assembler is not None
+        awaited = "PROC" if not inside else "EXIT"
+        torn = self._assembler is not None and self._assembler.inside_block
+        allowed = {"RUNM": not self._has_metadata, "ENDR": self._has_metadata and not inside}
+        allowed[awaited] = self._has_metadata and not torn
+        if self.ending is not None or not allowed.get(kind, False):
+            raise ProtocolError(f"a {kind} frame where it may not be")
+        admit_length(kind, length)
+
+    def next_frame(self) -> _RawFrame | None:
+        """The next JSON frame, block or DONE; None at the end, with ``fault`` if that is not a proper one."""
+        try:
+            while True:
+                frame = self._frames.take()
+                if frame is None:
+                    chunk = next(self._chunks, None)
+                    if chunk is None:
+                        rest = self._frames.unfinished()
+                        self.fault = rest and f"it ends with {rest}"
+                        return None
+                    self._frames.push(chunk)
+                elif frame.kind not in ANSWER_KINDS or self._assembler is None:
+                    self._has_metadata = True
+                    return _RawFrame(frame.kind, Json(frame).value, None, frame.offset)
+                else:
+                    if frame.kind == "HEAD":
+                        self._block_offset = frame.offset
+                    made = self._assembler.take(frame)
+                    if made is not None:
+                        return _RawFrame(frame.kind, {}, made, self._block_offset)
+        except ProtocolError as error:
+            self.fault = error.message
+            return None
+
+    def processes(self) -> Iterator[RawProcess]:
+        """Yield each process once its EXIT has come or the file has ended."""
+        while (frame := self.next_frame()) is not None:
+            if frame.kind == "PROC":
+                yield self._process(frame.value)
+            elif frame.kind == "ENDR":
+                self.ending = frame.value
+
+    def _process(self, entry: dict[str, Any]) -> RawProcess:
+        self._assembler = BlockAssembler()
+        blocks: list[Block] = []
+        reload: list[ReloadBlock] = []
+        done: Done | None = None
+        ended = False
+        while (frame := self.next_frame()) is not None:
+            if isinstance(frame.made, Block):
+                block = frame.made
+                blocks.append(block)
+                reload.append(partial(reload_block, self.path, frame.offset, len(block.raw), block.index))
+            elif isinstance(frame.made, Done):
+                done = frame.made
+            else:
+                entry, ended = frame.value, True
+                break
+        self._assembler = None
+        return RawProcess(entry, ended, tuple(blocks), tuple(reload), done)
