@@ -1,0 +1,161 @@
+"""The words people read for stages, mechanisms, conditions and placements: one vocabulary for every view."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from clonometer.results.types import Estimate
+from clonometer.units import approximate_bytes
+
+STAGE_ORDER = ("call_returns", "task_runs", "image_runs", "reaped")
+FAMILY_ORDER = ("same_image", "new_program", "other", "floor")
+
+#: What a stage's column or row is called after the word "until".
+STAGE_NAMES = {
+    "call_returns": "call returns",
+    "task_runs": "task runs",
+    "image_runs": "program runs",
+    "reaped": "reaped",
+}
+STAGE_EXPLANATIONS = {
+    "call_returns": "until the parent's call has returned and it can go on with its work.",
+    "task_runs": "until the new task executes the first instruction of its own code.",
+    "image_runs": "until the new program, after exec, executes its first instruction.",
+    "reaped": "until wait or join has returned: the task has run, ended and been cleaned up.",
+}
+FAMILY_NAMES = {
+    "same_image": "Same image",
+    "new_program": "New program",
+    "other": "Other",
+    "floor": "The instrument itself",
+}
+FAMILY_EXPLANATIONS = {
+    "same_image": "The new task goes on in the program that is already running.",
+    "new_program": "The new task executes another program: more work, never ranked against the same image.",
+    "other": "Costs other than launches.",
+    "floor": "What measuring costs: it is part of the figures above.",
+}
+PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
+_MECHANISMS = {"fork_exec": "fork+exec"}
+_FLOOR_NAMES = {"launch.none": "bare loop", "launch.stamp": "child's stamp", "clock.used": "clock reading"}
+_PAGES = {"first": "never forked pages"}
+_LINKAGES = {
+    "dynamic_lazy": "lazily bound",
+    "dynamic_now": "bound at start",
+    "static": "static",
+    "musl": "musl",
+}
+
+
+def mechanism_name(workload: str) -> str:
+    """Name a workload as people do.
+
+    Examples
+    --------
+    >>> mechanism_name("launch.fork_exec"), mechanism_name("wake.futex"), mechanism_name("clock.used")
+    ('fork+exec', 'wake.futex', 'clock reading')
+    """
+    if workload in _FLOOR_NAMES:
+        return _FLOOR_NAMES[workload]
+    if not workload.startswith("launch."):
+        return workload
+    name = workload.removeprefix("launch.")
+    return _MECHANISMS.get(name, name)
+
+
+def stage_name(stage: str | None, quantity: str = "") -> str:
+    """Name a stage, or the quantity where there is none.
+
+    Examples
+    --------
+    >>> stage_name("image_runs"), stage_name(None, "cost_ns")
+    ('program runs', 'cost')
+    """
+    if stage is None:
+        return quantity.removesuffix("_ns").replace("_", " ")
+    return STAGE_NAMES.get(stage, stage.replace("_", " "))
+
+
+def family_name(family: str) -> str:
+    """Name a family.
+
+    Examples
+    --------
+    >>> family_name("same_image")
+    'Same image'
+    """
+    return FAMILY_NAMES.get(family, family.replace("_", " "))
+
+
+def shown_axes(cell: str) -> tuple[str, ...]:
+    """The axes that a cell's canonical text shows: those off their default, the temperature left out.
+
+    Examples
+    --------
+    >>> shown_axes("launch.fork[pages=clean,parent_bytes=64MiB,temperature=warm]")
+    ('pages', 'parent_bytes')
+    """
+    _, _, inside = cell.partition("[")
+    names = re.findall(r"(?:^|,)([a-z_0-9]+)=", inside)
+    return tuple(name for name in names if name != "temperature")
+
+
+def axis_phrase(name: str, value: int | str) -> str:
+    """Say one axis with its value.
+
+    Examples
+    --------
+    >>> axis_phrase("parent_bytes", 1 << 30), axis_phrase("pages", "clean"), axis_phrase("vmas", 7)
+    ('1 GiB', 'clean pages', 'vmas 7')
+    """
+    if name == "parent_bytes" and isinstance(value, int):
+        return approximate_bytes(value)
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{name.removesuffix('_bytes').replace('_', ' ')} {approximate_bytes(value)}"
+    if name == "pages":
+        return _PAGES.get(str(value), f"{value} pages")
+    if name == "linkage":
+        return _LINKAGES.get(str(value), str(value))
+    if name == "placement":
+        return str(value)
+    return f"{name.replace('_', ' ')} {value}"
+
+
+def condition_phrases(
+    cell: str, condition: Mapping[str, int | str], placement: str | None
+) -> tuple[str, ...]:
+    """Say what sets a cell apart from its workload's defaults, and where its tasks ran if that was left free.
+
+    Examples
+    --------
+    >>> condition_phrases("launch.fork[placement=free]", {"placement": "free"}, "other_cpu")
+    ('free, other CPU',)
+    """
+    ordered = sorted(shown_axes(cell), key=lambda axis: (axis != "parent_bytes", axis == "placement", axis))
+    phrases = [axis_phrase(name, condition[name]) for name in ordered if name in condition]
+    if placement is not None and condition.get("placement") == "free":
+        where = f"free, {PLACEMENT_NAMES.get(placement, placement)}"
+        return (*(phrase for phrase in phrases if phrase != "free"), where)
+    return tuple(phrases)
+
+
+def placement_name(row: Estimate) -> str:
+    """Say where a row's tasks ran: pinned, or free with the placement that was observed."""
+    requested = row.condition.get("placement")
+    if requested == "free":
+        return f"free, {PLACEMENT_NAMES.get(row.placement or '', row.placement or 'not observed')}"
+    return str(requested) if requested else PLACEMENT_NAMES.get(row.placement or "", "")
+
+
+def cpu_name(model: str) -> str:
+    """Shorten a CPU's model to what people call it.
+
+    Examples
+    --------
+    >>> cpu_name("Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz")
+    'Intel Xeon Platinum 8481C'
+    """
+    text = re.sub(r"\((R|TM|r|tm)\)|@.*$", " ", model)
+    text = re.sub(r"\b(CPU|Processor|\d+-Core)\b", " ", text)
+    return " ".join(text.split())

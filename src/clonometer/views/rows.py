@@ -1,0 +1,222 @@
+"""Arranges estimates as the rows of a table: a row a mechanism and stage, its temperatures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from clonometer.results.types import CellStatus, Estimate, Results
+from clonometer.units import approximate_bytes, format_figure, supported_decimals, table_unit
+from clonometer.views.labels import (
+    FAMILY_ORDER,
+    STAGE_ORDER,
+    condition_phrases,
+    cpu_name,
+    mechanism_name,
+    shown_axes,
+    stage_name,
+)
+
+TEMPERATURES = ("warm", "cold", None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mechanism under one condition, one stage and one observed placement; an estimate a temperature."""
+
+    workload: str
+    mechanism: str
+    phrases: tuple[str, ...]
+    stage: str
+    family: str
+    distance: int
+    rankable: bool
+    estimates: dict[str | None, Estimate] = field(default_factory=dict)
+
+    @property
+    def group(self) -> tuple[str, tuple[str, ...]]:
+        """What the rows of one mechanism under one condition have in common."""
+        return (self.workload, self.phrases)
+
+    @property
+    def label(self) -> str:
+        """The mechanism with its condition."""
+        return ", ".join((self.mechanism, *self.phrases))
+
+    @property
+    def any_estimate(self) -> Estimate:
+        """One of the estimates, for what they share."""
+        return next(iter(self.estimates.values()))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A duration as text in a table's unit: the median and the ends of its interval, or what stands for them."""
+
+    median: str
+    low: str = ""
+    high: str = ""
+
+
+def make_rows(cells: Iterable[Estimate]) -> list[Row]:
+    """Arrange estimates as rows: by family, then mechanisms as planned, then stages in order of time."""
+    rows: dict[tuple[object, ...], Row] = {}
+    groups: dict[tuple[object, ...], int] = {}
+    for one in cells:
+        phrases = condition_phrases(one.cell, one.condition, one.placement)
+        key = (one.workload, phrases, one.stage, one.quantity)
+        if key not in rows:
+            groups.setdefault((one.workload, phrases), len(groups))
+            rows[key] = Row(
+                one.workload,
+                mechanism_name(one.workload),
+                phrases,
+                stage_name(one.stage, one.quantity),
+                one.family,
+                len(shown_axes(one.cell)),
+                one.rankable,
+            )
+        rows[key].estimates[one.temperature] = one
+    return sorted(rows.values(), key=lambda row: (_family_rank(row), groups[row.group], _stage_rank(row)))
+
+
+def pick_rows(rows: Sequence[Row], room: int) -> list[Row]:
+    """Choose the rows of the short table.
+
+    All, if they fit in ``room`` rows. Otherwise each workload's plainest condition (the fewest axes off their
+    default), then further conditions, whole mechanisms at a time, while there is room. What the instrument
+    itself costs is left out wherever something else was measured.
+    """
+    launches = [row for row in rows if row.family != "floor"] or list(rows)
+    if len(launches) <= room:
+        return launches
+    nearest: dict[str, int] = {}
+    for row in launches:
+        nearest[row.workload] = min(row.distance, nearest.get(row.workload, row.distance))
+    chosen = {row.group for row in launches if row.distance == nearest[row.workload]}
+    taken = sum(row.group in chosen for row in launches)
+    for group in dict.fromkeys(row.group for row in sorted(launches, key=lambda row: row.distance)):
+        size = sum(row.group == group for row in launches)
+        if group not in chosen and taken + size <= room:
+            chosen.add(group)
+            taken += size
+    return [row for row in launches if row.group in chosen]
+
+
+def families(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Split rows by family, in the order of the tables."""
+    split: dict[str, list[Row]] = {}
+    for row in rows:
+        split.setdefault(row.family, []).append(row)
+    return split
+
+
+def temperatures(rows: Iterable[Row]) -> list[str | None]:
+    """The temperatures that occur in rows, warm first."""
+    found = {warmth for row in rows for warmth in row.estimates}
+    return [warmth for warmth in TEMPERATURES if warmth in found]
+
+
+def rows_unit(rows: Iterable[Row]) -> str:
+    """The unit that suits all medians of the rows."""
+    return table_unit(one.median_ns for row in rows for one in row.estimates.values())
+
+
+def figure(one: Estimate | None, unit: str) -> Figure:
+    """Write an estimate's median and interval in ``unit``, with the digits that the interval supports.
+
+    What lies below the resolution is written as ``< x``; what was not measured as a dash.
+    """
+    if one is None or one.median_ns is None:
+        return Figure("-")
+    if one.median_ns < one.resolution_ns:
+        decimals = supported_decimals(one.resolution_ns, None, None, unit)
+        return Figure(f"< {format_figure(one.resolution_ns, decimals, unit)}")
+    decimals = supported_decimals(one.median_ns, one.median_low_ns, one.median_high_ns, unit)
+    median = format_figure(one.median_ns, decimals, unit)
+    if one.median_low_ns is None or one.median_high_ns is None:
+        return Figure(median)
+    low, high = (format_figure(value, decimals, unit) for value in (one.median_low_ns, one.median_high_ns))
+    return Figure(median, low, high)
+
+
+def plain_figure(time_ns: float | None, unit: str) -> str:
+    """Write a single duration in ``unit`` to three digits, or a dash."""
+    return (
+        "-"
+        if time_ns is None
+        else format_figure(time_ns, supported_decimals(time_ns, None, None, unit), unit)
+    )
+
+
+def quantity_text(one: Estimate) -> str:
+    """Write an estimate that stands alone, with its own unit."""
+    unit = table_unit([one.median_ns])
+    return f"{figure(one, unit).median} {unit}"
+
+
+def host_phrases(results: Results) -> list[str]:
+    """Say in short on what machine the run was made."""
+    host = results.host
+    kernel = str(host.get("kernel.release") or "?").split("-")[0]
+    hypervisor = host.get("virt.hypervisor") or "none"
+    count = host.get("cpu.online")
+    phrases = [
+        cpu_name(str(host.get("cpu.model") or "unknown CPU")),
+        f"{count} CPU{'' if count == 1 else 's'}" if count else "",
+        f"Linux {kernel}",
+        "no hypervisor" if hypervisor == "none" else str(hypervisor),
+        effective_frequency(results),
+        f"THP {host['thp.enabled']}" if host.get("thp.enabled") else "",
+        str(host.get("mitigations.summary") or ""),
+    ]
+    return [phrase for phrase in phrases if phrase]
+
+
+def effective_frequency(results: Results) -> str:
+    """Say the effective frequency of the CPUs: one number where the cells agree to 1%, else the range."""
+    found = sorted(one.effective_mhz for one in results.cells if one.effective_mhz)
+    if not found:
+        return ""
+    if found[-1] <= found[0] * 1.01:
+        return f"{found[len(found) // 2]:.0f} MHz"
+    return f"{found[0]:.0f} to {found[-1]:.0f} MHz"
+
+
+def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
+    """The cells that gave no result, those with the same status and reason together."""
+    grouped: dict[tuple[str, str], list[CellStatus]] = {}
+    for status in results.cell_statuses:
+        if status.status != "ok":
+            grouped.setdefault((status.status, status.reason or "no reason was given"), []).append(status)
+    return [(f"{status}: {reason}", cells) for (status, reason), cells in grouped.items()]
+
+
+def fact_text(key: str, value: object) -> str:
+    """Write a host fact for reading."""
+    if value is None:
+        return "unlimited" if key.startswith("limit.") else "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return _count_text(key, value)
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {inner}" for name, inner in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(str(item) for item in value) or "none"
+    return str(value)
+
+
+def _count_text(key: str, value: int) -> str:
+    if key.endswith("_bytes"):
+        return approximate_bytes(value)
+    return f"{value:,}" if abs(value) >= 10_000 else str(value)
+
+
+def _family_rank(row: Row) -> int:
+    return FAMILY_ORDER.index(row.family) if row.family in FAMILY_ORDER else FAMILY_ORDER.index("floor")
+
+
+def _stage_rank(row: Row) -> int:
+    stage = row.any_estimate.stage
+    return STAGE_ORDER.index(stage) if stage in STAGE_ORDER else -1

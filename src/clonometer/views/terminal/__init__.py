@@ -1,0 +1,204 @@
+"""The answer on a terminal: host, table, findings. Returned as text; nothing is printed here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.types import Results
+from clonometer.views.labels import STAGE_EXPLANATIONS, stage_name
+from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles
+from clonometer.views.terminal.tables import short_table, wide_table
+from clonometer.views.terminal.text import clean, elide, join_phrases, paint, to_ascii, wrap
+
+FINDING_LINES = 6
+LEAST_FINDING_LINES = 4
+LEAST_WIDTH = 40
+NOT_RANKED = "* child's life included, not ranked"
+
+
+def render_answer(
+    results: Results,
+    *,
+    width: int = 80,
+    wide: bool = False,
+    colour: bool = False,
+    lines: int = 25,
+    ascii_only: bool = False,
+) -> str:
+    """Write the answer as text.
+
+    Parameters
+    ----------
+    results
+        What is known of the run.
+    width
+        Columns of the terminal; no line is longer, except that fewer than 40 are taken as 40.
+    wide
+        Everything: a line an estimate with p99, minimum and counts, all findings and warnings.
+    colour
+        Whether to use ANSI colours.
+    lines
+        The most lines of the short answer (``wide`` has no limit); fewer than 12 are taken as 12.
+    ascii_only
+        Whether to write without any character outside ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    width = max(width, LEAST_WIDTH)
+    drawn = _wide(results, width, colour) if wide else _short(results, width, max(lines, 12), colour)
+    text = "\n".join(drawn) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def _head(results: Results, width: int, colour: bool) -> list[str]:
+    phrases = host_phrases(results)
+    brief = [phrases[0].removeprefix("Intel ").removeprefix("AMD "), *phrases[1:]]
+    chosen = min((join_phrases(words, width) for words in (phrases, brief)), key=len)
+    lines = [paint(line, "bold", colour) for line in chosen]
+    if results.status != "complete":
+        verb = "failed" if results.status == "failed" else f"is {results.status}"
+        reason = f": {results.status_reason}" if results.status_reason else "."
+        lines += [paint(line, "warn", colour) for line in wrap(f"This run {verb}{reason}", width)]
+    return lines
+
+
+def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
+    head = _head(results, width, colour)
+    trouble = _trouble_lines(results, width, most=3)
+    findings = [wrap(one.sentence, width, bullet="- ") for one in results.findings]
+    wanted = sum(map(len, findings)) + len(trouble) + 1
+    rows = make_rows(results.cells)
+    sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
+    picked = pick_rows(rows, limit - len(head) - sections - min(FINDING_LINES + len(trouble), wanted))
+    room = limit - len(head) - min(LEAST_FINDING_LINES + len(trouble), wanted)
+    picked = _fit(picked, room)
+    table = short_table(picked, width, colour) if picked else ["Nothing was measured."]
+    floor = _floor_line(rows, picked, width)
+    used = len(head) + len(table) + len(trouble)
+    hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
+    for tail_room in range(3):
+        told, untold = _choose(findings, limit - used - tail_room)
+        tail = _tail(results, picked, hidden, untold, width)
+        if len(tail) <= tail_room:
+            break
+    parts = [head, table, [paint(line, "warn", colour) for line in trouble], told, floor, tail]
+    if sum(map(len, parts)) > limit:
+        parts[4] = []
+    return _spaced(parts, limit)
+
+
+def _fit(rows: list[Row], room: int) -> list[Row]:
+    """Cut rows so that they and their families' headings take at most ``room`` lines."""
+    while rows and len(rows) + len(families(rows)) > room:
+        rows = rows[:-1]
+    return rows
+
+
+def _choose(findings: list[list[str]], room: int) -> tuple[list[str], int]:
+    """Take the findings that fit, the first ones first; also count those left out."""
+    told: list[str] = []
+    untold = 0
+    for sentence in findings:
+        if len(told) + len(sentence) <= room:
+            told += sentence
+        else:
+            untold += 1
+    return told, untold
+
+
+def _tail(results: Results, picked: Sequence[Row], hidden: int, untold: int, width: int) -> list[str]:
+    warnings = len(_all_warnings(results))
+    more = [
+        f"{count} {kind}{'' if count == 1 else 's'}"
+        for count, kind in ((hidden, "row"), (untold, "finding"), (warnings, "warning"))
+        if count
+    ]
+    parts = [NOT_RANKED] if any(not row.rankable for row in picked) else []
+    if more:
+        parts.append(f"--wide adds {', '.join(more)}")
+    whole = "; ".join(parts)
+    return [whole] if 0 < len(whole) <= width else [elide(part, width) for part in parts]
+
+
+def _floor_line(rows: Sequence[Row], picked: Sequence[Row], width: int) -> list[str]:
+    floor = [row for row in rows if row.family == "floor"]
+    if not floor or any(row.family == "floor" for row in picked):
+        return []
+    costs = [f"{row.label} {quantity_text(row.any_estimate)}" for row in floor]
+    return wrap(f"The instrument itself: {', '.join(costs)}.", width)
+
+
+def _trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
+    lines: list[str] = []
+    grouped = troubles(results)
+    for reason, cells in grouped:
+        names = ", ".join(one.cell for one in cells)
+        count = f"{len(cells)} cells " if len(cells) > 1 else ""
+        lines += wrap(f"{count}{reason} ({names})", width, bullet="! ")
+    if most is None or len(lines) <= most:
+        return lines
+    total = sum(len(cells) for _, cells in grouped)
+    return [*lines[: most - 1], f"! {total} cells without a result in all; the rest: --wide"]
+
+
+def _all_warnings(results: Results) -> list[tuple[str, str, str]]:
+    """Warnings of the run and of its cells, each sentence once, with where it applies."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for one in results.warnings:
+        where.setdefault((one.sentence, one.next_step), [])
+    for cell in results.cells:
+        for one in cell.warnings:
+            places = where.setdefault((one.sentence, one.next_step), [])
+            if cell.cell not in places:
+                places.append(cell.cell)
+    return [(sentence, step, _places(cells)) for (sentence, step), cells in where.items()]
+
+
+def _places(cells: list[str]) -> str:
+    return f" ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})" if cells else ""
+
+
+def _spaced(parts: list[list[str]], limit: int) -> list[str]:
+    """Put blank lines between the parts while there is room for them."""
+    parts = [part for part in parts if part]
+    spare = limit - sum(map(len, parts))
+    drawn: list[str] = []
+    for place, part in enumerate(parts):
+        if place and spare >= len(parts) - 1:
+            drawn.append("")
+        drawn += part
+    return drawn
+
+
+def _wide(results: Results, width: int, colour: bool) -> list[str]:
+    rows = make_rows(results.cells)
+    about = (
+        f"plan {results.plan_name}, {results.status}: {results.n_samples:,} samples from "
+        f"{results.n_processes} processes in {results.duration_s:.0f} s, seed {results.seed}, "
+        f"clonometer {results.clonometer_version}"
+    )
+    blocks = [_head(results, width, colour) + wrap(about, width)]
+    blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
+    stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
+    notes = [
+        line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)
+    ]
+    if any(not row.rankable for row in rows):
+        notes.append(f"{NOT_RANKED}.")
+    blocks.append(notes)
+    blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
+    blocks.append([line for one in results.findings for line in wrap(one.sentence, width, bullet="- ")])
+    blocks.append(
+        [
+            line
+            for sentence, step, place in _all_warnings(results)
+            for line in wrap(f"warning: {sentence}{place} {step}", width, bullet="! ")
+        ]
+    )
+    blocks.append(
+        wrap(f"Repeat it with: {clean(' '.join(results.command))}", width) if results.command else []
+    )
+    return _spaced(blocks, 1 << 30)

@@ -1,0 +1,81 @@
+"""Plain text at a given width: wrapping, optional colour, and a form for terminals without UTF-8."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+_CODES = {"bold": "1", "dim": "2", "warn": "33", "bad": "31"}
+_PLAIN = str.maketrans({"µ": "u", "–": "-", "×": "x", "±": "+-", "’": "'", "…": "...", "≥": ">=", "≤": "<="})
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WHITE = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    r"""Make text from elsewhere (a driver, the kernel) safe for a terminal: one line, no control characters.
+
+    Examples
+    --------
+    >>> clean("a\x1b[31m  b\n c")
+    'a?[31m b c'
+    """
+    return _WHITE.sub(" ", _CONTROL.sub("?", text)).strip()
+
+
+def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:
+    """Break text into lines of at most ``width``; further lines stand below the text, not below the bullet.
+
+    Examples
+    --------
+    >>> wrap("fork is slow", 9, bullet="- ")
+    ['- fork is', '  slow']
+    """
+    return textwrap.wrap(clean(text), width, initial_indent=bullet, subsequent_indent=" " * len(bullet))
+
+
+def join_phrases(phrases: list[str], width: int) -> list[str]:
+    """Join phrases with commas into lines of at most ``width``, breaking between phrases where that can be.
+
+    Examples
+    --------
+    >>> join_phrases(["2 CPUs", "Linux 6.18.5", "kvm"], 22)
+    ['2 CPUs, Linux 6.18.5,', 'kvm']
+    """
+    lines: list[str] = []
+    current = ""
+    for phrase in map(clean, phrases):
+        if current and len(current) + len(phrase) + 3 > width:
+            lines.append(current + ",")
+            current = phrase
+        else:
+            current = f"{current}, {phrase}" if current else phrase
+    return [piece for line in (*lines, current) for piece in (wrap(line, width) or [""])]
+
+
+def elide(text: str, width: int) -> str:
+    """Cut text that is too long, and show that it was cut.
+
+    Examples
+    --------
+    >>> elide("launch.fork", 8), elide("fork", 8)
+    ('launch.…', 'fork')
+    """
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
+def paint(text: str, style: str, colour: bool) -> str:
+    """Colour text, its spaces left alone at both ends."""
+    if not colour or not text.strip():
+        return text
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
+
+
+def to_ascii(text: str) -> str:
+    """Write text with ASCII characters only.
+
+    Examples
+    --------
+    >>> to_ascii("51.1 – 51.7 µs")
+    '51.1 - 51.7 us'
+    """
+    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
