@@ -1,0 +1,223 @@
+"""The known answer: delays of known length, injected at known places, must move the stages that they should.
+
+Pinned to one CPU, parent and child run one after the other: the child starts when the parent blocks. So a delay after
+the parent's call moves all three stages; before the child's stamp, ``task_runs`` and ``reaped``; before the child's
+exit, ``reaped`` alone. With the child on another CPU they overlap: a delay after the parent's call moves
+``call_returns``, leaves ``task_runs``, and moves ``reaped`` by no more than itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SPINS = ("call_spin_ns", "stamp_spin_ns", "child_spin_ns")
+STAGES = ("call_returns", "task_runs", "reaped")
+INJECTED_NS = (20_000, 200_000)
+WALL_SHARE = 0.01
+
+_LEAST_SAMPLES = 20
+_SHARE = 0.05
+_FLOOR_NS = 3_000.0
+# A parent that waits longer lets its CPU sleep deeper, and wakes later: an effect of the machine, not an error of the
+# clock. It is allowed where parent and child are on two CPUs.
+_WAKE_FLOOR_NS = 30_000.0
+
+
+@dataclass(frozen=True)
+class KnownSamples:
+    """One block measured with a known delay.
+
+    Attributes
+    ----------
+    workload, placement
+        What was asked for.
+    spin, injected_ns
+        The driver's key and its value; the key is None where nothing was injected.
+    columns
+        The driver's columns by name (docs/protocol.md), shape (rows,); nulls are negative.
+    wall_ns
+        The block's wall time by the other clock, in ns.
+    """
+
+    workload: str
+    placement: str
+    spin: str | None
+    injected_ns: int
+    columns: Mapping[str, NDArray[Any]]
+    wall_ns: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """One prediction and what came of it.
+
+    ``expected_low_ns`` and ``expected_high_ns`` bound the move in ns, tolerance included; ``moved_ns`` is None where
+    nothing could be said, and ``passed`` is None with it. ``reason`` then says why.
+    """
+
+    workload: str
+    placement: str
+    spin: str
+    injected_ns: int
+    stage: str
+    expected_low_ns: float
+    expected_high_ns: float
+    moved_ns: float | None
+    passed: bool | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class WallCheck:
+    """Whether the stages and the time between them add up to the wall time: the worst block of a workload."""
+
+    workload: str
+    placement: str
+    blocks: int
+    worst_share: float
+    passed: bool
+
+
+def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
+    """Compare how far each stage moved with what the placement predicts.
+
+    The move is the difference of the medians of block medians, with and without the delay. The tolerance is 5% of the
+    delay, and in addition the larger of 3 us and the spread of the block medians (their median absolute deviation
+    from their median, three times over); on two CPUs the floor is 30 us for the stages that end with a wake-up.
+
+    Parameters
+    ----------
+    measured
+        Blocks with and without delays; several of each make the spread known.
+
+    Returns
+    -------
+    list of Check
+        One for each workload, placement, delay and stage.
+    """
+    checks: list[Check] = []
+    for workload, placement in dict.fromkeys((known.workload, known.placement) for known in measured):
+        group = [known for known in measured if (known.workload, known.placement) == (workload, placement)]
+        plain = {stage: _block_medians(group, None, 0, stage) for stage in STAGES}
+        for spin in SPINS:
+            for injected_ns in sorted({known.injected_ns for known in group if known.spin == spin}):
+                for stage in STAGES:
+                    moved = _block_medians(group, spin, injected_ns, stage)
+                    case = Check(workload, placement, spin, injected_ns, stage, 0.0, 0.0, None, None)
+                    checks.append(_judge(case, plain[stage], moved))
+    return checks
+
+
+def check_walls(measured: Sequence[KnownSamples]) -> list[WallCheck]:
+    """Compare each block's length by its samples with its length by CLOCK_MONOTONIC: equal within 1%.
+
+    Parameters
+    ----------
+    measured
+        Any blocks.
+
+    Returns
+    -------
+    list of WallCheck
+        One for each workload and placement; ``worst_share`` is the largest relative difference of its blocks.
+    """
+    checks = []
+    for workload, placement in dict.fromkeys((known.workload, known.placement) for known in measured):
+        shares = [
+            abs(_length_ns(known) - known.wall_ns) / known.wall_ns
+            for known in measured
+            if (known.workload, known.placement) == (workload, placement) and known.wall_ns > 0
+        ]
+        worst = max(shares, default=1.0)
+        checks.append(WallCheck(workload, placement, len(shares), worst, worst <= WALL_SHARE))
+    return checks
+
+
+def passed(moves: Iterable[Check], walls: Iterable[WallCheck]) -> bool:
+    """Whether something was observed and nothing failed; with one CPU, say, half of the moves cannot be observed."""
+    verdicts = [check.passed for check in moves]
+    return True in verdicts and False not in verdicts and all(check.passed for check in walls)
+
+
+def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tuple[float, float]:
+    """Bound the move of a stage, without tolerance.
+
+    Examples
+    --------
+    >>> predicted_ns("call_spin_ns", "task_runs", "pinned", 200), predicted_ns("call_spin_ns", "reaped", "free", 200)
+    ((200.0, 200.0), (0.0, 200.0))
+    """
+    # The first stage, in the order of STAGES, that each delay can reach.
+    reached = STAGES.index(stage) >= SPINS.index(spin)
+    if not reached or (placement == "free" and spin == "call_spin_ns" and stage == "task_runs"):
+        return 0.0, 0.0
+    if placement == "free" and stage == "reaped":
+        # The parent may still have been busy when the child was done: that slack is used up first.
+        return (0.0 if spin == "call_spin_ns" or injected_ns < 100_000 else injected_ns / 2), float(injected_ns)
+    return float(injected_ns), float(injected_ns)
+
+
+def _judge(case: Check, plain: NDArray[np.float64], moved: NDArray[np.float64]) -> Check:
+    import dataclasses
+
+    import numpy as np
+
+    low, high = predicted_ns(case.spin, case.stage, case.placement, case.injected_ns)
+    if not len(plain) or not len(moved):
+        seen = "another CPU" if case.placement == "free" else "the same CPU"
+        return dataclasses.replace(
+            case, expected_low_ns=low, expected_high_ns=high, reason=f"too few launches had the child on {seen}"
+        )
+    spread = max(_deviation(plain), _deviation(moved))
+    waits = case.placement == "free" and case.stage != "call_returns"
+    tolerance = _SHARE * case.injected_ns + max(_WAKE_FLOOR_NS if waits else _FLOOR_NS, 3 * spread)
+    difference = float(np.median(moved) - np.median(plain))
+    low, high = low - tolerance, high + tolerance
+    return dataclasses.replace(
+        case,
+        expected_low_ns=low,
+        expected_high_ns=high,
+        moved_ns=difference,
+        passed=low <= difference <= high,
+    )
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    import numpy as np
+
+    return float(np.median(np.abs(values - np.median(values))))
+
+
+def _block_medians(
+    group: Sequence[KnownSamples], spin: str | None, injected_ns: int, stage: str
+) -> NDArray[np.float64]:
+    """Median of a stage in each block that has enough launches with the wanted observed placement, in ns."""
+    import numpy as np
+
+    medians = []
+    for known in group:
+        if (known.spin, known.injected_ns) != (spin, injected_ns):
+            continue
+        values = np.asarray(known.columns[f"{stage}_ns"])[_wanted_rows(known)]
+        if len(values) >= _LEAST_SAMPLES:
+            medians.append(float(np.median(values)))
+    return np.array(medians, dtype=np.float64)
+
+
+def _wanted_rows(known: KnownSamples) -> NDArray[np.bool_]:
+    import numpy as np
+
+    before, child = np.asarray(known.columns["cpu_before"]), np.asarray(known.columns["cpu_child"])
+    launched = np.asarray(known.columns["errno"]) == 0
+    return np.asarray(launched & ((before != child) if known.placement == "free" else (before == child)))
+
+
+def _length_ns(known: KnownSamples) -> float:
+    start, reaped = known.columns["start_ns"], known.columns["reaped_ns"]
+    return float(start[-1] + max(reaped[-1], 0)) if len(start) else 0.0
