@@ -1,0 +1,26 @@
+/* clock.used
+ * Timed: OPERATIONS_EACH consecutive readings of the clock that stamps launches, the two framing ones included.
+ */
+#include "clock/clock.h"
+#include "workload.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    (void)bench;
+    sample->extra = clock_cost_ticks(OPERATIONS_EACH);
+    return 0;
+}
+
+static const struct column COLUMNS[] = {
+    {"cost_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "cost of one operation"},
+    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+static const char *const AXES[] = {"linkage", "placement", NULL};
+
+const struct workload clock_used_workload = {
+    .id = "clock.used",
+    .family = "floor",
+    .summary = "one reading of the clock that stamps launches",
+    .columns = COLUMNS,
+    .axes = AXES,
+    .launch = launch,
+};

@@ -1,0 +1,185 @@
+#include "describe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "clock/clock.h"
+#include "emit/answer.h"
+#include "emit/json.h"
+#include "samples/samples.h"
+#include "sys/sys.h"
+#include "workload.h"
+
+enum { CATALOGUE_BYTES = 1 << 20 };
+
+static void write_axis(struct json *json, const struct option *option) {
+    static const char *const KINDS[] = {"count", "bytes", "choice", "text"};
+    json_open(json, option->key, '{');
+    json_text(json, "type", KINDS[option->kind]);
+    json_text(json, "summary", option->summary);
+    if (option->kind == OPTION_TEXT) {
+        json_text(json, "default", option->text);
+    } else if (option->kind == OPTION_CHOICE) {
+        json_text(json, "default", option->choices[option->fallback]);
+        json_open(json, "values", '[');
+        for (size_t i = 0; option->choices[i] != NULL; i++) {
+            json_text(json, NULL, option->choices[i]);
+        }
+        json_close(json, ']');
+    } else {
+        json_int(json, "default", option->fallback);
+        json_int(json, "minimum", 0);
+    }
+    json_close(json, '}');
+}
+
+static bool is_null(const struct workload *workload, const char *column) {
+    for (const struct null_reason *null = workload->nulls; null != NULL && null->column != NULL; null++) {
+        if (strcmp(null->column, column) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_workload(struct json *json, const struct workload *workload) {
+    json_open(json, NULL, '{');
+    json_text(json, "id", workload->id);
+    json_text(json, "family", workload->family);
+    json_text(json, "summary", workload->summary);
+    json_open(json, "axes", '[');
+    for (size_t i = 0; workload->axes[i] != NULL; i++) {
+        json_text(json, NULL, workload->axes[i]);
+    }
+    json_close(json, ']');
+    json_open(json, "temperatures", '[');
+    if (workload->has_temperature) {
+        json_text(json, NULL, "cold");
+        json_text(json, NULL, "warm");
+    }
+    json_close(json, ']');
+    json_open(json, "quantities", '[');
+    for (const struct column *column = workload->columns; column->name != NULL; column++) {
+        if (column->summary != NULL && !is_null(workload, column->name)) {
+            json_text(json, NULL, column->name);
+        }
+    }
+    json_close(json, ']');
+    json_open(json, "nulls", '{');
+    for (const struct null_reason *null = workload->nulls; null != NULL && null->column != NULL; null++) {
+        json_text(json, null->column, null->reason);
+    }
+    json_close(json, '}');
+    json_text(json, "call_returns_contains", workload->call_returns_contains);
+    json_bool(json, "available", true);
+    json_text(json, "reason", NULL);
+    json_close(json, '}');
+}
+
+/* A quantity of several workloads is written once. */
+static bool first_with(const struct workload *const *at, const struct column *wanted) {
+    for (const struct workload *const *other = WORKLOADS; other != at; other++) {
+        for (const struct column *column = (*other)->columns; column->name != NULL; column++) {
+            if (strcmp(column->name, wanted->name) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void write_quantities(struct json *json) {
+    json_open(json, "quantities", '{');
+    for (const struct workload *const *at = WORKLOADS; *at != NULL; at++) {
+        for (const struct column *column = (*at)->columns; column->name != NULL; column++) {
+            if (column->summary != NULL && first_with(at, column)) {
+                json_open(json, column->name, '{');
+                json_text(json, "unit", "ns");
+                json_text(json, "stage", column->stage);
+                json_text(json, "summary", column->summary);
+                json_close(json, '}');
+            }
+        }
+    }
+    json_close(json, '}');
+}
+
+static void write_driver(struct json *json) {
+    json_open(json, "driver", '{');
+    json_text(json, "name", "probe");
+    json_text(json, "version", CLONOMETER_VERSION);
+    json_text(json, "language", "C");
+    json_text(json, "linkage", options_linkage());
+    json_int(json, "protocol", 1);
+    json_text(json, "compiler", __VERSION__);
+    json_close(json, '}');
+}
+
+static void write_lacks(struct json *json) {
+    json_open(json, "lacks", '[');
+#if !CLOCK_HAS_TSC
+    json_open(json, NULL, '{');
+    json_text(json, "what", "clock=tsc");
+    json_text(json, "reason", "this architecture has no TSC; CLOCK_MONOTONIC stamps launches");
+    json_close(json, '}');
+#endif
+    json_close(json, ']');
+}
+
+static int send(int fd, struct json *json) {
+    if (json->overflow) {
+        return -EOVERFLOW;
+    }
+    int error = sys_write_all(fd, json->buffer, json->length);
+    return error != 0 ? error : sys_write_all(fd, "\n", 1);
+}
+
+int describe(int fd) {
+    struct arena arena;
+    int error = arena_map(&arena, CATALOGUE_BYTES);
+    if (error != 0) {
+        return error;
+    }
+    struct json json;
+    json_start(&json, (char *)arena.memory, CATALOGUE_BYTES);
+    json_open(&json, NULL, '{');
+    write_driver(&json);
+    json_open(&json, "axes", '{');
+    for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
+        if (OPTIONS[i].axis) {
+            write_axis(&json, &OPTIONS[i]);
+        }
+    }
+    json_close(&json, '}');
+    write_quantities(&json);
+    json_open(&json, "workloads", '[');
+    for (size_t i = 0; WORKLOADS[i] != NULL; i++) {
+        write_workload(&json, WORKLOADS[i]);
+    }
+    json_close(&json, ']');
+    write_lacks(&json);
+    json_close(&json, '}');
+    return send(fd, &json);
+}
+
+int describe_clock(int fd) {
+    enum { SPAN_NS = 200000000, BYTES = 1024 };
+    struct clock_calibration calibration;
+    int error = clock_calibrate(SPAN_NS, &calibration);
+    if (error != 0) {
+        return error;
+    }
+    bool tsc = calibration.clock.kind == CLOCK_KIND_TSC;
+    char buffer[BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "clock", tsc ? "tsc" : "monotonic");
+    json_int(&json, "clock_hz", (int64_t)calibration.clock.hz);
+    json_double(&json, "cost_ns", calibration.cost_ns);
+    json_text(&json, "reason", calibration.reason);
+    json_text(&json, "method",
+              tsc ? "rdtscp+lfence, its rate against CLOCK_MONOTONIC_RAW over 200 ms" : "clock_gettime");
+    json_close(&json, '}');
+    return send(fd, &json);
+}

@@ -1,0 +1,247 @@
+#include "emit/answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock/clock.h"
+#include "emit/crc32.h"
+#include "emit/json.h"
+#include "sys/sys.h"
+
+enum { MOST_ERRNO = 200, DONE_BYTES = 4096 };
+
+static const struct {
+    int error;
+    const char *name;
+} ERRNO_NAMES[] = {
+    {EAGAIN, "EAGAIN"}, {ENOMEM, "ENOMEM"}, {ENOSYS, "ENOSYS"}, {EPERM, "EPERM"},   {EINVAL, "EINVAL"},
+    {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ECHILD, "ECHILD"}, {EMFILE, "EMFILE"},
+    {ENFILE, "ENFILE"}, {ENOSPC, "ENOSPC"}, {EBUSY, "EBUSY"},   {EINTR, "EINTR"},   {E2BIG, "E2BIG"},
+};
+
+const char *answer_errno_name(int error) {
+    for (size_t i = 0; i < sizeof ERRNO_NAMES / sizeof ERRNO_NAMES[0]; i++) {
+        if (ERRNO_NAMES[i].error == error) {
+            return ERRNO_NAMES[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* x86-64 and arm64 Linux are little-endian, as is the protocol. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a big-endian probe must swap what it sends");
+
+static int send_frame_head(int fd, const char *kind, uint64_t length) {
+    unsigned char head[16] = {0};
+    memcpy(head, kind, 4);
+    memcpy(head + 8, &length, sizeof length);
+    return sys_write_all(fd, head, sizeof head);
+}
+
+static int send_json(int fd, const char *kind, const struct json *json) {
+    if (json->overflow) {
+        return -EOVERFLOW;
+    }
+    int error = send_frame_head(fd, kind, json->length);
+    return error != 0 ? error : sys_write_all(fd, json->buffer, json->length);
+}
+
+int answer_preamble(int fd) {
+    unsigned char preamble[16] = "CLNMETER";
+    uint32_t version = 1;
+    memcpy(preamble + 8, &version, sizeof version);
+    memset(preamble + 12, 0, 4);
+    return sys_write_all(fd, preamble, sizeof preamble);
+}
+
+static const char *column_type(enum column_kind kind) {
+    switch (kind) {
+    case COLUMN_CPU:
+    case COLUMN_ERRNO:
+        return "i32";
+    case COLUMN_EACH:
+        return "f64";
+    default:
+        return "i64";
+    }
+}
+
+static const char *column_unit(enum column_kind kind) {
+    return kind == COLUMN_CPU ? "cpu" : kind == COLUMN_ERRNO ? "errno" : "ns";
+}
+
+static size_t column_width(enum column_kind kind) {
+    return kind == COLUMN_CPU || kind == COLUMN_ERRNO ? 4 : 8;
+}
+
+static int64_t since(uint64_t ticks, uint64_t start) {
+    return ticks == 0 ? INT64_MIN : clock_ns((int64_t)(ticks - start));
+}
+
+/* Writes one value to `at`. */
+static void encode(const struct column *column, const struct sample *sample, uint64_t block_start,
+                   unsigned char *at) {
+    const char *field = (const char *)sample + column->offset;
+    uint64_t ticks = 0;
+    int32_t small = 0;
+    int64_t wide = 0;
+    double each = 0;
+    switch (column->kind) {
+    case COLUMN_CPU:
+    case COLUMN_ERRNO:
+        memcpy(&small, field, sizeof small);
+        small = column->kind == COLUMN_CPU && small < 0 ? INT32_MIN : small;
+        memcpy(at, &small, sizeof small);
+        return;
+    case COLUMN_EACH:
+        memcpy(&ticks, field, sizeof ticks);
+        each = (double)clock_ns((int64_t)ticks) / OPERATIONS_EACH;
+        memcpy(at, &each, sizeof each);
+        return;
+    case COLUMN_DURATION:
+        memcpy(&ticks, field, sizeof ticks);
+        wide = since(ticks, 0);
+        break;
+    case COLUMN_SINCE_BLOCK:
+    case COLUMN_SINCE_BEFORE:
+        memcpy(&ticks, field, sizeof ticks);
+        wide = since(ticks, column->kind == COLUMN_SINCE_BLOCK ? block_start : sample->before);
+        break;
+    }
+    memcpy(at, &wide, sizeof wide);
+}
+
+static int send_head(int fd, const struct measurement *measurement, int64_t index) {
+    const struct workload *workload = measurement->bench.request->workload;
+    const struct block *block = &measurement->blocks[index];
+    struct json json;
+    json_start(&json, measurement->scratch, measurement->scratch_bytes);
+    json_open(&json, NULL, '{');
+    json_int(&json, "block", index);
+    json_text(&json, "workload", workload->id);
+    json_text(&json, "temperature", block->temperature);
+    json_int(&json, "rows", block->rows);
+    json_open(&json, "columns", '[');
+    for (const struct column *column = workload->columns; column->name != NULL; column++) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", column->name);
+        json_text(&json, "type", column_type(column->kind));
+        json_text(&json, "unit", column_unit(column->kind));
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    return send_json(fd, "HEAD", &json);
+}
+
+static int send_columns(int fd, const struct measurement *measurement, const struct block *block,
+                        uint32_t *crc) {
+    const struct column *columns = measurement->bench.request->workload->columns;
+    unsigned char *buffer = (unsigned char *)measurement->scratch;
+    uint64_t length = 0;
+    for (const struct column *column = columns; column->name != NULL; column++) {
+        length += (uint64_t)block->rows * column_width(column->kind);
+    }
+    int error = send_frame_head(fd, "COLS", length);
+    *crc = 0;
+    for (const struct column *column = columns; error == 0 && column->name != NULL; column++) {
+        size_t width = column_width(column->kind);
+        size_t filled = 0;
+        for (int64_t row = 0; error == 0 && row < block->rows; row++) {
+            encode(column, &block->samples[row], block->start_ticks, buffer + filled);
+            filled += width;
+            if (filled + width > measurement->scratch_bytes || row == block->rows - 1) {
+                *crc = crc32_update(*crc, buffer, filled);
+                error = sys_write_all(fd, buffer, filled);
+                filled = 0;
+            }
+        }
+    }
+    return error;
+}
+
+static void write_outcomes(struct json *json, const struct block *block) {
+    int64_t counts[MOST_ERRNO] = {0};
+    for (int64_t row = 0; row < block->rows; row++) {
+        int32_t error = block->samples[row].error;
+        counts[error >= 0 && error < MOST_ERRNO ? error : MOST_ERRNO - 1]++;
+    }
+    json_open(json, "outcomes", '{');
+    json_int(json, "ok", counts[0]);
+    for (int error = 1; error < MOST_ERRNO; error++) {
+        if (counts[error] > 0) {
+            char number[24];
+            snprintf(number, sizeof number, "errno %d", error);
+            const char *name = answer_errno_name(error);
+            json_int(json, name != NULL ? name : number, counts[error]);
+        }
+    }
+    json_close(json, '}');
+}
+
+static void write_facts(struct json *json, const struct block *block) {
+    json_open(json, "facts", '{');
+    json_int(json, "wall_ns", block->wall_ns);
+    json_open(json, "effective_mhz", '{');
+    for (int i = 0; i < block->cpus; i++) {
+        char cpu[16];
+        snprintf(cpu, sizeof cpu, "%" PRId32, block->cpu[i]);
+        if (block->effective_mhz[i] > 0) {
+            json_double(json, cpu, block->effective_mhz[i]);
+        }
+    }
+    json_close(json, '}');
+    json_int(json, "minor_faults", block->minor_faults);
+    json_int(json, "major_faults", block->major_faults);
+    json_int(json, "voluntary_switches", block->voluntary_switches);
+    json_int(json, "involuntary_switches", block->involuntary_switches);
+    json_int(json, "self_cpu_ns", block->self_cpu_ns);
+    json_int(json, "children_cpu_ns", block->children_cpu_ns);
+    json_int(json, "vm_pte_bytes", block->parent.vm_pte_bytes);
+    json_int(json, "rss_bytes", block->parent.rss_bytes);
+    json_int(json, "vmas", block->parent.vmas);
+    json_close(json, '}');
+}
+
+static int send_tail(int fd, const struct measurement *measurement, const struct block *block, uint32_t crc) {
+    struct json json;
+    json_start(&json, measurement->scratch, measurement->scratch_bytes);
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", "ok");
+    json_text(&json, "reason", NULL);
+    json_int(&json, "rows", block->rows);
+    json_int(&json, "crc32", crc);
+    write_outcomes(&json, block);
+    write_facts(&json, block);
+    json_close(&json, '}');
+    return send_json(fd, "TAIL", &json);
+}
+
+int answer_blocks(int fd, const struct measurement *measurement) {
+    int error = 0;
+    for (int64_t i = 0; error == 0 && i < measurement->block_count; i++) {
+        uint32_t crc = 0;
+        error = send_head(fd, measurement, i);
+        error = error != 0 ? error : send_columns(fd, measurement, &measurement->blocks[i], &crc);
+        error = error != 0 ? error : send_tail(fd, measurement, &measurement->blocks[i], crc);
+    }
+    return error;
+}
+
+int answer_done(int fd, const char *status, const char *reason, int error_number, int64_t blocks) {
+    char buffer[DONE_BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", status);
+    json_text(&json, "reason", reason);
+    json_text(&json, "errno", error_number > 0 ? answer_errno_name(error_number) : NULL);
+    json_int(&json, "blocks", blocks);
+    json_text(&json, "driver", "probe");
+    json_text(&json, "version", CLONOMETER_VERSION);
+    json_text(&json, "linkage", options_linkage());
+    json_close(&json, '}');
+    return send_json(fd, "DONE", &json);
+}

@@ -1,0 +1,21 @@
+/* The driver protocol (docs/protocol.md). */
+#ifndef CLONOMETER_ANSWER_H
+#define CLONOMETER_ANSWER_H
+
+#include "measure.h"
+
+#define CLONOMETER_VERSION "0.1.0"
+
+/* Sends all finished blocks. 0 or -errno. */
+int answer_blocks(int fd, const struct measurement *measurement);
+
+/* Sends the preamble. 0 or -errno. */
+int answer_preamble(int fd);
+
+/* Ends the answer. `status` is "ok", "skipped" or "failed"; `reason` NULL for "ok"; `error` an errno or 0. */
+int answer_done(int fd, const char *status, const char *reason, int error, int64_t blocks);
+
+/* The symbol of an errno that launches fail with, or NULL. */
+const char *answer_errno_name(int error);
+
+#endif

@@ -1,0 +1,35 @@
+/* launch.fork
+ * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until waitpid
+ * has returned. Outside: rewriting the parent's memory, storing the sample.
+ * Bias: the C library's fork handlers run in the child before its stamp and belong to task_runs; the store of the
+ * stamp faults in the child (measured by launch.stamp) and belongs to reaped.
+ * Source: fork(2), pthread_atfork(3); the interval of sysel-2020 and loop-10000.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    launch_before(sample);
+    pid_t pid = fork();
+    if (pid == 0) {
+        launch_task_runs(bench);
+        launch_before_exit(bench);
+        _exit(0);
+    }
+    int error = pid < 0 ? -errno : 0;
+    launch_call_returned(bench, sample);
+    return error != 0 ? error : launch_reap(bench, pid, sample);
+}
+
+const struct workload launch_fork = {
+    .id = "launch.fork",
+    .family = "same_image",
+    .summary = "fork(), the child leaves by _exit, waitpid()",
+    .columns = LAUNCH_COLUMNS,
+    .axes = LAUNCH_AXES,
+    .has_temperature = true,
+    .nulls = NO_NEW_PROGRAM,
+    .launch = launch,
+};

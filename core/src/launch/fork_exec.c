@@ -1,0 +1,35 @@
+/* launch.fork_exec
+ * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until the new
+ * program's entry (stamped by our own targets), until waitpid has returned. Outside: finding the program.
+ * Bias: as launch.fork; the target's write of its stamp is one system call inside reaped.
+ * Source: fork(2), execve(2); S4 of sysel-2020.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    launch_before(sample);
+    pid_t pid = fork();
+    if (pid == 0) {
+        launch_task_runs(bench);
+        execve(bench->program, bench->arguments, environ);
+        bench->stamps->child_error = errno;
+        _exit(127);
+    }
+    int error = pid < 0 ? -errno : 0;
+    launch_call_returned(bench, sample);
+    return error != 0 ? error : launch_reap(bench, pid, sample);
+}
+
+const struct workload launch_fork_exec = {
+    .id = "launch.fork_exec",
+    .family = "new_program",
+    .summary = "fork(), the child execs a program, waitpid()",
+    .columns = LAUNCH_COLUMNS,
+    .axes = EXEC_AXES,
+    .has_temperature = true,
+    .prepare = launch_prepare_program,
+    .launch = launch,
+};

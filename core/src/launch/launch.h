@@ -1,0 +1,59 @@
+/* What launches have in common: the stamps of the parent, the child's life, the columns. */
+#ifndef CLONOMETER_LAUNCH_H
+#define CLONOMETER_LAUNCH_H
+
+#include <sys/types.h>
+
+#include "clock/clock.h"
+#include "workload.h"
+
+extern const struct column LAUNCH_COLUMNS[];
+extern const char *const LAUNCH_AXES[];
+extern const char *const EXEC_AXES[];
+extern const struct null_reason NO_NEW_PROGRAM[];
+
+static inline void launch_before(struct sample *sample) {
+    struct stamp stamp = clock_read();
+    sample->before = stamp.ticks;
+    sample->cpu_before = (int32_t)stamp.cpu;
+}
+
+static inline void launch_call_returned(const struct bench *bench, struct sample *sample) {
+    if (bench->request->call_spin_ns > 0) {
+        clock_spin((uint64_t)bench->request->call_spin_ns);
+    }
+    sample->call_returns = clock_read().ticks;
+}
+
+static inline void launch_reaped(struct sample *sample) {
+    struct stamp stamp = clock_read();
+    sample->reaped = stamp.ticks;
+    sample->cpu_after = (int32_t)stamp.cpu;
+}
+
+/* The new task's own first code: the clock is read first, then stored, since the store faults once in a forked
+ * child (its page tables hold no shared pages) and that must not be part of the stamp. */
+static inline void launch_task_runs(const struct bench *bench) {
+    if (bench->request->stamp_spin_ns > 0) {
+        clock_spin((uint64_t)bench->request->stamp_spin_ns);
+    }
+    if (bench->stamp_child) {
+        struct stamp stamp = clock_read();
+        bench->stamps->task_ticks = stamp.ticks;
+        bench->stamps->task_cpu = (int32_t)stamp.cpu;
+    }
+}
+
+static inline void launch_before_exit(const struct bench *bench) {
+    if (bench->request->child_spin_ns > 0) {
+        clock_spin((uint64_t)bench->request->child_spin_ns);
+    }
+}
+
+/* Reaps a child process and stamps it. 0; the child's -errno if it could not exec; -ECHILD if it died. */
+int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample);
+
+/* Finds the program that exec starts and makes its arguments. 0, or -errno with the reason. */
+int launch_prepare_program(struct bench *bench, struct reason *reason);
+
+#endif

@@ -1,0 +1,38 @@
+/* launch.posix_spawn
+ * Timed: from before posix_spawn() with no actions until it returns, until the new program's entry (stamped by our
+ * own targets), until waitpid has returned.
+ * Bias: before the exec the child runs only the C library's code, on memory shared with the parent, so task_runs
+ * does not exist; the parent sleeps until the exec has happened, so call_returns contains it.
+ * Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    pid_t pid;
+    launch_before(sample);
+    int error = posix_spawn(&pid, bench->program, NULL, NULL, bench->arguments, environ);
+    launch_call_returned(bench, sample);
+    return error != 0 ? -error : launch_reap(bench, pid, sample);
+}
+
+static const struct null_reason NULLS[] = {
+    {"task_runs_ns", "before the exec the child runs only the C library's code"}, {NULL, NULL}};
+
+static const char *const AXES[] = {"call_spin_ns", "linkage", "page_kind", "pages",  "parent_bytes",
+                                   "placement",    "program", "stages",    NULL};
+
+const struct workload launch_posix_spawn = {
+    .id = "launch.posix_spawn",
+    .family = "new_program",
+    .summary = "posix_spawn() of a program, waitpid()",
+    .columns = LAUNCH_COLUMNS,
+    .axes = AXES,
+    .has_temperature = true,
+    .nulls = NULLS,
+    .prepare = launch_prepare_program,
+    .launch = launch,
+};

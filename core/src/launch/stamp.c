@@ -1,0 +1,40 @@
+/* launch.stamp
+ * Timed: inside a forked child, the first stamp: reading the clock and storing it in the shared page, whose first
+ * store faults because fork copies no page tables of shared memory. It is what stages=all adds to a fork's reaped.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    launch_before(sample);
+    pid_t pid = fork();
+    if (pid == 0) {
+        uint64_t start = clock_read().ticks;
+        launch_task_runs(bench);
+        bench->stamps->extra_ticks = clock_read().ticks - start;
+        _exit(0);
+    }
+    int error = pid < 0 ? -errno : launch_reap(bench, pid, sample);
+    sample->extra = bench->stamps->extra_ticks;
+    return error;
+}
+
+static const struct column COLUMNS[] = {
+    {"stamp_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+     "the forked child's stamp: reading the clock, storing it in shared memory"},
+    {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
+    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+static const char *const AXES[] = {"linkage", "placement", NULL};
+
+const struct workload launch_stamp = {
+    .id = "launch.stamp",
+    .family = "floor",
+    .summary = "what the child's stamp costs inside a forked child",
+    .columns = COLUMNS,
+    .axes = AXES,
+    .has_temperature = true,
+    .launch = launch,
+};

@@ -1,0 +1,36 @@
+/* launch.vfork
+ * Timed: as launch.fork, with vfork(). The parent sleeps until the child has left, so call_returns contains the
+ * child's whole life and is never ranked.
+ * Bias: the child runs on the parent's stack and memory; its stamp costs no fault.
+ * Source: vfork(2); CLONE_VM | CLONE_VFORK.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    launch_before(sample);
+    pid_t pid = vfork();
+    if (pid == 0) {
+        /* Everything here is inlined: the child must not return from the frame that called vfork. */
+        launch_task_runs(bench);
+        launch_before_exit(bench);
+        _exit(0);
+    }
+    int error = pid < 0 ? -errno : 0;
+    launch_call_returned(bench, sample);
+    return error != 0 ? error : launch_reap(bench, pid, sample);
+}
+
+const struct workload launch_vfork = {
+    .id = "launch.vfork",
+    .family = "same_image",
+    .summary = "vfork(), the child leaves by _exit, waitpid()",
+    .columns = LAUNCH_COLUMNS,
+    .axes = LAUNCH_AXES,
+    .has_temperature = true,
+    .nulls = NO_NEW_PROGRAM,
+    .call_returns_contains = "child_life",
+    .launch = launch,
+};

@@ -1,0 +1,103 @@
+/* The probe: performs one cell's launches and answers by the driver protocol (docs/protocol.md). */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "describe.h"
+#include "emit/answer.h"
+#include "measure.h"
+
+static const char USAGE[] = "usage: probe --describe | --calibrate | --fd N key=value...\n";
+
+static int usage(void) {
+    (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
+    return 2;
+}
+
+/* The runner may die at any time; the probe must not outlive it. A reader that died before prctl took effect shows
+ * as a broken pipe. */
+static int follow_the_runner(int fd) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+        return -errno;
+    }
+    struct pollfd reader = {.fd = fd};
+    return poll(&reader, 1, 0) == 1 && (reader.revents & (POLLERR | POLLNVAL)) != 0 ? -EPIPE : 0;
+}
+
+/* What the machine cannot give is skipped with its numbers; anything else is a failure. */
+static const char *status_of(int error, bool preparing) {
+    switch (-error) {
+    case 0:
+        return "ok";
+    case ENOMEM:
+    case EAGAIN:
+    case ENOSYS:
+    case EPERM:
+    case EACCES:
+    case ENOENT:
+        return preparing ? "skipped" : "failed";
+    default:
+        return "failed";
+    }
+}
+
+static int answer(int fd, int count, char **words) {
+    static struct request request;
+    static struct reason reason;
+    static struct measurement measurement;
+    bool preparing = true;
+    int error = options_parse(count, words, &request, &reason);
+    if (error == 0) {
+        error = measure_prepare(&measurement, &request, &reason);
+    }
+    if (error == 0) {
+        preparing = false;
+        error = measure_run(&measurement, &reason);
+    }
+    const char *status = status_of(error, preparing);
+    int send_error = answer_preamble(fd);
+    send_error = send_error != 0 ? send_error : answer_blocks(fd, &measurement);
+    if (send_error == 0) {
+        send_error =
+            answer_done(fd, status, error != 0 ? reason.text : NULL, -error, measurement.block_count);
+    }
+    if (send_error != 0) {
+        dprintf(STDERR_FILENO, "probe: the answer could not be sent: %s\n", strerror(-send_error));
+        return 1;
+    }
+    return strcmp(status, "failed") == 0 ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && (strcmp(argv[1], "--describe") == 0 || strcmp(argv[1], "--calibrate") == 0)) {
+        int error = strcmp(argv[1], "--describe") == 0 ? describe(STDOUT_FILENO) : describe_clock(STDOUT_FILENO);
+        if (error != 0) {
+            dprintf(STDERR_FILENO, "probe: %s: %s\n", argv[1], strerror(-error));
+        }
+        return error != 0;
+    }
+    if (argc < 3 || strcmp(argv[1], "--fd") != 0) {
+        return usage();
+    }
+    char *end = NULL;
+    errno = 0;
+    long fd = strtol(argv[2], &end, 10);
+    if (errno != 0 || end == argv[2] || *end != '\0' || fd < 0 || fcntl((int)fd, F_GETFD) < 0) {
+        dprintf(STDERR_FILENO, "probe: --fd %s is not an open descriptor\n", argv[2]);
+        return 2;
+    }
+    /* A reader that has gone is an error to report, not a signal to die from. */
+    signal(SIGPIPE, SIG_IGN);
+    int error = follow_the_runner((int)fd);
+    if (error != 0) {
+        dprintf(STDERR_FILENO, "probe: nobody reads descriptor %ld: %s\n", fd, strerror(-error));
+        return 1;
+    }
+    return answer((int)fd, argc - 3, argv + 3);
+}

@@ -1,0 +1,50 @@
+/* Memory for samples: shared and populated before anything is measured, because private sample memory would be
+ * part of the page tables that the measured fork copies, and an unpopulated one would fault in the interval. */
+#ifndef CLONOMETER_SAMPLES_H
+#define CLONOMETER_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One launch: raw clock ticks, turned into durations when they are sent. One cache line. */
+struct sample {
+    uint64_t before;       /* the stamp before the call */
+    uint64_t call_returns; /* 0: none */
+    uint64_t task_runs;    /* 0: none */
+    uint64_t image_runs;   /* 0: none */
+    uint64_t reaped;       /* 0: none */
+    uint64_t extra;        /* what a workload measures beside the stages, in ticks */
+    int32_t cpu_before;
+    int32_t cpu_after;
+    int32_t cpu_child; /* -1: none */
+    int32_t error;     /* 0, or the errno of a launch that failed */
+};
+
+/* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd program
+ * can reach it too. */
+struct stamps {
+    uint64_t task_ticks;
+    /* ticks and CPU side by side: a target writes them with one call, so that its stamp costs little */
+    uint64_t image_ticks;
+    int32_t image_cpu;
+    int32_t task_cpu;
+    int32_t child_error;
+    uint64_t extra_ticks;
+};
+
+/* One mapping for everything the probe writes while it measures, since each mapping more would be a VMA that the
+ * measured fork duplicates. The stamp page comes first. */
+struct arena {
+    int fd; /* its memory file, inherited through exec */
+    unsigned char *memory;
+    size_t length;
+    size_t used;
+};
+
+/* Maps a populated arena with room for `length` bytes beside the stamp page. 0 or -errno. */
+int arena_map(struct arena *arena, size_t length);
+
+/* Takes `length` zeroed bytes, aligned to a cache line; NULL when the arena is used up. */
+void *arena_take(struct arena *arena, size_t length);
+
+#endif

@@ -1,0 +1,109 @@
+#include "sys/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+uint32_t sys_cpu(void) {
+    int cpu = sched_getcpu();
+    return cpu < 0 ? 0 : (uint32_t)cpu;
+}
+
+long sys_read_file(const char *path, char *buffer, size_t capacity) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    size_t filled = 0;
+    long error = 0;
+    while (filled + 1 < capacity) {
+        ssize_t got = read(fd, buffer + filled, capacity - 1 - filled);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            error = got < 0 ? -errno : 0;
+            break;
+        }
+        filled += (size_t)got;
+    }
+    close(fd);
+    buffer[filled] = '\0';
+    return error != 0 ? error : (long)filled;
+}
+
+int sys_write_all(int fd, const void *data, size_t length) {
+    const char *at = data;
+    while (length > 0) {
+        ssize_t put = write(fd, at, length);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return -errno;
+        }
+        at += put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+int sys_allowed(struct sys_cpus *mask) {
+    memset(mask, 0, sizeof *mask);
+    return syscall(SYS_sched_getaffinity, 0, sizeof mask->words, mask->words) < 0 ? -errno : 0;
+}
+
+int sys_allow(const struct sys_cpus *mask) {
+    return syscall(SYS_sched_setaffinity, 0, sizeof mask->words, mask->words) < 0 ? -errno : 0;
+}
+
+int sys_cpu_in(const struct sys_cpus *mask, int cpu) {
+    return cpu >= 0 && cpu < SYS_MAX_CPUS && ((mask->words[cpu / 64] >> (cpu % 64)) & 1U) != 0;
+}
+
+int sys_highest_cpu(const struct sys_cpus *mask) {
+    for (int cpu = SYS_MAX_CPUS - 1; cpu >= 0; cpu--) {
+        if (sys_cpu_in(mask, cpu)) {
+            return cpu;
+        }
+    }
+    return -1;
+}
+
+int sys_pin(int cpu) {
+    if (cpu < 0 || cpu >= SYS_MAX_CPUS) {
+        return -EINVAL;
+    }
+    struct sys_cpus mask;
+    memset(&mask, 0, sizeof mask);
+    mask.words[cpu / 64] = (uint64_t)1 << (cpu % 64);
+    return sys_allow(&mask);
+}
+
+int sys_memory_file(const char *name, size_t length_bytes) {
+    /* No MFD_CLOEXEC: the programs that exec launches write their stamp through this descriptor. */
+    long fd = syscall(SYS_memfd_create, name, 0U);
+    if (fd < 0) {
+        return -errno;
+    }
+    if (ftruncate((int)fd, (off_t)length_bytes) != 0) {
+        int error = -errno;
+        close((int)fd);
+        return error;
+    }
+    return (int)fd;
+}
+
+int sys_wait(pid_t pid, int *status) {
+    while (waitpid(pid, status, 0) < 0) {
+        if (errno != EINTR) {
+            return -errno;
+        }
+    }
+    return 0;
+}

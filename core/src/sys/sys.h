@@ -1,0 +1,42 @@
+/* The only raw system calls. Every function returns 0 or a value, or -errno; none touches errno, the heap or
+ * stdio, so that the measured process stays small. */
+#ifndef CLONOMETER_SYS_H
+#define CLONOMETER_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The CPU this task runs on. */
+uint32_t sys_cpu(void);
+
+/* Reads a small file whole into `buffer` and ends it with NUL; what does not fit is cut. Its length or -errno. */
+long sys_read_file(const char *path, char *buffer, size_t capacity);
+
+/* Writes all of `data`, going on after EINTR and short writes. 0 or -errno. */
+int sys_write_all(int fd, const void *data, size_t length);
+
+/* Binds this task to one CPU. 0 or -errno. */
+int sys_pin(int cpu);
+
+enum { SYS_MAX_CPUS = 4096 };
+
+/* A CPU mask as the kernel keeps it. */
+struct sys_cpus {
+    uint64_t words[SYS_MAX_CPUS / 64];
+};
+
+/* This task's affinity. 0 or -errno. */
+int sys_allowed(struct sys_cpus *mask);
+int sys_allow(const struct sys_cpus *mask);
+int sys_cpu_in(const struct sys_cpus *mask, int cpu);
+/* The highest CPU in the mask, or -1. */
+int sys_highest_cpu(const struct sys_cpus *mask);
+
+/* An anonymous memory file that exec'd programs inherit. A descriptor or -errno. */
+int sys_memory_file(const char *name, size_t length_bytes);
+
+/* Waits for the child, going on after EINTR. 0 and its wait status, or -errno. */
+int sys_wait(pid_t pid, int *status);
+
+#endif

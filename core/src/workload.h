@@ -1,0 +1,69 @@
+/* A workload is one small file and one row in the table. */
+#ifndef CLONOMETER_WORKLOAD_H
+#define CLONOMETER_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+#include "samples/samples.h"
+
+enum column_kind {
+    COLUMN_SINCE_BLOCK,  /* uint64_t ticks, from the start of the block, in ns */
+    COLUMN_SINCE_BEFORE, /* uint64_t ticks, from the sample's stamp before the call, in ns; 0 is null */
+    COLUMN_DURATION,     /* uint64_t ticks, in ns; 0 is null */
+    COLUMN_EACH,         /* uint64_t ticks for many operations, in ns each, f64 */
+    COLUMN_CPU,          /* int32_t; -1 is null */
+    COLUMN_ERRNO,        /* int32_t */
+};
+
+struct column {
+    const char *name;
+    enum column_kind kind;
+    size_t offset;        /* in struct sample */
+    const char *stage;    /* NULL outside launches */
+    const char *summary;  /* NULL: no quantity, only a fact about the sample */
+};
+
+/* A quantity that this workload never has, and why. */
+struct null_reason {
+    const char *column;
+    const char *reason;
+};
+
+enum { OPERATIONS_EACH = 1000 }; /* operations in a sample of a COLUMN_EACH */
+
+/* What a workload works with. All of it is set up before the first stamp. */
+struct bench {
+    const struct request *request;
+    struct stamps *stamps;
+    int stamps_fd;
+    bool stamp_child;
+    char **arguments; /* of the program that exec starts */
+    char *program;    /* its path */
+    unsigned char *parent_memory;
+};
+
+struct workload {
+    const char *id;
+    const char *family;
+    const char *summary;
+    const struct column *columns; /* ended by a NULL name */
+    const char *const *axes;      /* ended by NULL */
+    bool has_temperature;
+    const struct null_reason *nulls;   /* ended by a NULL column; may be NULL */
+    const char *call_returns_contains; /* NULL, or "child_life" */
+    /* Makes ready what the launches need. 0, or -errno with the reason (the cell is skipped). May be NULL. */
+    int (*prepare)(struct bench *bench, struct reason *reason);
+    /* One launch: stamps the sample. 0, or -errno of a launch that failed. */
+    int (*launch)(const struct bench *bench, struct sample *sample);
+};
+
+extern const struct workload *const WORKLOADS[]; /* ended by NULL */
+
+const struct workload *workload_find(const char *id);
+
+/* Whether the workload has the axis. */
+bool workload_has_axis(const struct workload *workload, const char *axis);
+
+#endif
