@@ -1,1 +1,23 @@
-"""Runfile."""
+"""The run file (docs/runfile.md): one run, one Parquet file. Only this package touches Parquet and Arrow."""
+
+from __future__ import annotations
+
+from clonometer.runfile.metadata import BlockEntry, CellEntry, PlanCell, ProcessEntry, RunMetadata
+from clonometer.runfile.output import check_output, raw_path
+from clonometer.runfile.run import Column, Run, open_run
+from clonometer.runfile.writer import RunFileWriter, SampleBlock
+
+__all__ = [
+    "BlockEntry",
+    "CellEntry",
+    "Column",
+    "PlanCell",
+    "ProcessEntry",
+    "Run",
+    "RunFileWriter",
+    "RunMetadata",
+    "SampleBlock",
+    "check_output",
+    "open_run",
+    "raw_path",
+]

@@ -1,0 +1,281 @@
+"""A run's metadata (docs/runfile.md): what the JSON object says, checked and typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NoReturn
+
+from clonometer.errors import RunFileError
+
+SCHEMA = 1
+METADATA_KEY = b"clonometer"
+RUN_STATUSES = ("complete", "partial", "failed")
+# A driver's column type and how it stands in the file.
+ARROW_TYPES = {"i32": "int32", "i64": "int64", "f64": "double"}
+
+
+@dataclass(frozen=True)
+class PlanCell:
+    """A cell of the plan: canonical text, workload, full condition (sizes in bytes), temperature or None."""
+
+    cell: str
+    workload: str
+    condition: Mapping[str, int | str]
+    temperature: str | None
+
+
+@dataclass(frozen=True)
+class ProcessEntry:
+    """One start of a driver; times in ns from the start of the run, ``ended_ns`` None if not seen."""
+
+    process: int
+    driver: str
+    cells: tuple[str, ...]
+    started_ns: int
+    ended_ns: int | None
+    status: str
+    reason: str | None
+    exit_status: int | None
+    stderr: str
+
+
+@dataclass(frozen=True)
+class BlockEntry:
+    """One block of a process: status ``ok``, ``skipped`` or ``failed``, counts of outcomes, facts."""
+
+    process: int
+    block: int
+    cell: str
+    status: str
+    reason: str | None
+    rows: int
+    outcomes: Mapping[str, int]
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CellEntry:
+    """How a cell ended: ``ok``, ``skipped``, ``failed`` or ``missing``, and why; and what stopped it."""
+
+    cell: str
+    status: str
+    reason: str | None
+    stopped_by: str | None
+
+
+@dataclass(frozen=True)
+class RunMetadata:
+    """All of a run but its samples.
+
+    ``plan`` is the JSON object with everything the plan said; ``plan_cells`` its cells, typed. ``columns``
+    maps a driver's column to its type (``i32``, ``i64``, ``f64``) and unit. ``raw`` is the whole JSON object.
+    """
+
+    schema: int
+    status: str
+    status_reason: str | None
+    started: str
+    ended: str
+    clonometer_version: str
+    seed: int
+    command: tuple[str, ...]
+    plan: Mapping[str, Any]
+    plan_cells: tuple[PlanCell, ...]
+    catalogue: Mapping[str, Any]
+    clock: Mapping[str, Any]
+    host: Mapping[str, Any]
+    processes: tuple[ProcessEntry, ...]
+    blocks: tuple[BlockEntry, ...]
+    cells: tuple[CellEntry, ...]
+    columns: Mapping[str, tuple[str, str]]
+    raw: Mapping[str, Any]
+
+
+def parse_metadata(text: bytes) -> RunMetadata:
+    """Read the JSON object under the key ``clonometer``.
+
+    Raises
+    ------
+    RunFileError
+        If it is no JSON object, of a newer schema, or not of the shape that docs/runfile.md rules.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RunFileError(f"the run's metadata is not JSON: {error}") from error
+    return check_metadata(value)
+
+
+def check_metadata(value: object) -> RunMetadata:
+    """Check a metadata object and type it.
+
+    Raises
+    ------
+    RunFileError
+        If it is of a newer schema or not of the shape that docs/runfile.md rules.
+    """
+    top = _Fields(value, "metadata")
+    schema = top.whole("schema")
+    if schema > SCHEMA:
+        raise RunFileError(
+            f"the run file has schema {schema}, this Clonometer reads up to {SCHEMA}", "update Clonometer"
+        )
+    if schema < 1:
+        top.refuse("schema", "1 or more")
+    plan = top.inner("plan")
+    for key in ("name", "title"):
+        plan.text(key)
+    plan.number("budget_seconds")
+    return RunMetadata(
+        schema=schema,
+        status=top.one_of("status", RUN_STATUSES),
+        status_reason=top.text_or_none("status_reason"),
+        started=top.moment("started"),
+        ended=top.moment("ended"),
+        clonometer_version=top.text("clonometer_version"),
+        seed=top.whole("seed"),
+        command=top.texts("command"),
+        plan=plan.value,
+        plan_cells=tuple(_plan_cell(entry) for entry in plan.inners("cells")),
+        catalogue=top.inner("catalogue").value,
+        clock=top.inner("clock").value,
+        host=top.inner("host").value,
+        processes=tuple(_process(entry) for entry in top.inners("processes")),
+        blocks=tuple(_block(entry) for entry in top.inners("blocks")),
+        cells=tuple(_cell(entry) for entry in top.inners("cells")),
+        columns=_columns(top.inner("columns")),
+        raw=top.value,
+    )
+
+
+def _plan_cell(entry: _Fields) -> PlanCell:
+    condition = entry.inner("condition").value
+    if not all(_is_whole(value) or isinstance(value, str) for value in condition.values()):
+        entry.refuse("condition", "whole numbers and texts")
+    return PlanCell(entry.text("cell"), entry.text("workload"), condition, entry.text_or_none("temperature"))
+
+
+def _process(entry: _Fields) -> ProcessEntry:
+    return ProcessEntry(
+        process=entry.whole("process"),
+        driver=entry.text("driver"),
+        cells=entry.texts("cells"),
+        started_ns=entry.whole("started_ns"),
+        ended_ns=entry.whole_or_none("ended_ns"),
+        status=entry.text("status"),
+        reason=entry.text_or_none("reason"),
+        exit_status=entry.whole_or_none("exit_status"),
+        stderr=entry.text_or_none("stderr") or "",
+    )
+
+
+def _block(entry: _Fields) -> BlockEntry:
+    outcomes = entry.inner("outcomes").value
+    if not all(_is_whole(count) for count in outcomes.values()):
+        entry.refuse("outcomes", "counts")
+    return BlockEntry(
+        process=entry.whole("process"),
+        block=entry.whole("block"),
+        cell=entry.text("cell"),
+        status=entry.text("status"),
+        reason=entry.text_or_none("reason"),
+        rows=entry.whole("rows"),
+        outcomes=outcomes,
+        facts=entry.inner("facts").value,
+    )
+
+
+def _cell(entry: _Fields) -> CellEntry:
+    return CellEntry(
+        entry.text("cell"),
+        entry.text("status"),
+        entry.text_or_none("reason"),
+        entry.text_or_none("stopped_by"),
+    )
+
+
+def _columns(fields: _Fields) -> dict[str, tuple[str, str]]:
+    columns = {}
+    for name in fields.value:
+        entry = fields.inner(name)
+        columns[name] = (entry.one_of("type", tuple(ARROW_TYPES)), entry.text("unit"))
+    return columns
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+class _Fields:
+    """The fields of a JSON object, checked as they are asked for; ``where`` names it in messages."""
+
+    def __init__(self, value: object, where: str) -> None:
+        self.where = where
+        if not isinstance(value, dict):
+            raise RunFileError(f"the run's metadata is damaged: {where} is not an object")
+        self.value: dict[str, Any] = value
+
+    def refuse(self, key: str, what: str) -> NoReturn:
+        found = repr(self.value.get(key))
+        found = found if len(found) <= 60 else f"{found[:57]}..."
+        raise RunFileError(f"the run's metadata is damaged: {self.where}.{key} is {found}, not {what}")
+
+    def text(self, key: str) -> str:
+        value = self.value.get(key)
+        if not isinstance(value, str):
+            self.refuse(key, "a text")
+        return value
+
+    def text_or_none(self, key: str) -> str | None:
+        return None if self.value.get(key) is None else self.text(key)
+
+    def whole(self, key: str) -> int:
+        value = self.value.get(key)
+        if not isinstance(value, int) or not _is_whole(value):
+            self.refuse(key, "a whole number")
+        return value
+
+    def whole_or_none(self, key: str) -> int | None:
+        return None if self.value.get(key) is None else self.whole(key)
+
+    def number(self, key: str) -> float:
+        value = self.value.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            self.refuse(key, "a number")
+        return float(value)
+
+    def one_of(self, key: str, values: tuple[str, ...]) -> str:
+        value = self.value.get(key)
+        if value not in values:
+            self.refuse(key, f"one of {', '.join(values)}")
+        return str(value)
+
+    def moment(self, key: str) -> str:
+        text = self.text(key)
+        try:
+            aware = datetime.fromisoformat(text).tzinfo is not None
+        except ValueError:
+            aware = False
+        if not aware:
+            self.refuse(key, "a time with UTC offset, by ISO 8601")
+        return text
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.value.get(key)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.refuse(key, "a list of texts")
+        return tuple(value)
+
+    def inner(self, key: str) -> _Fields:
+        if not isinstance(self.value.get(key), dict):
+            self.refuse(key, "an object")
+        return _Fields(self.value[key], f"{self.where}.{key}")
+
+    def inners(self, key: str) -> list[_Fields]:
+        value = self.value.get(key)
+        if not isinstance(value, list):
+            self.refuse(key, "a list")
+        return [_Fields(item, f"{self.where}.{key}[{at}]") for at, item in enumerate(value)]

@@ -1,0 +1,76 @@
+"""Where results go: said before anything is measured if they cannot go there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from clonometer.errors import OutputError
+
+
+def raw_path(path: str | os.PathLike[str]) -> Path:
+    """NAME.raw of a run file: beside it, with ``.raw`` for its suffix.
+
+    Raises
+    ------
+    OutputError
+        If the run file is itself named so.
+
+    Examples
+    --------
+    >>> raw_path("clonometer-run.parquet").name
+    'clonometer-run.raw'
+    """
+    path = Path(path)
+    if path.suffix == ".raw":
+        raise OutputError(f"{path}: .raw is the suffix of unfinished runs", "name the run file NAME.parquet")
+    return path.with_name(path.stem + ".raw")
+
+
+def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
+    """Check that a file could be written, without writing it.
+
+    A file is made in the folder and removed, since permissions alone do not tell of read-only and of virtual
+    file systems.
+
+    Parameters
+    ----------
+    path
+        The file that shall be written.
+    force
+        An existing file may be replaced.
+
+    Returns
+    -------
+    pathlib.Path
+        The path.
+
+    Raises
+    ------
+    OutputError
+        If it exists and ``force`` is not set, is a folder or device, or cannot be written; with the next
+        step.
+    """
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode if path.exists() or path.is_symlink() else None
+    except (OSError, ValueError) as error:
+        raise OutputError(f"cannot write {path}: {error}") from error
+    if mode is not None and stat.S_ISDIR(mode):
+        raise OutputError(f"{path} is a folder", f"name a file in it, such as {path / 'run.parquet'}")
+    if mode is not None and not stat.S_ISREG(mode):
+        raise OutputError(f"{path} is not a regular file, and would be replaced")
+    if mode is not None and not force:
+        raise OutputError(f"{path} exists", "name another file, or replace this one with --force")
+    folder = path.parent
+    if not folder.is_dir():
+        why = "is not a folder" if folder.exists() else "does not exist"
+        raise OutputError(f"cannot write {path}: {folder} {why}", f"mkdir -p {folder}")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:100]}."):
+            pass
+    except OSError as error:
+        raise OutputError(f"cannot write in {folder}: {error.strerror}") from error
+    return path

@@ -1,0 +1,327 @@
+"""Reads a run file: its metadata at once, its samples a cell at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from clonometer.errors import RunFileError, unknown
+from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PARQUET_MAGIC = b"PAR1"
+_RAW_MAGIC = b"CLNMTRAW"
+_KEYS = ("process", "block", "sample")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of samples without Arrow.
+
+    Attributes
+    ----------
+    values
+        Array of shape ``(n_samples,)``, dtype int32, int64 or float64, in the column's unit; 0 or NaN where
+        there is no value.
+    valid
+        Bool array of the same shape: where there is one.
+    """
+
+    values: NDArray[Any]
+    valid: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Consecutive rows of one cell in one row group."""
+
+    row_group: int
+    start: int
+    stop: int
+
+
+class Run:
+    """An open run file. Never holds more than one row group's columns, but for `samples`.
+
+    Made by `open_run`. A context manager; `close` releases the file.
+    """
+
+    def __init__(self, path: Path, parquet: Any, metadata: RunMetadata) -> None:
+        self.path = path
+        self.metadata = metadata
+        self._parquet = parquet
+        self._spans: dict[str, list[_Span]] | None = None
+        # Cells are mostly asked for in the file's order: neighbours share a row group.
+        self._decoded: tuple[int, dict[str, Column]] = (-1, {})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._parquet.close()
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self._parquet.metadata.num_rows)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells that have samples, in the file's order."""
+        return tuple(self._cell_spans())
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The drivers' columns in this file."""
+        return tuple(self.metadata.columns)
+
+    def samples(self) -> Any:
+        """All samples.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row a sample, sorted by ``cell``, ``process``, ``block``, ``sample`` (docs/runfile.md).
+
+        Raises
+        ------
+        RunFileError
+            If the file is damaged.
+        """
+        with _readable(self.path):
+            return self._parquet.read()
+
+    def columns(
+        self, cell: str, names: Iterable[str] | None = None, *, all_blocks: bool = False
+    ) -> dict[str, Column]:
+        """Samples of one cell as arrays; reads only the row groups that hold the cell.
+
+        Parameters
+        ----------
+        cell
+            Canonical text.
+        names
+            Drivers' columns; None: all of the file.
+        all_blocks
+            Include blocks whose status is not ``ok``; by default only sound samples are given.
+
+        Returns
+        -------
+        dict
+            The columns asked for, and always ``process``, ``block`` and ``sample``, each a `Column` of shape
+            ``(n_samples,)``, in the order process, block, sample. A cell of the plan that has no samples
+            gives arrays of length 0.
+
+        Raises
+        ------
+        UsageError
+            If the run has no such cell or column.
+        RunFileError
+            If the file is damaged.
+        """
+        import numpy as np
+
+        wanted = list(self.metadata.columns if names is None else names)
+        for name in wanted:
+            if name not in self.metadata.columns and name not in _KEYS:
+                raise unknown("column", name, self.metadata.columns)
+        wanted = list(dict.fromkeys([*_KEYS, *wanted]))
+        spans = self._cell_spans().get(cell)
+        if spans is None:
+            planned = {entry.cell for entry in self.metadata.plan_cells}
+            if cell not in planned:
+                raise unknown("cell", cell, planned | set(self._cell_spans()))
+            spans = []
+        parts: dict[str, list[Column]] = {name: [self._empty(name)] for name in wanted}
+        for span in spans:
+            for name, column in self._row_group(span.row_group, wanted).items():
+                at = slice(span.start, span.stop)
+                parts[name].append(Column(column.values[at], column.valid[at]))
+        joined = {
+            name: Column(
+                np.concatenate([part.values for part in own]), np.concatenate([part.valid for part in own])
+            )
+            for name, own in parts.items()
+        }
+        return joined if all_blocks else self._sound(cell, joined)
+
+    def _empty(self, name: str) -> Column:
+        import numpy as np
+
+        kind = self.metadata.columns[name][0] if name in self.metadata.columns else "i32"
+        dtype = {"i32": np.int32, "i64": np.int64, "f64": np.float64}[kind]
+        return Column(np.empty(0, dtype), np.empty(0, np.bool_))
+
+    def _sound(self, cell: str, columns: dict[str, Column]) -> dict[str, Column]:
+        import numpy as np
+
+        unsound = [
+            (entry.process, entry.block)
+            for entry in self.metadata.blocks
+            if entry.cell == cell and entry.status != "ok"
+        ]
+        if not unsound:
+            return columns
+        keep = np.ones(len(columns["process"].values), np.bool_)
+        for process, block in unsound:
+            keep &= (columns["process"].values != process) | (columns["block"].values != block)
+        return {name: Column(column.values[keep], column.valid[keep]) for name, column in columns.items()}
+
+    def _cell_spans(self) -> dict[str, list[_Span]]:
+        if self._spans is None:
+            spans: dict[str, list[_Span]] = {}
+            with _readable(self.path):
+                for group in range(self._parquet.num_row_groups):
+                    for name, start, stop in _runs(self._parquet.read_row_group(group, ["cell"]).column(0)):
+                        spans.setdefault(name, []).append(_Span(group, start, stop))
+            self._spans = spans
+        return self._spans
+
+    def _row_group(self, group: int, names: list[str]) -> dict[str, Column]:
+        held_group, held = self._decoded
+        if held_group != group:
+            held = {}
+        missing = [name for name in names if name not in held]
+        if missing:
+            with _readable(self.path):
+                table = self._parquet.read_row_group(group, missing)
+                held = {**held, **{name: _column(table.column(name)) for name in missing}}
+            self._decoded = (group, held)
+        return {name: held[name] for name in names}
+
+
+def _column(chunked: Any) -> Column:
+    """An Arrow column as arrays; what is null becomes 0 or NaN."""
+    import numpy as np
+
+    valid = np.asarray(chunked.is_valid().to_numpy())
+    filler = float("nan") if str(chunked.type) == "double" else 0
+    return Column(np.asarray(chunked.fill_null(filler).to_numpy()), valid)
+
+
+def _runs(cells: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield name, start and stop of each run of equal values in a column of cells."""
+    import numpy as np
+
+    start_of_chunk = 0
+    for chunk in cells.chunks:
+        encoded = chunk if hasattr(chunk, "indices") else chunk.dictionary_encode()
+        if encoded.null_count:
+            raise RunFileError("a row without a cell")
+        codes = encoded.indices.to_numpy()
+        names = encoded.dictionary.to_pylist()
+        edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+        for start, stop in pairwise(edges):
+            if stop > start:
+                yield names[codes[start]], start_of_chunk + start, start_of_chunk + stop
+        start_of_chunk += len(codes)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn whatever Arrow says of a damaged file into a RunFileError."""
+    import pyarrow as pa  # noqa: TID251 -- this is runfile
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, LookupError, MemoryError, OverflowError) as error:
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RunFileError(f"{path} is damaged: {first_line}") from error
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """Open a run file of this schema or an older one.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    RunFileError
+        If the file cannot be read, is no Parquet file, is truncated, has no metadata of Clonometer's or a
+        newer schema, or its columns are not those that its metadata declares.
+    """
+    path = Path(path)
+    _check_magic(path)
+    import pyarrow.parquet as pq  # noqa: TID251 -- this is runfile
+
+    with _readable(path):
+        # Arrow's own limit on texts in the footer protects from damaged ones, but a long run has longer ones.
+        limit = max(100_000_000, path.stat().st_size)
+        parquet = pq.ParquetFile(path, page_checksum_verification=True, thrift_string_size_limit=limit)
+    try:
+        with _readable(path):
+            text = (parquet.metadata.metadata or {}).get(METADATA_KEY)
+            types = {field.name: field.type for field in parquet.schema_arrow}
+        if text is None:
+            raise RunFileError(
+                f"{path} is a Parquet file, but not a run of Clonometer's: it has no 'clonometer' metadata",
+                "a program that rewrites the file may drop its metadata; use the original",
+            )
+        metadata = _in_file(path, lambda: parse_metadata(text))
+        _in_file(path, lambda: _check_columns(metadata, types))
+        declared = sum(entry.rows for entry in metadata.blocks)
+        if declared != parquet.metadata.num_rows:
+            raise RunFileError(
+                f"{path} is damaged: {parquet.metadata.num_rows:,} samples, {declared:,} by its metadata"
+            )
+    except RunFileError:
+        parquet.close()
+        raise
+    return Run(path, parquet, metadata)
+
+
+def _in_file(path: Path, check: Callable[[], _T]) -> _T:
+    try:
+        return check()
+    except RunFileError as error:
+        raise RunFileError(f"{path}: {error.message}", error.hint) from error
+
+
+def _check_magic(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(_RAW_MAGIC))
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - len(_PARQUET_MAGIC)))
+            end = file.read()
+    except (OSError, ValueError) as error:
+        raise RunFileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if begin.startswith(_RAW_MAGIC):
+        raise RunFileError(f"{path} is the raw file of an unfinished run", f"clonometer recover {path}")
+    if not begin:
+        raise RunFileError(f"{path} is empty")
+    if not begin.startswith(_PARQUET_MAGIC):
+        raise RunFileError(f"{path} is not a Parquet file")
+    if size < 12 or end != _PARQUET_MAGIC:
+        raise RunFileError(f"{path} is truncated: its end is missing")
+
+
+def _check_columns(metadata: RunMetadata, types: dict[str, Any]) -> None:
+    expected = {
+        "cell": ("string", "dictionary<values=string, indices=int32, ordered=0>"),
+        **dict.fromkeys(_KEYS, ("int32",)),
+        **{name: (ARROW_TYPES[kind],) for name, (kind, _) in metadata.columns.items()},
+    }
+    for name, kinds in expected.items():
+        if name not in types:
+            raise RunFileError(f"the column {name!r} is missing")
+        if str(types[name]) not in kinds:
+            raise RunFileError(f"the column {name!r} has the type {types[name]}, not {kinds[-1]}")

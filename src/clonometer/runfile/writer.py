@@ -1,0 +1,302 @@
+"""Writes the run file: sorted rows, large row groups, and the name only when it is whole."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from clonometer.errors import OutputError, ProtocolError, RunFileError
+from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, SCHEMA, check_metadata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROW_GROUP_ROWS = 65_536
+KEY_COLUMNS = ("cell", "process", "block", "sample")
+_NUMPY_TYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
+
+
+class SampleBlock(Protocol):
+    """What the writer needs of a block; `clonometer.protocol.Block` is one.
+
+    ``columns`` maps names to arrays of length ``rows`` in which null is the smallest value of int32 and
+    int64 and NaN of float64; ``column_types`` maps them to ``i32``, ``i64`` or ``f64``, ``units`` to their
+    units.
+    """
+
+    @property
+    def index(self) -> int:
+        """Which block of its process, from 0."""
+
+    @property
+    def rows(self) -> int:
+        """Number of samples."""
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """The samples."""
+
+    @property
+    def column_types(self) -> Mapping[str, str]:
+        """Name -> type."""
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Name -> unit."""
+
+    @property
+    def status(self) -> str:
+        """``ok``, ``skipped`` or ``failed``."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why not ok."""
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """How launches ended."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Facts of the block."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    entry: dict[str, Any]
+    load: Callable[[], SampleBlock]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of one block, not more than a row group has."""
+
+    cell: str
+    process: int
+    block: int
+    first_sample: int
+    rows: int
+    columns: Mapping[str, NDArray[Any]]
+
+
+class RunFileWriter:
+    """Collects the blocks of a run and writes them, with the run's metadata, as one Parquet file.
+
+    Parameters
+    ----------
+    path
+        The run file.
+    force
+        Replace an existing file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        self.path = Path(path)
+        self._force = force
+        self._stored: dict[tuple[str, int, int], _Stored] = {}
+        self._columns: dict[str, tuple[str, str]] = {}
+        self.n_samples = 0
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks have been added."""
+        return len(self._stored)
+
+    def add_block(
+        self, cell: str, process: int, block: SampleBlock, load: Callable[[], SampleBlock] | None = None
+    ) -> None:
+        """Add a block, in any order.
+
+        Parameters
+        ----------
+        cell
+            Canonical text of the cell that it measured.
+        process
+            Which start of a driver, from 0 in realised order.
+        block
+            The block.
+        load
+            Gives the block again when the file is written; then its samples are not held in memory until
+            there. `clonometer.protocol.RawWriter.add_block` returns such a callable.
+
+        Raises
+        ------
+        ProtocolError
+            If it declares a column otherwise than a block before it, or was added before. Nothing is added
+            then.
+        """
+        key = (cell, process, block.index)
+        if key in self._stored:
+            raise ProtocolError(f"block {block.index} of process {process} came twice for {cell}")
+        declared = {name: (kind, block.units[name]) for name, kind in block.column_types.items()}
+        for name, (kind, unit) in declared.items():
+            if name in KEY_COLUMNS:
+                raise ProtocolError(f"a driver's column cannot be called {name!r}")
+            before = self._columns.get(name, (kind, unit))
+            if before != (kind, unit):
+                raise ProtocolError(
+                    f"column {name!r} is {kind} in {unit} here, {before[0]} in {before[1]} in a block before"
+                )
+        self._columns.update(declared)
+        entry = {
+            "process": process,
+            "block": block.index,
+            "cell": cell,
+            "status": block.status,
+            "reason": block.reason,
+            "rows": block.rows,
+            "outcomes": dict(block.outcomes),
+            "facts": dict(block.facts),
+        }
+        self._stored[key] = _Stored(entry, load or (lambda: block))
+        self.n_samples += block.rows
+
+    def write(self, metadata: Mapping[str, Any]) -> Path:
+        """Write the file: under a temporary name in the same folder, synced, then renamed.
+
+        Parameters
+        ----------
+        metadata
+            The object of docs/runfile.md; ``schema``, ``blocks`` and ``columns`` are filled in here.
+
+        Returns
+        -------
+        pathlib.Path
+            The run file.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written; no part of it is left behind.
+        RunFileError
+            If the metadata is not of the right shape.
+        """
+        full = {
+            **metadata,
+            "schema": SCHEMA,
+            "blocks": [stored.entry for stored in self._in_realised_order()],
+            "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
+        }
+        check_metadata(full)
+        try:
+            text = json.dumps(full, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise RunFileError(f"the run's metadata cannot be written as JSON: {error}") from error
+        if not self._force and self.path.exists():
+            raise OutputError(f"{self.path} exists", "name another file, or replace this one with --force")
+        temporary = self.path.with_name(f".{self.path.name[:100]}.{os.getpid()}.tmp")
+        try:
+            self._write_parquet(temporary, text)
+            _sync(temporary)
+            temporary.replace(self.path)
+            _sync(self.path.parent)
+        except OSError as error:
+            no_room = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            why = "no room on disk" if no_room else (error.strerror or str(error))
+            raise OutputError(f"cannot write {self.path}: {why}") from error
+        finally:
+            temporary.unlink(missing_ok=True)
+        return self.path
+
+    def _in_realised_order(self) -> list[_Stored]:
+        return [self._stored[key] for key in sorted(self._stored, key=lambda key: (key[1], key[2], key[0]))]
+
+    def _write_parquet(self, path: Path, metadata: bytes) -> None:
+        pa, pq = _arrow()
+
+        schema = pa.schema(
+            [
+                pa.field("cell", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+                *(pa.field(name, pa.int32(), nullable=False) for name in KEY_COLUMNS[1:]),
+                *(
+                    pa.field(name, pa.type_for_alias(ARROW_TYPES[kind]))
+                    for name, (kind, _) in self._columns.items()
+                ),
+            ]
+        )
+        whole_numbers = [field.name for field in schema if pa.types.is_integer(field.type)]
+        with pq.ParquetWriter(
+            path,
+            schema,
+            compression="zstd",
+            use_dictionary=["cell"],
+            column_encoding=dict.fromkeys(whole_numbers, "DELTA_BINARY_PACKED"),
+            write_page_checksum=True,
+            sorting_columns=[pq.SortingColumn(at) for at in range(len(KEY_COLUMNS))],
+        ) as writer:
+            for pieces in self._row_groups():
+                table = self._table(pieces, schema)
+                writer.write_table(table, row_group_size=table.num_rows)
+            writer.add_key_value_metadata({METADATA_KEY: metadata})
+
+    def _row_groups(self) -> Iterator[list[_Piece]]:
+        pending: list[_Piece] = []
+        pending_rows = 0
+        for piece in self._pieces():
+            pending.append(piece)
+            pending_rows += piece.rows
+            if pending_rows >= ROW_GROUP_ROWS:
+                yield pending
+                pending, pending_rows = [], 0
+        if pending:
+            yield pending
+
+    def _pieces(self) -> Iterator[_Piece]:
+        for (cell, process, index), stored in sorted(self._stored.items()):
+            block = stored.load()
+            for first in range(0, block.rows, ROW_GROUP_ROWS):
+                rows = min(ROW_GROUP_ROWS, block.rows - first)
+                columns = {name: values[first : first + rows] for name, values in block.columns.items()}
+                yield _Piece(cell, process, index, first, rows, columns)
+
+    def _table(self, pieces: list[_Piece], schema: Any) -> Any:
+        import numpy as np
+
+        pa, _ = _arrow()
+
+        rows = [piece.rows for piece in pieces]
+        names = sorted({piece.cell for piece in pieces})
+        codes = np.repeat(np.array([names.index(piece.cell) for piece in pieces], dtype=np.int32), rows)
+        samples = [np.arange(piece.first_sample, piece.first_sample + piece.rows) for piece in pieces]
+        arrays = [
+            pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names, pa.string())),
+            pa.array(np.repeat([piece.process for piece in pieces], rows), pa.int32()),
+            pa.array(np.repeat([piece.block for piece in pieces], rows), pa.int32()),
+            pa.array(np.concatenate(samples), pa.int32()),
+        ]
+        for name, (kind, _) in self._columns.items():
+            values = np.concatenate([_values(piece, name, kind) for piece in pieces])
+            null = np.isnan(values) if kind == "f64" else values == np.iinfo(values.dtype).min
+            arrays.append(pa.array(values, mask=null))
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _values(piece: _Piece, name: str, kind: str) -> NDArray[Any]:
+    """The piece's column, or as many nulls where it has none."""
+    import numpy as np
+
+    if name in piece.columns:
+        return piece.columns[name]
+    dtype = np.dtype(_NUMPY_TYPES[kind])
+    return np.full(piece.rows, np.nan if kind == "f64" else np.iinfo(dtype).min, dtype)
+
+
+def _arrow() -> tuple[Any, Any]:
+    """Arrow and its Parquet, untyped: the published stubs lag behind what is used here."""
+    import pyarrow as pa  # noqa: TID251 -- this is runfile
+    import pyarrow.parquet as pq  # noqa: TID251 -- this is runfile
+
+    return pa, pq
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
