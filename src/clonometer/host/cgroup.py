@@ -1,0 +1,191 @@
+"""Facts of the control groups, v1 and v2: a limit is the tightest of all levels up to the visible root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from clonometer.host.registry import register
+from clonometer.host.source import Lack, Source
+
+# v1 writes "no limit" as the largest multiple of a page below 2^63; nothing near that limits anybody.
+_V1_UNLIMITED = 1 << 60
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A limit and what is used of it, at one level of the hierarchy."""
+
+    limit: int
+    used: int | None
+
+    @property
+    def room(self) -> int:
+        """What is left, as far as is known."""
+        return max(self.limit - (self.used or 0), 0)
+
+
+def memberships(source: Source) -> dict[str, str]:
+    """Controller -> path, from /proc/self/cgroup; the v2 hierarchy has the key ``""``."""
+    found: dict[str, str] = {}
+    for line in source.text("/proc/self/cgroup").splitlines():
+        parts = line.split(":", 2)
+        if len(parts) == 3:
+            found.update(dict.fromkeys(parts[1].split(","), parts[2]))
+    if not found:
+        raise Lack("/proc/self/cgroup is empty")
+    return found
+
+
+def _mount(source: Source, controller: str) -> tuple[str, str] | None:
+    """Mount point of a hierarchy and the path within it that is mounted; None where it is not mounted."""
+    for line in source.text_or("/proc/self/mountinfo", "").splitlines():
+        before, dash, after = line.partition(" - ")
+        kind, *rest = after.split()
+        if not dash or kind not in ("cgroup", "cgroup2"):
+            continue
+        options = rest[-1].split(",") if rest else []
+        if (kind == "cgroup2") if controller == "" else (controller in options):
+            fields = before.split()
+            return fields[4], fields[3]
+    standard = (
+        ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] if controller == "" else [f"/sys/fs/cgroup/{controller}"]
+    )
+    marker = "cgroup.controllers" if controller == "" else "cgroup.procs"
+    return next(((folder, "/") for folder in standard if source.exists(f"{folder}/{marker}")), None)
+
+
+def _levels(source: Source, controller: str) -> Iterator[str]:
+    """Folders of this task's group and of its ancestors, as far as they are mounted; innermost first."""
+    path = memberships(source).get(controller)
+    mount = _mount(source, controller)
+    if path is None or mount is None:
+        return
+    point, inside = mount
+    # In a container without a cgroup namespace the path is the host's, and only its end is mounted here.
+    relative = PurePosixPath("/", path.removeprefix(inside) if inside != "/" else path).relative_to("/")
+    folder = PurePosixPath(point)
+    if source.exists(str(folder / relative)):
+        yield from (str(folder / step) for step in (relative, *relative.parents))
+    else:
+        yield str(folder)
+
+
+def _controller(source: Source, name: str) -> tuple[str, bool]:
+    """Name of the hierarchy that has a controller (``""``: v2), and whether it is v2."""
+    return (name, False) if name in memberships(source) else ("", True)
+
+
+def _v2_number(source: Source, path: str) -> int | None:
+    text = source.text_or(path, "max").split()[0]
+    return None if text == "max" else int(text)
+
+
+def _v1_number(source: Source, path: str) -> int | None:
+    text = source.text_or(path, "-1")
+    number = -1 if text == "max" else int(text)
+    return None if number < 0 or number >= _V1_UNLIMITED else number
+
+
+def _reclaimable_bytes(source: Source, folder: str, name: str) -> int:
+    """Pages of files that the kernel gives up before it refuses memory."""
+    for line in source.text_or(f"{folder}/memory.stat", "").splitlines():
+        words = line.split()
+        if len(words) == 2 and words[0] == name:
+            return int(words[1])
+    return 0
+
+
+def _memory_used(source: Source, folder: str, *, v2: bool) -> int | None:
+    with suppress(Lack):
+        current = source.integer(f"{folder}/{'memory.current' if v2 else 'memory.usage_in_bytes'}")
+        return max(
+            current - _reclaimable_bytes(source, folder, "inactive_file" if v2 else "total_inactive_file"), 0
+        )
+    return None
+
+
+def memory_bound(source: Source) -> Bound | None:
+    """The level that leaves the least memory, or None: no limit."""
+    controller, v2 = _controller(source, "memory")
+    bounds = []
+    for folder in _levels(source, controller):
+        if v2:
+            limit = _v2_number(source, f"{folder}/memory.max")
+        else:
+            limit = _v1_number(source, f"{folder}/memory.limit_in_bytes")
+        if limit is not None:
+            bounds.append(Bound(limit, _memory_used(source, folder, v2=v2)))
+    return min(bounds, key=lambda bound: bound.room, default=None)
+
+
+def pids_bound(source: Source) -> Bound | None:
+    """The level that leaves the fewest tasks, or None: no limit."""
+    controller, _ = _controller(source, "pids")
+    bounds = []
+    for folder in _levels(source, controller):
+        limit = _v2_number(source, f"{folder}/pids.max")
+        if limit is not None:
+            used = source.text_or(f"{folder}/pids.current", "")
+            bounds.append(Bound(limit, int(used) if used.isdigit() else None))
+    return min(bounds, key=lambda bound: bound.room, default=None)
+
+
+@register("cgroup.version", "text", "v1, v2 or hybrid")
+def _version(source: Source) -> str:
+    names = set(memberships(source))
+    if names == {""}:
+        return "v2"
+    return "hybrid" if "" in names else "v1"
+
+
+@register("cgroup.path", "text", "this task's group: in v2, else that of the memory controller")
+def _path(source: Source) -> str:
+    found = memberships(source)
+    for controller in ("memory", "", "pids"):
+        if controller in found:
+            return found[controller]
+    return next(iter(found.values()))
+
+
+@register("cgroup.cpu_quota_cpus", "float", "CPU time per time", unit="cpu", null="no limit")
+def _cpu_quota(source: Source) -> float | None:
+    controller, v2 = _controller(source, "cpu")
+    quotas = []
+    for folder in _levels(source, controller):
+        if v2:
+            quota, period, *_ = [*source.text_or(f"{folder}/cpu.max", "max").split(), "100000"]
+        else:
+            quota = source.text_or(f"{folder}/cpu.cfs_quota_us", "-1")
+            period = source.text_or(f"{folder}/cpu.cfs_period_us", "100000")
+        if quota not in ("max", "-1"):
+            quotas.append(int(quota) / int(period))
+    return min(quotas, default=None)
+
+
+@register("cgroup.memory_max_bytes", "int", "memory limit", unit="bytes", null="no limit")
+def _memory_max(source: Source) -> int | None:
+    bound = memory_bound(source)
+    return None if bound is None else bound.limit
+
+
+@register(
+    "cgroup.memory_used_bytes", "int", "what counts against it", unit="bytes", null="no limit, or not told"
+)
+def _memory_used_bytes(source: Source) -> int | None:
+    bound = memory_bound(source)
+    return None if bound is None else bound.used
+
+
+@register("cgroup.pids_max", "int", "limit of tasks", unit="count", null="no limit")
+def _pids_max(source: Source) -> int | None:
+    bound = pids_bound(source)
+    return None if bound is None else bound.limit
+
+
+@register("cgroup.pids_used", "int", "what counts against it", unit="count", null="no limit, or not told")
+def _pids_used(source: Source) -> int | None:
+    bound = pids_bound(source)
+    return None if bound is None else bound.used

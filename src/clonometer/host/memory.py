@@ -1,0 +1,80 @@
+"""Facts of memory: how much there is, overcommit, huge pages, merging."""
+
+from __future__ import annotations
+
+from clonometer.host.registry import register
+from clonometer.host.source import Lack, Source, chosen
+
+_THP = "/sys/kernel/mm/transparent_hugepage"
+_HUGETLB = "/sys/kernel/mm/hugepages"
+
+
+def _meminfo(source: Source, name: str) -> int:
+    return int(source.field("/proc/meminfo", name).removesuffix("kB")) * 1024
+
+
+@register("memory.total_bytes", "int", "memory of the machine", unit="bytes")
+def _total(source: Source) -> int:
+    return _meminfo(source, "MemTotal")
+
+
+@register(
+    "memory.available_bytes", "int", "what may be taken without swapping, when the run started", unit="bytes"
+)
+def _available(source: Source) -> int:
+    return _meminfo(source, "MemAvailable")
+
+
+@register("memory.swap_bytes", "int", "swap space", unit="bytes")
+def _swap(source: Source) -> int:
+    return _meminfo(source, "SwapTotal")
+
+
+@register("memory.overcommit", "int", "0 heuristic, 1 always, 2 never")
+def _overcommit(source: Source) -> int:
+    return source.integer("/proc/sys/vm/overcommit_memory")
+
+
+@register("memory.overcommit_ratio", "int", "percent of memory that may be promised where overcommit is 2")
+def _overcommit_ratio(source: Source) -> int:
+    return source.integer("/proc/sys/vm/overcommit_ratio")
+
+
+@register("memory.max_map_count", "int", "mappings a process may have", unit="count")
+def _max_map_count(source: Source) -> int:
+    return source.integer("/proc/sys/vm/max_map_count")
+
+
+@register("thp.enabled", "text", "transparent huge pages: always, madvise or never")
+def _thp_enabled(source: Source) -> str:
+    return chosen(source.text(f"{_THP}/enabled"))
+
+
+@register("thp.defrag", "text", "how hard the kernel works for a huge page")
+def _thp_defrag(source: Source) -> str:
+    return chosen(source.text(f"{_THP}/defrag"))
+
+
+def _page_bytes(folder: str) -> str:
+    """Size in bytes, as text, of a folder such as ``hugepages-2048kB``."""
+    return str(int(folder.removeprefix("hugepages-").removesuffix("kB")) * 1024)
+
+
+@register("thp.sizes", "object", "size in bytes of multi-size transparent huge pages -> setting")
+def _thp_sizes(source: Source) -> dict[str, str]:
+    # The smallest sizes exist for shared memory only and have no such setting.
+    folders = [name for name in source.names(_THP, "hugepages-") if source.exists(f"{_THP}/{name}/enabled")]
+    if not folders:
+        raise Lack("the kernel has no multi-size huge pages (they came with Linux 6.8)")
+    return {_page_bytes(folder): chosen(source.text(f"{_THP}/{folder}/enabled")) for folder in folders}
+
+
+@register("ksm.run", "int", "merging of equal pages: 0 off, 1 on, 2 undone")
+def _ksm(source: Source) -> int:
+    return source.integer("/sys/kernel/mm/ksm/run")
+
+
+@register("hugetlb.free", "object", "page size in bytes -> reserved pages that are free")
+def _hugetlb(source: Source) -> dict[str, int]:
+    folders = source.names(_HUGETLB, "hugepages-")
+    return {_page_bytes(folder): source.integer(f"{_HUGETLB}/{folder}/free_hugepages") for folder in folders}

@@ -1,0 +1,165 @@
+"""Reading /proc and /sys under a root, so that every machine can be a made tree of files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+_MOST_BYTES = 1 << 20
+
+
+class Lack(Exception):  # noqa: N818 (no error: most machines lack something)
+    """A fact that cannot be read; its text is the reason."""
+
+
+class Source:
+    """Files under a root, each read at most once.
+
+    ``live`` is True for the running machine: only then may a fact be asked of the running process instead.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.live = root == Path("/")
+        self._texts: dict[str, str | Lack] = {}
+
+    def path(self, path: str) -> Path:
+        """Place of an absolute path under the root."""
+        return self.root / path.lstrip("/")
+
+    def text(self, path: str) -> str:
+        """Content of a file without white space at its ends; at most 1 MiB.
+
+        Raises
+        ------
+        Lack
+            If it cannot be read.
+        """
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        content = self._texts[path]
+        if isinstance(content, Lack):
+            raise Lack(str(content))
+        return content
+
+    def _read(self, path: str) -> str | Lack:
+        try:
+            with self.path(path).open("rb") as file:
+                content = file.read(_MOST_BYTES)
+        except OSError as error:
+            return Lack(f"{path}: {error.strerror or error}")
+        return content.decode("utf-8", "replace").strip("\x00 \t\r\n")
+
+    def bytes(self, path: str) -> bytes:
+        """Content of a file as bytes; at most 1 MiB; Lack if it cannot be read."""
+        try:
+            with self.path(path).open("rb") as file:
+                return file.read(_MOST_BYTES)
+        except OSError as error:
+            raise Lack(f"{path}: {error.strerror or error}") from None
+
+    def text_or(self, path: str, default: str) -> str:
+        """Content of a file, or the default where it cannot be read."""
+        try:
+            return self.text(path)
+        except Lack:
+            return default
+
+    def integer(self, path: str) -> int:
+        """A file that holds one whole number; Lack if it does not."""
+        content = self.text(path)
+        try:
+            return int(content)
+        except ValueError:
+            raise Lack(f"{path}: {content[:40]!r} is no whole number") from None
+
+    def first(self, paths: Iterable[str]) -> str:
+        """Content of the first of the files that can be read; Lack names the first of them."""
+        reason = None
+        for path in paths:
+            try:
+                return self.text(path)
+            except Lack as lack:
+                reason = reason or str(lack)
+        raise Lack(reason or "nowhere to look")
+
+    def names(self, path: str, prefix: str = "") -> list[str]:
+        """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
+        try:
+            return sorted(name for name in os.listdir(self.path(path)) if name.startswith(prefix))  # noqa: PTH208
+        except OSError as error:
+            raise Lack(f"{path}: {error.strerror or error}") from None
+
+    def exists(self, path: str) -> bool:
+        """Whether something is there."""
+        try:
+            return self.path(path).exists()
+        except OSError:
+            return False
+
+    def link(self, path: str) -> str:
+        """Target of a symbolic link, which need not exist; Lack if it cannot be read."""
+        try:
+            return os.readlink(self.path(path))  # noqa: PTH115 (the target is no path: pid:[4026531836])
+        except OSError as error:
+            raise Lack(f"{path}: {error.strerror or error}") from None
+
+    def fields(self, path: str) -> dict[str, str]:
+        """Lines ``Name:  value`` of a file as a dict; the first of a name counts."""
+        found: dict[str, str] = {}
+        for line in self.text(path).splitlines():
+            name, colon, value = line.partition(":")
+            if colon:
+                found.setdefault(name.strip(), value.strip())
+        return found
+
+    def field(self, path: str, name: str) -> str:
+        """One value of `fields`; Lack if there is none."""
+        fields = self.fields(path)
+        if name not in fields:
+            raise Lack(f"{path} has no {name}")
+        return fields[name]
+
+
+def parse_cpu_list(text: str) -> list[int]:
+    """Read the kernel's list of CPUs.
+
+    Raises
+    ------
+    Lack
+        If the text is no such list.
+
+    Examples
+    --------
+    >>> parse_cpu_list("0-2,8")
+    [0, 1, 2, 8]
+    """
+    cpus: list[int] = []
+    try:
+        for part in filter(None, text.strip().split(",")):
+            low, dash, high = part.partition("-")
+            cpus += range(int(low), int(high if dash else low) + 1)
+    except ValueError:
+        raise Lack(f"{text[:40]!r} is no list of CPUs") from None
+    return cpus
+
+
+def chosen(text: str) -> str:
+    """Read the bracketed choice of a line such as ``always [madvise] never``.
+
+    Raises
+    ------
+    Lack
+        If nothing is in brackets.
+
+    Examples
+    --------
+    >>> chosen("always [madvise] never")
+    'madvise'
+    """
+    before, bracket, rest = text.partition("[")
+    name, closed, _ = rest.partition("]")
+    if not bracket or not closed:
+        raise Lack(f"nothing is chosen in {(before + bracket + rest)[:40]!r}")
+    return name

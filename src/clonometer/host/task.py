@@ -1,0 +1,181 @@
+"""Facts of this task and its machine's state: limits, rights, security, load, C library."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+
+from clonometer.host.registry import register
+from clonometer.host.source import Lack, Source
+
+_STATUS = "/proc/self/status"
+# The inode of the initial PID namespace is fixed: PROC_PID_INIT_INO in include/linux/proc_ns.h.
+_INITIAL_PID_NAMESPACE = "pid:[4026531836]"
+_INITIAL_USER_NAMESPACE = "user:[4026531837]"  # PROC_USER_INIT_INO
+# A text, since a list of 41 would take as many lines; in the order of their numbers, include/uapi/linux/capability.h.
+_CAPABILITIES = (
+    "chown dac_override dac_read_search fowner fsetid kill setgid setuid setpcap linux_immutable "
+    "net_bind_service net_broadcast net_admin net_raw ipc_lock ipc_owner sys_module sys_rawio sys_chroot "
+    "sys_ptrace sys_pacct sys_admin sys_boot sys_nice sys_resource sys_time sys_tty_config mknod lease "
+    "audit_write audit_control setfcap mac_override mac_admin syslog wake_alarm block_suspend audit_read "
+    "perfmon bpf checkpoint_restore"
+)
+
+
+@register("host.name_hash", "text", "first 8 hex digits of SHA-256 of machine-id")
+def _name_hash(source: Source) -> str:
+    identity = source.first(["/etc/machine-id", "/var/lib/dbus/machine-id"])
+    if not identity or identity == "uninitialized":
+        raise Lack("/etc/machine-id is empty")
+    return hashlib.sha256(identity.encode()).hexdigest()[:8]
+
+
+@register("namespace.pid_depth", "int", "PID namespaces below the first, at least: 0 in none", unit="count")
+def _pid_depth(source: Source) -> int:
+    if source.link("/proc/self/ns/pid") == _INITIAL_PID_NAMESPACE:
+        return 0
+    # /proc shows the levels from its own namespace inward; inside a container's /proc that is this one alone.
+    return max(1, len(source.field(_STATUS, "NSpid").split()) - 1)
+
+
+@register("namespace.user", "bool", "whether in a user namespace below the first")
+def _user_namespace(source: Source) -> bool:
+    return source.link("/proc/self/ns/user") != _INITIAL_USER_NAMESPACE
+
+
+@register("security.seccomp", "int", "0 off, 1 strict, 2 filter")
+def _seccomp(source: Source) -> int:
+    return int(source.field(_STATUS, "Seccomp"))
+
+
+@register("security.lsm", "list", "security modules in use")
+def _lsm(source: Source) -> list[str]:
+    return [name for name in source.text("/sys/kernel/security/lsm").split(",") if name]
+
+
+@register("security.no_new_privs", "bool", "whether exec may not raise rights")
+def _no_new_privs(source: Source) -> bool:
+    return int(source.field(_STATUS, "NoNewPrivs")) == 1
+
+
+def _soft_limit(source: Source, name: str) -> int | None:
+    for line in source.text("/proc/self/limits").splitlines():
+        if line.startswith(f"Max {name} "):
+            soft = line.removeprefix(f"Max {name} ").split()[0]
+            return None if soft == "unlimited" else int(soft)
+    raise Lack(f"/proc/self/limits has no 'Max {name}'")
+
+
+@register("limit.stack_bytes", "int", "RLIMIT_STACK", unit="bytes", null="unlimited")
+def _stack(source: Source) -> int | None:
+    return _soft_limit(source, "stack size")
+
+
+@register("limit.nproc", "int", "RLIMIT_NPROC: tasks of this user", unit="count", null="unlimited")
+def _nproc(source: Source) -> int | None:
+    return _soft_limit(source, "processes")
+
+
+@register("limit.nofile", "int", "RLIMIT_NOFILE", unit="count", null="unlimited")
+def _nofile(source: Source) -> int | None:
+    return _soft_limit(source, "open files")
+
+
+@register("limit.as_bytes", "int", "RLIMIT_AS", unit="bytes", null="unlimited")
+def _address_space(source: Source) -> int | None:
+    return _soft_limit(source, "address space")
+
+
+@register("limit.memlock_bytes", "int", "RLIMIT_MEMLOCK", unit="bytes", null="unlimited")
+def _memlock(source: Source) -> int | None:
+    return _soft_limit(source, "locked memory")
+
+
+def _libc(source: Source) -> tuple[str, str]:
+    if not source.live:
+        raise Lack("asked of the running system only")
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+    except (ValueError, OSError):
+        name, version = "", ""
+    if name:
+        return name, version
+    if source.exists("/lib") and source.names("/lib", "ld-musl-"):
+        return "musl", ""
+    raise Lack("the C library does not say")
+
+
+@register("libc.name", "text", "C library of the machine")
+def _libc_name(source: Source) -> str:
+    return _libc(source)[0]
+
+
+@register("libc.version", "text", "its version")
+def _libc_version(source: Source) -> str:
+    version = _libc(source)[1]
+    if not version:
+        raise Lack("the C library does not say its version")
+    return version
+
+
+@register("user.root", "bool", "whether the effective user is root")
+def _root(source: Source) -> bool:
+    return int(source.field(_STATUS, "Uid").split()[1]) == 0
+
+
+def capability_names(mask: int) -> list[str]:
+    """Names of the capabilities in a mask, in the kernel's order, without ``CAP_``; unknown bits by number.
+
+    Examples
+    --------
+    >>> capability_names(1 << 21 | 1 << 50)
+    ['sys_admin', 'cap_50']
+    """
+    names = _CAPABILITIES.split()
+    bits = [bit for bit in range(64) if mask >> bit & 1]
+    return [names[bit] if bit < len(names) else f"cap_{bit}" for bit in bits]
+
+
+@register("user.capabilities", "list", "effective capabilities")
+def _capabilities(source: Source) -> list[str]:
+    return capability_names(int(source.field(_STATUS, "CapEff"), 16))
+
+
+def _loadavg(source: Source) -> list[str]:
+    words = re.split(r"[ /]", source.text("/proc/loadavg"))
+    if len(words) < 5:
+        raise Lack("/proc/loadavg is cut off")
+    return words
+
+
+@register("load.one_minute", "float", "load average of one minute when the run started")
+def _load(source: Source) -> float:
+    return float(_loadavg(source)[0])
+
+
+@register("load.running", "int", "tasks running or ready, this one included", unit="count")
+def _running(source: Source) -> int:
+    return int(_loadavg(source)[3])
+
+
+@register("load.tasks", "int", "tasks of the machine", unit="count")
+def _tasks(source: Source) -> int:
+    return int(_loadavg(source)[4])
+
+
+@register("steal.share", "float", "share of CPU time stolen since boot", unit="share")
+def _steal(source: Source) -> float:
+    line = source.text("/proc/stat").splitlines()[0].split()
+    if line[:1] != ["cpu"] or len(line) < 9:
+        raise Lack("/proc/stat has no stolen time")
+    times = [int(word) for word in line[1:9]]  # guest time, what follows, is in user time already
+    if sum(times) == 0:
+        raise Lack("/proc/stat has counted no time yet")
+    return times[7] / sum(times)
+
+
+@register("python.version", "text", "the Python that ran Clonometer")
+def _python(source: Source) -> str:
+    return platform.python_version()
