@@ -1,0 +1,77 @@
+# The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
+.DEFAULT_GOAL := help
+.PHONY: help build run test core-test lint format bench docs lock clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# What the installed command is made of besides Python, which an editable install reads in place.
+CORE_SOURCES := $(shell find core drivers CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+BUILD_ENV := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH"
+
+help:
+	@echo 'make run     set everything up, measure this machine, print the answer, write the run file and the report'
+	@echo 'make test    set everything up, run all tests'
+	@echo 'make build   only set up; afterwards $(BIN)/clonometer is the command'
+	@echo 'make lint    every check that needs no run'
+	@echo 'make bench   what the instrument must reach, measured side by side (BENCH=name for one)'
+	@echo 'make docs    write the generated references anew'
+	@echo 'make clean   remove everything that was built'
+
+$(VENV)/.created:
+	@PYTHON="$(PYTHON)" sh tools/prerequisites.sh
+	@echo 'Setting up $(VENV) with $(PYTHON).'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.created requirements/run.txt
+	@echo 'Downloading the Python packages of requirements/run.txt: about 135 MB (pyarrow, vl-convert, cmake, numpy; once).'
+	@$(PIP) install --require-hashes --progress-bar off -r requirements/run.txt | grep -vE '^(Collecting|Requirement already|  Using cached|Looking in)' || true
+	@$(BIN)/python -c 'import numpy, pyarrow, rich_click, jinja2, vl_convert, scikit_build_core'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 220 MB more (once).'
+	@$(PIP) install -q --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.run $(CORE_SOURCES)
+	@echo 'Building the probe.'
+	@$(BUILD_ENV) $(PIP) install -q --no-build-isolation --no-deps -e .
+	@touch $@
+
+build: $(VENV)/.built
+	@echo 'Ready: $(BIN)/clonometer'
+
+run: $(VENV)/.built
+	@$(BIN)/clonometer run --out clonometer-run.parquet --report clonometer-report.html --keep-previous $(RUN_ARGS)
+
+test: $(VENV)/.built $(VENV)/.dev core-test
+	@$(BIN)/python -m pytest $(TEST_ARGS)
+
+# The probe's own tests: exit 0 pass, 1 fail, 77 not possible here.
+core-test: $(VENV)/.built
+	@sh tools/core_tests.sh $(BIN)
+
+lint: $(VENV)/.built $(VENV)/.dev
+	@sh tools/lint.sh $(BIN)
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff format src tests bench tools
+	@clang-format -i $$(git ls-files 'core/*.c' 'core/*.h')
+
+bench: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python -m bench $(BENCH)
+
+docs: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python tools/make_docs.py
+
+# Locks carry hashes and no address, so that pip takes packages from wherever this machine's pip looks.
+lock:
+	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q pip-tools
+	@cd requirements && for name in run dev; do ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --allow-unsafe \
+	  --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o $$name.txt $$name.in; done
+
+clean:
+	@rm -rf $(VENV) build dist

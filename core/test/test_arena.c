@@ -1,0 +1,27 @@
+/* The arena: the stamp page alone on its page, cache lines kept apart, shared with children, refused when full. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "samples/samples.h"
+
+int main(void) {
+    struct arena arena;
+    CHECK(arena_map(&arena, 8192) == 0, "not mapped");
+    unsigned char *page = arena_take(&arena, 40);
+    unsigned char *first = arena_take(&arena, 10);
+    unsigned char *second = arena_take(&arena, 10);
+    CHECK(page != NULL && first - page == 4096, "the stamp page is shared with other data");
+    CHECK(second - first == 64, "two takers share a cache line");
+    CHECK(arena_take(&arena, 1 << 20) == NULL, "gave more than it has");
+    pid_t pid = fork();
+    if (pid == 0) {
+        page[5] = 7;
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    CHECK(page[5] == 7, "the child's write does not reach the parent");
+    unsigned char byte = 9;
+    CHECK(pwrite(arena.fd, &byte, 1, 6) == 1 && page[6] == 9, "a write to the file does not reach the memory");
+    return 0;
+}
