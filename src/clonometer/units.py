@@ -227,7 +227,7 @@ def format_duration_interval(
         return format_duration(value_ns, low_ns, high_ns, resolution_ns)
     factor, name = _duration_unit(value_ns)
     numbers = [number / factor for number in (value_ns, low_ns, high_ns)]
-    decimals = _interval_decimals(*numbers)
+    decimals = _interval_decimals(numbers[0], numbers[1], numbers[2])
     value, low, high = (_rounded(number, decimals) for number in numbers)
     return f"{value} ({low} to {high}) {name}"
 

@@ -1,0 +1,145 @@
+"""Groups of samples to estimates: the rows of every table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from clonometer.results.evidence import Evidence
+from clonometer.results.observed import Group, ObservedCell
+from clonometer.results.types import Estimate
+from clonometer.results.warnings import estimate_warnings
+from clonometer.stats.bootstrap import Processes
+from clonometer.stats.quantiles import quantile_interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+P99_LEAST_SAMPLES = 300
+_PER_OPERATION_RESOLUTION_NS = 0.1
+_CHILD_LIFE = "the call contains the child's whole life, so it says nothing of how soon the parent goes on"
+
+
+def defaults_of(metadata: Mapping[str, Any]) -> dict[str, int | str]:
+    """The catalogue's default of every axis."""
+    return {name: axis["default"] for name, axis in metadata["catalogue"]["axes"].items()}
+
+
+def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[Evidence]:
+    """Estimate every quantity of a cell at every observed placement.
+
+    Parameters
+    ----------
+    observed
+        The cell's valid samples.
+    metadata
+        The run's metadata (docs/runfile.md).
+
+    Returns
+    -------
+    list of Evidence
+        In the order of ``observed.groups``. A group without samples has an estimate of Nones, and in place of
+        its processes a single zero that nobody may use: `Book` is given only those with samples.
+    """
+    catalogue = {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
+    entry = catalogue[observed.workload]
+    starts = {one["process"]: float(one["started_ns"]) for one in metadata["processes"]}
+    mhz = _effective_mhz(observed.cell, metadata)
+    whole = {group.quantity.name: 0 for group in observed.groups}
+    for group in observed.groups:
+        whole[group.quantity.name] += group.values.size
+    rows = []
+    for group in observed.groups:
+        processes = _processes(group, starts)
+        fields = _numbers(group, processes)
+        rankable = not (
+            group.quantity.stage == "call_returns" and entry.get("call_returns_contains") == "child_life"
+        )
+        estimate = Estimate(
+            cell=observed.cell,
+            workload=observed.workload,
+            condition=observed.condition,
+            temperature=observed.temperature,
+            stage=group.quantity.stage,
+            placement=group.placement,
+            quantity=group.quantity.name,
+            unit=group.quantity.unit,
+            effective_mhz=mhz,
+            resolution_ns=_resolution_ns(group, metadata),
+            family=entry["family"],
+            rankable=rankable,
+            not_rankable_reason=None if rankable else _CHILD_LIFE,
+            outcomes=observed.outcomes,
+            clock_skew=observed.clock_skew,
+            **fields,
+        )
+        warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata)
+        rows.append(Evidence(replace(estimate, warnings=warnings), group, processes))
+    return rows
+
+
+def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
+    """Return the fields of an estimate that are computed from its samples."""
+    import numpy as np
+
+    size = int(group.values.size)
+    fields: dict[str, Any] = dict.fromkeys(
+        ("median_ns", "median_low_ns", "median_high_ns", "p99_ns", "min_ns")
+    )
+    fields |= {"n_samples": size, "n_processes": int(np.unique(group.process).size), "p99_reason": None}
+    if size == 0:
+        return fields | {"p99_reason": "no sample"}
+    if group.quantity.ns_per_unit is None:
+        return fields | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
+    interval = quantile_interval(processes.values)
+    fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
+    fields["min_ns"] = float(group.values.min())
+    if size < P99_LEAST_SAMPLES:
+        return fields | {"p99_reason": f"{size} samples; {P99_LEAST_SAMPLES} are needed"}
+    return fields | {"p99_ns": float(np.quantile(group.values, 0.99))}
+
+
+def _processes(group: Group, starts: Mapping[int, float]) -> Processes:
+    """Medians of each process and of its blocks; the group is in the order of process and block."""
+    import numpy as np
+
+    if group.values.size == 0:
+        return Processes.of([0.0])
+    own, first = np.unique(group.process, return_index=True)
+    parts = np.split(group.values, first[1:])
+    blocks = np.split(group.block, first[1:])
+    when = [starts.get(int(process)) for process in own]
+    return Processes.of(
+        [float(np.median(part)) for part in parts],
+        None if any(start is None for start in when) else [start or 0.0 for start in when],
+        [_block_medians(part, block) for part, block in zip(parts, blocks, strict=True)],
+    )
+
+
+def _block_medians(values: NDArray[Any], block: NDArray[Any]) -> list[float]:
+    import numpy as np
+
+    _, first = np.unique(block, return_index=True)
+    return [float(np.median(part)) for part in np.split(values, first[1:])]
+
+
+def _effective_mhz(cell: str, metadata: Mapping[str, Any]) -> float | None:
+    from statistics import median
+
+    found = [
+        float(mhz)
+        for block in metadata["blocks"]
+        if block["cell"] == cell
+        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
+        if mhz is not None and mhz > 0
+    ]
+    return median(found) if found else None
+
+
+def _resolution_ns(group: Group, metadata: Mapping[str, Any]) -> float:
+    # A cost per operation is a mean over many of them, finer than one tick of the clock.
+    if group.quantity.type == "f64":
+        return _PER_OPERATION_RESOLUTION_NS
+    ticks = (metadata.get("clock") or {}).get("clock_hz")
+    return max(1.0, 1e9 / ticks) if ticks else 1.0

@@ -1,0 +1,91 @@
+"""Estimates together with the process values that they rest on, and the way to look them up by condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clonometer.results.observed import Group
+from clonometer.results.types import Estimate
+from clonometer.stats.bootstrap import Processes
+
+STAGES = ("call_returns", "task_runs", "image_runs", "reaped")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One row of the results with what comparisons need: its samples, and its process medians in ns."""
+
+    estimate: Estimate
+    group: Group
+    processes: Processes
+
+
+class Book:
+    """All evidence of a run, in the order of the plan.
+
+    Parameters
+    ----------
+    rows
+        Evidence with at least one sample and a unit of time.
+    defaults
+        The catalogue's default of every axis.
+    """
+
+    def __init__(self, rows: Iterable[Evidence], defaults: Mapping[str, int | str]) -> None:
+        self.rows = tuple(rows)
+        self._defaults = dict(defaults)
+
+    def changes(self, estimate: Estimate) -> dict[str, int | str]:
+        """The axes of a row that are off their default."""
+        return {
+            axis: value
+            for axis, value in sorted(estimate.condition.items())
+            if axis not in self._defaults or value != self._defaults[axis]
+        }
+
+    def default(self, axis: str) -> int | str | None:
+        """The default of an axis, or None where the catalogue does not have it."""
+        return self._defaults.get(axis)
+
+    def select(
+        self,
+        workload: str,
+        changes: Mapping[str, int | str],
+        temperature: str | None,
+        stage: str | None,
+    ) -> list[Evidence]:
+        """All rows of one workload under one condition: one for each observed placement."""
+        return [
+            row
+            for row in self.rows
+            if row.estimate.workload == workload
+            and row.estimate.temperature == temperature
+            and row.estimate.stage == stage
+            and self.changes(row.estimate) == dict(changes)
+        ]
+
+    def main(
+        self,
+        workload: str,
+        changes: Mapping[str, int | str],
+        temperature: str | None,
+        stage: str | None,
+    ) -> Evidence | None:
+        """The row of a condition that has most samples: pinned conditions have but one that counts."""
+        rows = self.select(workload, changes, temperature, stage)
+        return max(rows, key=lambda row: row.estimate.n_samples, default=None)
+
+    def conditions(self, workloads: Sequence[str]) -> list[dict[str, int | str]]:
+        """Conditions that all of ``workloads`` have, as changes from the defaults, in the plan's order."""
+        found: list[list[dict[str, int | str]]] = []
+        for workload in workloads:
+            own: list[dict[str, int | str]] = []
+            for row in self.rows:
+                changes = self.changes(row.estimate)
+                if row.estimate.workload == workload and changes not in own:
+                    own.append(changes)
+            found.append(own)
+        return (
+            [changes for changes in found[0] if all(changes in other for other in found[1:])] if found else []
+        )

@@ -1,0 +1,1 @@
+"""Findings: plain sentences computed from the results, each with the numbers it rests on."""

@@ -1,0 +1,46 @@
+"""All findings of a run, in the order in which they are read."""
+
+from __future__ import annotations
+
+from clonometer.results.evidence import Book
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.conditions import linkages, memory, pages, placements
+from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
+from clonometer.results.findings.limits import floor, indistinct
+from clonometer.results.types import Finding
+
+_FINDERS = (
+    process_against_thread,
+    fastest,
+    memory,
+    cold_and_warm,
+    linkages,
+    pages,
+    placements,
+    floor,
+    indistinct,  # last: it reports on the comparisons that the others made
+)
+
+
+def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
+    """Compute the findings.
+
+    Parameters
+    ----------
+    book
+        The run's evidence; any subset of the default plan's cells, even none.
+    seed
+        The run's seed: the same run gives the same findings.
+
+    Returns
+    -------
+    tuple of Finding
+        Fork against pthread first. What lacks its cells is left out.
+
+    Examples
+    --------
+    >>> find_all(Book([], {}), seed=1)
+    ()
+    """
+    comparer = Comparer(book, seed)
+    return tuple(finding for finder in _FINDERS for finding in finder(comparer))

@@ -1,0 +1,158 @@
+"""Who is fastest: processes against threads, every mechanism against its runner-up, cold against warm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.evidence import STAGES, Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison, lead
+from clonometer.results.findings.wording import condition, listed, mechanism, sentence, several_ratios, until
+from clonometer.results.types import Finding
+
+FORK, PTHREAD = "launch.fork", "launch.pthread"
+TEMPERATURES = ("warm", "cold")
+_FAMILIES = {"same_image": "same image", "new_program": "new program"}
+
+
+def process_against_thread(comparer: Comparer) -> list[Finding]:
+    """Fork against pthread at every stage, warm and cold: what the published studies disagree about."""
+    changes = _shared_condition(comparer)
+    if changes is None:
+        return []
+    findings = []
+    for temperature in (*TEMPERATURES, None):
+        comparisons = _by_stage(comparer, changes, temperature)
+        if not comparisons:
+            continue
+        words = condition(changes, temperature, _placement(comparisons[0].a))
+        text = f"{words}: {several_ratios('fork', 'pthread', comparisons)}" if words else ""
+        numbers = lead(comparisons).numbers | {
+            "temperature": temperature,
+            "of": "launch.fork over launch.pthread",
+            "stages": [one.numbers for one in comparisons],
+        }
+        findings.append(Finding(f"process_vs_thread.{temperature or 'only'}", sentence(text), numbers))
+    return findings
+
+
+def cold_and_warm(comparer: Comparer) -> list[Finding]:
+    """Whether cold and warm launches agree which of fork and pthread is faster, stage by stage."""
+    changes = _shared_condition(comparer)
+    if changes is None:
+        return []
+    cold = {one.a.estimate.stage: one for one in _by_stage(comparer, changes, "cold")}
+    warm = {one.a.estimate.stage: one for one in _by_stage(comparer, changes, "warm")}
+    stages = [stage for stage in STAGES if stage in cold and stage in warm]
+    if not stages:
+        return []
+    agreed: list[str] = []
+    opposed: list[str] = []
+    open_: list[str] = []
+    for stage in stages:
+        pair = {cold[stage].verdict, warm[stage].verdict}
+        (open_ if "same" in pair else agreed if len(pair) == 1 else opposed).append(stage)
+    clauses = [_agreement(warm, agreed), _opposition(warm, opposed)]
+    if open_:
+        clauses.append(f"whether they agree cannot be told {listed([until(stage) for stage in open_])}")
+    text = "cold and warm launches: " + "; ".join(clause for clause in clauses if clause)
+    numbers = {
+        "agree": agreed,
+        "disagree": opposed,
+        "cannot_tell": open_,
+        "warm": [warm[stage].numbers for stage in stages],
+        "cold": [cold[stage].numbers for stage in stages],
+        "cells": sorted(
+            {cell for one in (cold, warm) for stage in stages for cell in one[stage].numbers["cells"]}
+        ),
+    }
+    return [Finding("cold_and_warm", sentence(text), numbers)]
+
+
+def fastest(comparer: Comparer) -> list[Finding]:
+    """In each family and at each temperature the fastest mechanism to each stage, with its runner-up."""
+    found = [_fastest_of(comparer, family, one) for family in _FAMILIES for one in TEMPERATURES]
+    return [finding for finding in found if finding is not None]
+
+
+def _fastest_of(comparer: Comparer, family: str, temperature: str) -> Finding | None:
+    clauses, entries = [], []
+    for stage in STAGES:
+        ranked = _contestants(comparer, family, temperature, stage)
+        made = [comparer.compare(row, ranked[0]) for row in ranked[1:]]
+        comparisons = [one for one in made if one is not None]
+        if not comparisons:
+            continue
+        clauses.append(_ranking(ranked[0], comparisons))
+        order = [row.estimate.workload for row in ranked]
+        entries.append(comparisons[0].numbers | {"order": order, "fastest": order[0]})
+    if not clauses:
+        return None
+    words = condition({}, temperature, comparer.book.default("placement"))
+    text = f"{_FAMILIES[family]}, {words}: {'; '.join(clauses)}"
+    numbers = entries[-1] | {"family": family, "temperature": temperature, "stages": entries}
+    return Finding(f"fastest.{family}.{temperature}", sentence(text), numbers)
+
+
+def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
+    stage, name = until(best.estimate.stage), mechanism(best.estimate.workload)
+    tied = [one for one in comparisons if one.verdict == "same"]
+    runner_up = comparisons[0]
+    if runner_up.verdict == "same":
+        names = listed([name, *(mechanism(one.a.estimate.workload) for one in tied)])
+        return f"{names} cannot be told apart {stage} ({runner_up.text})"
+    second = mechanism(runner_up.a.estimate.workload)
+    return f"{name} is fastest {stage}, {second} takes {runner_up.text} times as long"
+
+
+def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[Evidence]:
+    """Rows of a family under the default condition, fastest first, those that cannot be ranked left out."""
+    book = comparer.book
+    workloads = dict.fromkeys(row.estimate.workload for row in book.rows if row.estimate.family == family)
+    rows = [book.main(workload, {}, temperature, stage) for workload in workloads]
+    ranked = [row for row in rows if row is not None and row.estimate.rankable]
+    return sorted(ranked, key=lambda row: row.estimate.median_ns or 0.0)
+
+
+def _shared_condition(comparer: Comparer) -> dict[str, int | str] | None:
+    """The default condition if fork and pthread were both measured in it, else the first they share."""
+    shared = comparer.book.conditions([FORK, PTHREAD])
+    if {} in shared:
+        return {}
+    return shared[0] if shared else None
+
+
+def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Comparison]:
+    found = []
+    for stage in STAGES:
+        fork = comparer.book.main(FORK, changes, temperature, stage)
+        pthread = comparer.book.main(PTHREAD, changes, temperature, stage)
+        if fork is not None and pthread is not None:
+            comparison = comparer.compare(fork, pthread)
+            if comparison is not None:
+                found.append(comparison)
+    return found
+
+
+def _placement(row: Evidence) -> object:
+    return row.estimate.condition.get("placement")
+
+
+def _faster(comparison: Comparison) -> tuple[str, str]:
+    return ("pthread", "fork") if comparison.verdict == "longer" else ("fork", "pthread")
+
+
+def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> str:
+    clauses = []
+    for winner, loser in (("pthread", "fork"), ("fork", "pthread")):
+        own = [until(stage) for stage in stages if _faster(warm[stage]) == (winner, loser)]
+        if own:
+            clauses.append(f"both say that {winner} is faster than {loser} {listed(own)}")
+    return "; ".join(clauses)
+
+
+def _opposition(warm: dict[str | None, Comparison], stages: Sequence[str]) -> str:
+    clauses = []
+    for stage in stages:
+        winner, loser = _faster(warm[stage])
+        clauses.append(f"they disagree {until(stage)}: warm {winner} is faster, cold {loser}")
+    return "; ".join(clauses)

@@ -1,0 +1,82 @@
+"""What the instrument itself costs, and what could not be told apart."""
+
+from __future__ import annotations
+
+from clonometer.results.evidence import Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.types import Finding
+from clonometer.units import format_duration
+
+_FLOOR = (
+    ("launch.none", "reaped", "the bare loop takes {}"),
+    ("launch.stamp", None, "the child's stamp {}, inside reaped"),
+    ("clock.used", None, "a clock reading {}"),
+)
+
+
+def floor(comparer: Comparer) -> list[Finding]:
+    """What measuring costs: the empty loop, the child's stamp, one clock reading."""
+    said: list[str] = []
+    cells: list[str] = []
+    numbers: dict[str, object] = {}
+    for workload, stage, words in _FLOOR:
+        row = _floor_row(comparer, workload, stage)
+        if row is None or row.estimate.median_ns is None:
+            continue
+        one, median = row.estimate, row.estimate.median_ns
+        text = format_duration(median, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+        said.append(words.format(text))
+        key = workload.replace(".", "_")
+        numbers |= {
+            f"{key}_ns": one.median_ns,
+            f"{key}_low_ns": one.median_low_ns,
+            f"{key}_high_ns": one.median_high_ns,
+        }
+        cells.append(one.cell)
+    if not said:
+        return []
+    return [Finding("floor", sentence(f"the instrument itself: {listed(said)}"), numbers | {"cells": cells})]
+
+
+def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence | None:
+    """The default condition's row, warm where there is a temperature."""
+    found = (comparer.book.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
+    return next((row for row in found if row is not None), None)
+
+
+def indistinct(comparer: Comparer) -> list[Finding]:
+    """What the other findings compared without being able to tell it apart."""
+    pairs = comparer.indistinct()
+    if not pairs:
+        return []
+    text = "could not be told apart: " + "; ".join(_pair(comparer, one) for one in pairs)
+    numbers = {
+        "pairs": [one.numbers for one in pairs],
+        "cells": sorted({cell for one in pairs for cell in one.numbers["cells"]}),
+    }
+    return [Finding("indistinct", sentence(text), numbers)]
+
+
+def _pair(comparer: Comparer, one: Comparison) -> str:
+    a, b = one.a.estimate, one.b.estimate
+    changes_a, changes_b = comparer.book.changes(a), comparer.book.changes(b)
+    common = {axis: value for axis, value in changes_a.items() if changes_b.get(axis) == value}
+    own_a, own_b = (
+        _side(changes, common, side.workload if a.workload != b.workload or not changes else "")
+        for changes, side in ((changes_a, a), (changes_b, b))
+    )
+    words = condition(common, a.temperature, a.condition.get("placement"))
+    if a.cell == b.cell:
+        own_a, own_b = "other CPU", "same CPU"
+    if a.workload == b.workload:
+        return f"{mechanism(a.workload)} {until(a.stage)}, {words}: {own_a} and {own_b} ({one.text})"
+    return f"{own_a} and {own_b} {until(a.stage)}, {words} ({one.text})"
+
+
+def _side(changes: dict[str, int | str], common: dict[str, int | str], workload: str) -> str:
+    own = {axis: value for axis, value in changes.items() if axis not in common}
+    words = [mechanism(workload)] if workload else []
+    if own:
+        words.append(condition(own, None))
+    return " ".join(words) or "the default"

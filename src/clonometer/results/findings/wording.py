@@ -1,0 +1,134 @@
+"""The words of findings: stages, mechanisms, conditions, and several ratios in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from clonometer.results.findings.comparing import Comparison
+from clonometer.units import approximate_bytes
+
+_UNTIL = {
+    "call_returns": "until the call returns",
+    "task_runs": "until the task runs",
+    "image_runs": "until the new program runs",
+    "reaped": "until reaped",
+}
+_MECHANISMS = {"fork_exec": "fork+exec"}
+_LINKAGES = {
+    "dynamic_lazy": "lazily bound",
+    "dynamic_now": "bound at start",
+    "static": "static",
+    "musl": "musl",
+}
+
+
+def until(stage: str | None) -> str:
+    """Say where a stage ends.
+
+    Examples
+    --------
+    >>> until("task_runs")
+    'until the task runs'
+    """
+    return _UNTIL.get(stage or "", f"until {(stage or 'done').replace('_', ' ')}")
+
+
+def mechanism(workload: str) -> str:
+    """Name a workload as people do.
+
+    Examples
+    --------
+    >>> mechanism("launch.fork_exec"), mechanism("wake.futex")
+    ('fork+exec', 'wake.futex')
+    """
+    name = workload.removeprefix("launch.") if workload.startswith("launch.") else workload
+    return _MECHANISMS.get(name, name)
+
+
+def linkage(value: object) -> str:
+    """Say a linkage.
+
+    Examples
+    --------
+    >>> linkage("dynamic_lazy")
+    'lazily bound'
+    """
+    return _LINKAGES.get(str(value), str(value).replace("_", " "))
+
+
+def condition(changes: Mapping[str, int | str], temperature: str | None, placement: object = None) -> str:
+    """Say a condition: the temperature, the placement asked for, then every axis that is off its default.
+
+    Parameters
+    ----------
+    changes
+        Axes off their default.
+    temperature
+        ``cold``, ``warm`` or None.
+    placement
+        The default placement, for when ``changes`` has none; None where the workload has no such axis.
+
+    Examples
+    --------
+    >>> condition({"parent_bytes": 1 << 30}, "warm", "pinned")
+    'warm, pinned, 1 GiB in the parent'
+    """
+    words = [temperature] if temperature else []
+    where = changes.get("placement", placement)
+    if where is not None:
+        words.append(str(where))
+    for axis, value in changes.items():
+        if axis == "parent_bytes" and isinstance(value, int):
+            words.append(f"{approximate_bytes(value)} in the parent")
+        elif axis == "linkage":
+            words.append(linkage(value))
+        elif axis == "pages":
+            words.append(f"{value} pages")
+        elif axis != "placement":
+            words.append(f"{axis} {value}")
+    return ", ".join(words)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Join words as in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def several_ratios(a: str, b: str, comparisons: Sequence[Comparison]) -> str:
+    """Say how two things compare at several stages, always with a ratio above 1.
+
+    Stages are grouped by who takes longer, and keep their order within a group.
+    """
+    clauses = []
+    for first, second, verdict in ((a, b, "longer"), (b, a, "shorter")):
+        own = [one for one in comparisons if one.verdict == verdict]
+        said = [
+            f"{one.text if verdict == 'longer' else one.inverse_text} "
+            f"{f'times as long as {second} ' if one is own[0] else ''}{until(one.a.estimate.stage)}"
+            for one in own
+        ]
+        if said:
+            clauses.append(f"{first} takes {listed(said)}")
+    same = [f"{until(one.a.estimate.stage)} ({one.text})" for one in comparisons if one.verdict == "same"]
+    if same:
+        clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")
+    return "; ".join(clauses)
+
+
+def sentence(text: str) -> str:
+    """Make a sentence: a capital and a full stop.
+
+    Examples
+    --------
+    >>> sentence("warm: fork is slower")
+    'Warm: fork is slower.'
+    """
+    return text[0].upper() + text[1:] + "."

@@ -1,0 +1,221 @@
+"""From rows to groups of valid samples: one for each quantity and observed placement of a cell."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import RunFileError
+from clonometer.results.source import RunSource, null_mask
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_TIME_UNITS = {"ns": 1.0, "us": 1e3}
+_LEVELS = ("process", "block", "sample")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured column: ``stage`` is None outside launches, ``type`` one of docs/protocol.md."""
+
+    name: str
+    unit: str
+    stage: str | None
+    type: str
+
+    @property
+    def ns_per_unit(self) -> float | None:
+        """Nanoseconds in one unit; None where the unit is no time."""
+        return _TIME_UNITS.get(self.unit)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Valid samples of one quantity at one observed placement, in the order of measuring.
+
+    ``process``, ``block`` and ``values`` have shape (samples,); values are float64, in ns where the unit is a
+    time, without NaN.
+    """
+
+    quantity: Quantity
+    placement: str | None
+    process: NDArray[np.int64]
+    block: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ObservedCell:
+    """What was observed in one cell.
+
+    Attributes
+    ----------
+    cell, workload, condition, temperature
+        As in the plan.
+    groups
+        By quantity in the order of the catalogue, then by placement; a quantity without any valid sample has
+        one group without values.
+    outcomes
+        How many launches ended how: ``ok`` and names of errno.
+    clock_skew
+        How many samples were left out because a stage was negative or later than ``reaped``.
+    """
+
+    cell: str
+    workload: str
+    condition: Mapping[str, int | str]
+    temperature: str | None
+    groups: tuple[Group, ...]
+    outcomes: Mapping[str, int]
+    clock_skew: int
+
+
+def observe(run: RunSource) -> list[ObservedCell]:
+    """Read and clean every cell of a run that has samples, in the order of the plan.
+
+    Raises
+    ------
+    RunFileError
+        If a cell with samples is not in the plan or its workload not in the catalogue.
+    """
+    metadata = run.metadata
+    planned = {entry["cell"]: entry for entry in metadata["plan"]["cells"]}
+    measured = run.cells()
+    strays = sorted(set(measured) - set(planned))
+    if strays:
+        raise RunFileError(f"the run has samples of {strays[0]!r}, which is not in its plan")
+    present = set(measured)
+    return [_observe_cell(run, planned[cell]) for cell in planned if cell in present]
+
+
+def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
+    """List the quantities that the catalogue names for a workload and that the run has a column for.
+
+    Raises
+    ------
+    RunFileError
+        If the catalogue does not have the workload.
+    """
+    catalogue = metadata["catalogue"]
+    entry = next((one for one in catalogue["workloads"] if one["id"] == workload), None)
+    if entry is None:
+        raise RunFileError(f"the run's catalogue does not have its workload {workload!r}")
+    columns = metadata["columns"]
+    return [
+        Quantity(
+            name,
+            columns[name]["unit"],
+            catalogue["quantities"].get(name, {}).get("stage"),
+            columns[name]["type"],
+        )
+        for name in entry["quantities"]
+        if name in columns
+    ]
+
+
+def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
+    import numpy as np
+
+    known = run.metadata["columns"]
+    quantities = quantities_of(run.metadata, planned["workload"])
+    extra = [name for name in ("errno", "cpu_before", "cpu_child", "reaped_ns") if name in known]
+    names = list(dict.fromkeys([*_LEVELS, *(quantity.name for quantity in quantities), *extra]))
+    read = run.columns(planned["cell"], names)
+    order = np.lexsort(tuple(read[level] for level in reversed(_LEVELS)))
+    columns = {name: column[order] for name, column in read.items()}
+    failed = _failed(columns)
+    skewed = _skewed(columns, quantities) & ~failed
+    valid = ~failed & ~skewed
+    placement = _placements(columns)
+    groups = [group for quantity in quantities for group in _groups(columns, quantity, valid, placement)]
+    return ObservedCell(
+        cell=planned["cell"],
+        workload=planned["workload"],
+        condition=dict(planned["condition"]),
+        temperature=planned["temperature"],
+        groups=tuple(groups),
+        outcomes=_outcomes(columns, failed),
+        clock_skew=int(skewed.sum()),
+    )
+
+
+def _failed(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    if "errno" not in columns:
+        return np.zeros(columns["process"].size, dtype=np.bool_)
+    code = columns["errno"]
+    return np.asarray((code != 0) & ~null_mask(code))
+
+
+def _outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_]) -> dict[str, int]:
+    import numpy as np
+
+    outcomes = {"ok": int((~failed).sum())}
+    if failed.any():
+        codes, counts = np.unique(columns["errno"][failed], return_counts=True)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            outcomes[errno.errorcode.get(code, f"errno {code}")] = count
+    return outcomes
+
+
+def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> NDArray[np.bool_]:
+    """Find rows with a negative duration or a stage after reaping: clocks of two CPUs that disagree."""
+    import numpy as np
+
+    reaped = columns.get("reaped_ns")
+    skewed = np.zeros(columns["process"].size, dtype=np.bool_)
+    for quantity in quantities:
+        if quantity.name not in columns or quantity.ns_per_unit is None:
+            continue
+        column = columns[quantity.name]
+        known = ~null_mask(column)
+        skewed |= known & (column < 0)
+        if quantity.stage is not None and reaped is not None:
+            skewed |= known & ~null_mask(reaped) & (column > reaped)
+    return skewed
+
+
+def _placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
+    import numpy as np
+
+    size = columns["process"].size
+    if "cpu_before" not in columns or "cpu_child" not in columns:
+        return np.full(size, 2)
+    before, child = columns["cpu_before"], columns["cpu_child"]
+    unknown = null_mask(before) | null_mask(child) | (before < 0) | (child < 0)
+    return np.where(unknown, 2, np.where(before == child, 0, 1))
+
+
+def _groups(
+    columns: Mapping[str, NDArray[Any]],
+    quantity: Quantity,
+    valid: NDArray[np.bool_],
+    placement: NDArray[np.int64],
+) -> list[Group]:
+    import numpy as np
+
+    column = columns.get(quantity.name)
+    if column is None:
+        column = np.full(valid.size, np.nan)
+    usable = valid & ~null_mask(column)
+    scale = quantity.ns_per_unit or 1.0
+    found: list[Group] = []
+    for code, name in enumerate(("same_cpu", "other_cpu", None)):
+        chosen = usable & (placement == code)
+        if chosen.any() or (name is None and not found):
+            found.append(
+                Group(
+                    quantity,
+                    name,
+                    columns["process"][chosen].astype(np.int64),
+                    columns["block"][chosen].astype(np.int64),
+                    column[chosen].astype(np.float64) * scale,
+                )
+            )
+    return found

@@ -1,0 +1,68 @@
+"""What results need of a run: three members, whoever provides them.
+
+`clonometer.runfile` provides them from a file; tests do so from memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class RunSource(Protocol):
+    """A run to be summarized."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The run's metadata: the JSON object of docs/runfile.md."""
+
+    def cells(self) -> list[str]:
+        """Canonical texts of the cells that have samples, in any order."""
+
+    def columns(self, cell: str, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Columns of one cell's samples, each of shape (samples,) and all in the same order.
+
+        Parameters
+        ----------
+        cell
+            One of `cells`.
+        names
+            Among ``process``, ``block``, ``sample`` (int32) and the keys of the metadata's ``columns``. What
+            else is asked for may be left out or refused; results ask for nothing else.
+
+        Returns
+        -------
+        Mapping
+            Integer columns keep their type and have its smallest value for null; float64 columns have NaN
+            (docs/protocol.md).
+        """
+
+
+def null_mask(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which values of a column are null.
+
+    Parameters
+    ----------
+    column
+        Shape (n,), an integer or floating type, null as in docs/protocol.md.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n,), bool.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> null_mask(np.array([1, np.iinfo(np.int64).min])).tolist()
+    [False, True]
+    """
+    import numpy as np
+
+    if np.issubdtype(column.dtype, np.floating):
+        return np.asarray(np.isnan(column), dtype=np.bool_)
+    return np.asarray(column == np.iinfo(column.dtype).min, dtype=np.bool_)

@@ -1,0 +1,92 @@
+"""A run to its results: estimates, findings, warnings and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from clonometer.errors import RunFileError
+from clonometer.results.estimates import defaults_of, estimate_cell
+from clonometer.results.evidence import Book, Evidence
+from clonometer.results.findings.all import find_all
+from clonometer.results.observed import ObservedCell, observe
+from clonometer.results.series import ecdf_series, memory_series
+from clonometer.results.source import RunSource
+from clonometer.results.types import CellStatus, Results
+from clonometer.results.warnings import run_warnings
+
+
+def summarize(run: RunSource, run_name: str = "") -> Results:
+    """Compute all that is known of a run.
+
+    Parameters
+    ----------
+    run
+        The run: what `clonometer.runfile.open_run` gives, or anything like it.
+    run_name
+        What to call it, usually the name of its file.
+
+    Returns
+    -------
+    Results
+        Complete for any subset of cells, even none; numbers that do not exist are None, never NaN.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
+    """
+    metadata = run.metadata
+    try:
+        observed = observe(run)
+        rows = [row for cell in observed for row in estimate_cell(cell, metadata)]
+        return _results(metadata, run_name, observed, rows)
+    except KeyError as error:
+        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
+
+
+def _results(
+    metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]
+) -> Results:
+    usable = [row for row in rows if row.estimate.median_ns is not None]
+    book = Book(usable, defaults_of(metadata))
+    estimates = tuple(row.estimate for row in rows)
+    present = {estimate.workload for estimate in estimates}
+    return Results(
+        run_name=run_name,
+        status=metadata["status"],
+        status_reason=metadata["status_reason"],
+        plan_name=metadata["plan"]["name"],
+        started=metadata["started"],
+        duration_s=_duration_s(metadata),
+        command=tuple(metadata["command"]),
+        host=metadata["host"],
+        clock=metadata["clock"],
+        clonometer_version=metadata["clonometer_version"],
+        seed=int(metadata["seed"]),
+        n_processes=len(metadata["processes"]),
+        n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
+        cells=estimates,
+        cell_statuses=tuple(
+            CellStatus(entry["cell"], entry["status"], entry["reason"]) for entry in metadata["cells"]
+        ),
+        findings=find_all(book, int(metadata["seed"])),
+        warnings=run_warnings(estimates, metadata),
+        ecdfs=ecdf_series(book),
+        memory=memory_series(book),
+        summaries={
+            entry["id"]: entry["summary"]
+            for entry in metadata["catalogue"]["workloads"]
+            if entry["id"] in present
+        },
+    )
+
+
+def _duration_s(metadata: Mapping[str, Any]) -> float:
+    """Seconds from start to end; a killed run has no end, and lasts until its last process ended."""
+    if metadata.get("ended"):
+        started, ended = (datetime.fromisoformat(metadata[key]) for key in ("started", "ended"))
+        return max(0.0, (ended - started).total_seconds())
+    ends = [process.get("ended_ns") or process["started_ns"] for process in metadata["processes"]]
+    return max(ends, default=0) / 1e9
