@@ -186,8 +186,8 @@ def _memory(cells: list[Estimate]) -> Iterator[MemorySeries]:
 FINDINGS = (
     Finding(
         "fastest.same_image",
-        "Same image: pthread launches fastest: its task runs 3.79 (3.76 to 3.82) times sooner than fork's and "
-        "it is reaped 3.44 (3.42 to 3.46) times sooner.",
+        "Same image: pthread launches fastest: its task runs 3.79 (3.76 to 3.82) times sooner than fork's "
+        "and it is reaped 3.44 (3.42 to 3.46) times sooner.",
         {"ratio": 3.44, "ratio_low": 3.42, "ratio_high": 3.46, "cells": ["launch.fork[temperature=warm]"]},
     ),
     Finding(

@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Figure:
-    """A duration as text in a table's unit: the median and the ends of its interval, or what stands for them."""
+    """A duration as text in a table's unit: its median and the ends of its interval, or a stand-in."""
 
     median: str
     low: str = ""

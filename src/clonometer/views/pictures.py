@@ -1,0 +1,137 @@
+"""Pictures of results: the report's charts as PNG or SVG, from the same specifications."""
+
+from __future__ import annotations
+
+from clonometer.errors import InputError, unknown
+from clonometer.results.types import Results
+from clonometer.views.labels import STAGE_ORDER, family_name
+from clonometer.views.plots import (
+    drawable_families,
+    ecdf_choice,
+    ecdf_index,
+    ecdf_points,
+    memory_points,
+    memory_stages,
+    overview_points,
+    overview_stages,
+    short_rows,
+    stage_title,
+    time_domain,
+)
+from clonometer.views.specs import Spec, ecdf_panel, memory_panel, overview_panel, stack, theme
+
+KINDS = ("ecdf", "memory", "overview")
+FORMATS = ("png", "svg")
+PNG_SCALE = 2.0
+
+
+def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | str:
+    """Draw a picture.
+
+    Parameters
+    ----------
+    results
+        What is known of the run.
+    kind
+        ``ecdf`` (distributions), ``memory`` (time against the parent's memory) or ``overview`` (medians).
+    image_format
+        ``png`` or ``svg``.
+
+    Returns
+    -------
+    bytes or str
+        A PNG's bytes, or an SVG's text.
+
+    Raises
+    ------
+    UsageError
+        If the kind or the format does not exist.
+    InputError
+        If the run has nothing to draw for this kind.
+    """
+    if image_format not in FORMATS:
+        raise unknown("picture format", image_format, FORMATS)
+    import vl_convert
+
+    spec = {**picture_spec(results, kind), "config": theme()}
+    if image_format == "svg":
+        return str(vl_convert.vegalite_to_svg(spec))
+    return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+
+
+def picture_spec(results: Results, kind: str) -> Spec:
+    """Build the Vega-Lite specification of a picture, without its theme.
+
+    Raises
+    ------
+    UsageError
+        If the kind does not exist.
+    InputError
+        If the run has nothing to draw for this kind.
+    """
+    if kind not in KINDS:
+        raise unknown("picture", kind, KINDS)
+    spec = {"ecdf": _ecdf, "memory": _memory, "overview": _overview}[kind](results)
+    if spec is None:
+        wanted = {"ecdf": "distributions of launches", "memory": "cells that differ in parent_bytes"}
+        raise InputError(
+            f"this run has nothing to draw as {kind!r}: it has no {wanted.get(kind, 'launches')}",
+            "the default plan measures all of it: clonometer run",
+        )
+    return spec
+
+
+def _overview(results: Results) -> Spec | None:
+    rows = short_rows(results)
+    split = drawable_families(rows)
+    if not split:
+        return None
+    shown = [row for members in split.values() for row in members]
+    domain = time_domain(overview_points(shown), "low_ns", "high_ns")
+    panels = [
+        overview_panel(
+            overview_points(members),
+            mechanisms=list(dict.fromkeys(row.label for row in members)),
+            stages=overview_stages(shown),
+            domain=domain,
+            title=f"{family_name(family)} (filled: warm, hollow: cold)",
+        )
+        for family, members in split.items()
+    ]
+    return stack([[panel] for panel in panels])
+
+
+def _memory(results: Results) -> Spec | None:
+    stages = memory_stages(results.memory)
+    if not stages:
+        return None
+    chosen = {stage: memory_points([one for one in results.memory if one.stage == stage]) for stage in stages}
+    labels = list(dict.fromkeys(point["label"] for points in chosen.values() for point in points))
+    domain = time_domain([point for points in chosen.values() for point in points], "low_ns", "high_ns")
+    panels = [
+        memory_panel(points, labels=labels, domain=domain, title=stage_title(stage))
+        for stage, points in chosen.items()
+    ]
+    return stack([panels])
+
+
+def _ecdf(results: Results) -> Spec | None:
+    chosen = ecdf_choice(ecdf_index(results))
+    labels = list(dict.fromkeys(one["label"] for one in chosen))
+    rows = []
+    for family in dict.fromkeys(one["family"] for one in chosen):
+        members = [one for one in chosen if one["family"] == family]
+        domain = time_domain(ecdf_points(members), "time_ns", "time_ns")
+        rows.append(
+            [
+                ecdf_panel(
+                    ecdf_points([one for one in members if one["stage"] == stage]),
+                    labels=labels,
+                    domain=domain,
+                    title=f"{family_name(family)}, {stage_title(stage)}",
+                )
+                for stage in STAGE_ORDER
+                if any(one["stage"] == stage for one in members)
+            ]
+        )
+    return stack(rows) if rows else None

@@ -1,0 +1,172 @@
+"""Turns results into the points that the specifications draw: adds labels and texts, works nothing out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, Results
+from clonometer.units import approximate_bytes, format_duration_interval
+from clonometer.views.labels import (
+    STAGE_ORDER,
+    axis_phrase,
+    condition_phrases,
+    mechanism_name,
+    placement_name,
+    shown_axes,
+    stage_name,
+)
+from clonometer.views.rows import Row, families, make_rows, pick_rows
+
+#: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
+SHORT_ROWS = 16
+_MOST_POINTS = 400
+
+
+def short_rows(results: Results) -> list[Row]:
+    """The rows of the short table."""
+    return pick_rows(make_rows(results.cells), SHORT_ROWS)
+
+
+def overview_points(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The points of the overview: one for each row and temperature that has a median."""
+    return [
+        {
+            "mechanism": row.label,
+            "stage": row.stage,
+            "temperature": one.temperature or "warm",
+            "median_ns": one.median_ns,
+            "low_ns": one.median_ns if one.median_low_ns is None else one.median_low_ns,
+            "high_ns": one.median_ns if one.median_high_ns is None else one.median_high_ns,
+            "tip": f"{row.label}, {row.stage}, {one.temperature or ''}: {interval_text(one)}",
+        }
+        for row in rows
+        for one in row.estimates.values()
+        if one.median_ns
+    ]
+
+
+def overview_stages(rows: Sequence[Row]) -> list[str]:
+    """The stages that occur, in order of time, so that each keeps its colour in every family."""
+    found = {row.any_estimate.stage: row.stage for row in rows}
+    return [found[stage] for stage in (*STAGE_ORDER, None) if stage in found]
+
+
+def time_domain(points: Sequence[Mapping[str, Any]], low: str, high: str) -> list[float] | None:
+    """The ends of a log time axis on which all points have room."""
+    lows = [point[low] for point in points if point[low] > 0]
+    return [min(lows) * 0.85, max(point[high] for point in points) * 1.15] if lows else None
+
+
+def interval_text(one: Estimate) -> str:
+    """Write an estimate's median with its interval and unit."""
+    if one.median_ns is None:
+        return "not measured"
+    low = one.median_ns if one.median_low_ns is None else one.median_low_ns
+    high = one.median_ns if one.median_high_ns is None else one.median_high_ns
+    return format_duration_interval(one.median_ns, low, high, one.resolution_ns)
+
+
+def drawable_families(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The families that the overview draws: those with launches in them."""
+    return {
+        family: members
+        for family, members in families(rows).items()
+        if any(row.any_estimate.stage and row.any_estimate.median_ns for row in members)
+    }
+
+
+def memory_points(series: Sequence[MemorySeries]) -> list[dict[str, Any]]:
+    """The points of time against memory; a parent without added memory has no place on a log axis."""
+    several = len({one.pages for one in series}) > 1
+    return [
+        {
+            "label": memory_label(one, several),
+            "parent_bytes": size,
+            "median_ns": median,
+            "low_ns": low,
+            "high_ns": high,
+            "tip": f"{memory_label(one, several)}, {approximate_bytes(size)}: "
+            f"{format_duration_interval(median, low, high)}",
+        }
+        for one in series
+        for size, median, low, high in zip(
+            one.parent_bytes, one.median_ns, one.low_ns, one.high_ns, strict=True
+        )
+        if size > 0 and median > 0
+    ]
+
+
+def memory_label(one: MemorySeries, several_pages: bool) -> str:
+    """Name a memory series; the state of the pages only where it differs."""
+    name = mechanism_name(one.workload)
+    return f"{name}, {axis_phrase('pages', one.pages)}" if several_pages else name
+
+
+def memory_stages(series: Sequence[MemorySeries]) -> list[str]:
+    """The stages for which there are points against memory, in order of time."""
+    return [stage for stage in STAGE_ORDER if memory_points([one for one in series if one.stage == stage])]
+
+
+def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:
+    """Say what sets a distribution apart from its mechanism's plain condition, the placement left out."""
+    if row is None:
+        return ""
+    axes = {name: value for name, value in row.condition.items() if name != "placement"}
+    return ", ".join(condition_phrases(series.cell, axes, None))
+
+
+def ecdf_index(results: Results, most_points: int = _MOST_POINTS) -> list[dict[str, Any]]:
+    """All distributions with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
+    rows = {one.cell: one for one in results.cells}
+    placed = {(one.cell, one.placement): one for one in results.cells}
+    index = []
+    for series in results.ecdfs:
+        row = placed.get((series.cell, series.placement), rows.get(series.cell))
+        condition = ecdf_condition(series, row)
+        name = mechanism_name(series.workload)
+        kept = _thin(len(series.x_ns), most_points)
+        index.append(
+            {
+                "label": f"{name}, {condition}" if condition else name,
+                "family": series.family,
+                "stage": series.stage,
+                "temperature": series.temperature or "warm",
+                "placement": placement_name(row) if row else str(series.placement or ""),
+                "condition": condition,
+                "plain": not set(shown_axes(series.cell)) - {"placement"},
+                "time_ns": [round(series.x_ns[place]) for place in kept],
+                "share": [round(series.fraction[place], 4) for place in kept],
+            }
+        )
+    return index
+
+
+def ecdf_choice(index: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The distributions to show first: plain conditions if there are any, one placement, pinned if any."""
+    plain = [one for one in index if one["plain"]] or list(index)
+    placements = sorted({one["placement"] for one in plain}, key=lambda name: (name != "pinned", name))
+    return [one for one in plain if one["placement"] == placements[0]]
+
+
+def ecdf_points(index: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The points of chosen distributions, each rising from the axis; a log axis has no place for 0."""
+    points = []
+    for series in index:
+        shared = {"label": series["label"], "temperature": series["temperature"]}
+        pairs = [pair for pair in zip(series["time_ns"], series["share"], strict=True) if pair[0] > 0]
+        if pairs:
+            points.append({**shared, "time_ns": pairs[0][0], "share": 0})
+        points += [{**shared, "time_ns": time_ns, "share": share} for time_ns, share in pairs]
+    return points
+
+
+def stage_title(stage: str) -> str:
+    """A panel's title for a stage."""
+    return f"until {stage_name(stage)}"
+
+
+def _thin(size: int, most: int) -> list[int]:
+    if size <= most:
+        return list(range(size))
+    return [round(step * (size - 1) / (most - 1)) for step in range(most)]

@@ -1,0 +1,313 @@
+"""Vega-Lite specifications as plain dicts: one panel a function, the same for pictures and for the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Spec = dict[str, Any]
+Datum = Mapping[str, Any]
+
+#: Told apart by the colour-blind, and at least 3:1 against both white and the report's dark ground.
+PALETTE = (
+    "#2f7ed8",
+    "#d9730d",
+    "#1f9d63",
+    "#b35fd0",
+    "#d6455d",
+    "#8a8421",
+    "#1496a8",
+    "#a8683c",
+    "#6f7fd9",
+    "#7d8790",
+)
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Liberation Sans', Helvetica, Arial, sans-serif"
+
+ENOUGH_TICKS = 4
+_TICK_STEPS = (("1",), ("1", "3"), ("1", "2", "5"), ("1", "1.5", "2", "3", "4", "5", "7"))
+_TIME_LABEL = (
+    "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
+    "format(datum.value, '~g') + ' ns'"
+)
+_BYTES_LABEL = (
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '~g') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : "
+    "datum.value + ' B'"
+)
+_TEMPERATURE_DASHES = {"domain": ["warm", "cold"], "range": [[1, 0], [5, 3]]}
+
+
+def theme(ink: str = "#24292f", ground: str | None = "white") -> Spec:
+    """Configure every chart alike.
+
+    Parameters
+    ----------
+    ink
+        Colour of all that is no data; ``currentColor`` where the page decides, light or dark.
+    ground
+        Background, or None for a transparent one.
+    """
+    text = {"labelColor": ink, "titleColor": ink, "labelFont": FONT, "titleFont": FONT}
+    return {
+        "background": ground,
+        "font": FONT,
+        "padding": 4 if ground is None else 16,
+        "view": {"stroke": None},
+        "range": {"category": list(PALETTE)},
+        "axis": {
+            **text,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelOverlap": "greedy",
+            "labelSeparation": 2,
+            "domainColor": ink,
+            "domainOpacity": 0.4,
+            "tickColor": ink,
+            "tickOpacity": 0.4,
+            "gridColor": ink,
+            "gridOpacity": 0.12,
+        },
+        "legend": {
+            **text,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelLimit": 260,
+            "symbolStrokeWidth": 2.5,
+            "orient": "bottom",
+            "columns": 3,
+        },
+        "title": {
+            "color": ink,
+            "font": FONT,
+            "fontSize": 14,
+            "fontWeight": 600,
+            "anchor": "start",
+            "offset": 10,
+        },
+    }
+
+
+def ecdf_panel(
+    data: Sequence[Datum],
+    *,
+    labels: Sequence[str],
+    domain: Sequence[float] | None = None,
+    title: str | None = None,
+    width: int | str = 300,
+    height: int = 220,
+) -> Spec:
+    """Draw distributions: the share of launches that were done within a time, on a log axis.
+
+    Parameters
+    ----------
+    data
+        ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature`` of each point.
+    labels
+        The labels in the order of their colours.
+    domain
+        The least and the greatest time of the axis.
+    """
+    return {
+        **_frame(
+            data, title, width, height, "Share of launches done within a time, a line for each mechanism."
+        ),
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
+        "encoding": {
+            "x": _time_axis("time_ns", "time since the call began (log)", domain),
+            "y": {
+                "field": "share",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1]},
+                "axis": {"title": "share of launches", "format": "%", "tickCount": 5},
+            },
+            "color": _colour(labels),
+            "strokeDash": {
+                "field": "temperature",
+                "type": "nominal",
+                "scale": dict(_TEMPERATURE_DASHES),
+                "legend": {"title": None},
+            },
+            "order": {"field": "share", "type": "quantitative"},
+        },
+    }
+
+
+def memory_panel(
+    data: Sequence[Datum],
+    *,
+    labels: Sequence[str],
+    domain: Sequence[float] | None = None,
+    title: str | None = None,
+    width: int | str = 300,
+    height: int = 260,
+) -> Spec:
+    """Draw launch time against the parent's memory, both on log axes, with 95% intervals.
+
+    Parameters
+    ----------
+    data
+        ``parent_bytes``, ``median_ns``, ``low_ns``, ``high_ns``, ``label`` and ``tip`` of each point.
+    labels
+        The labels in the order of their colours.
+    domain
+        The least and the greatest time of the axis.
+    """
+    sizes = sorted({int(point["parent_bytes"]) for point in data})
+    x = {
+        "field": "parent_bytes",
+        "type": "quantitative",
+        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
+        "axis": {
+            "title": "memory the parent has touched (log)",
+            "labelExpr": _BYTES_LABEL,
+            **({"values": sizes} if sizes else {}),
+        },
+    }
+    shared = {"x": x, "color": _colour(labels)}
+    ends = {"y": _time_axis("low_ns", "launch time (log)", domain), "y2": {"field": "high_ns"}}
+    median = {
+        "y": _time_axis("median_ns", "launch time (log)", domain),
+        "tooltip": {"field": "tip", "type": "nominal"},
+    }
+    return {
+        **_frame(data, title, width, height, "Launch time against the parent's memory, with 95% intervals."),
+        "layer": [
+            {"mark": {"type": "area", "opacity": 0.18, "line": False}, "encoding": {**shared, **ends}},
+            {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**shared, **ends}},
+            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, **median}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {**shared, **median},
+            },
+        ],
+    }
+
+
+def overview_panel(
+    data: Sequence[Datum],
+    *,
+    mechanisms: Sequence[str],
+    stages: Sequence[str],
+    domain: Sequence[float] | None = None,
+    title: str | None = None,
+    width: int | str = 520,
+) -> Spec:
+    """Draw medians with their intervals: a line a mechanism, a colour a stage, hollow where cold.
+
+    Parameters
+    ----------
+    data
+        ``mechanism``, ``stage``, ``temperature``, ``median_ns``, ``low_ns``, ``high_ns`` and ``tip`` of each.
+    mechanisms, stages
+        In the order in which they are drawn.
+    domain
+        The least and the greatest time of the axis.
+    """
+    x = _time_axis("median_ns", "median time since the call began, with its 95% interval (log)", domain)
+    shared: Spec = {
+        "y": {
+            "field": "mechanism",
+            "type": "nominal",
+            "sort": list(mechanisms),
+            "axis": {"title": None, "grid": True, "labelLimit": 200, "ticks": False, "labelPadding": 8},
+        },
+        "yOffset": {"field": "temperature", "type": "nominal", "sort": ["warm", "cold"]},
+        "color": {
+            "field": "stage",
+            "type": "nominal",
+            "scale": {"domain": list(stages), "range": list(PALETTE[: max(len(stages), 1)])},
+            "legend": {"title": None, "columns": 4},
+        },
+    }
+    dots = {
+        **shared,
+        "x": x,
+        "fillOpacity": {
+            "field": "temperature",
+            "type": "nominal",
+            "scale": {"domain": ["warm", "cold"], "range": [1, 0]},
+            "legend": None,
+        },
+        "tooltip": {"field": "tip", "type": "nominal"},
+    }
+    fill = {**shared["color"], "legend": None}
+    return {
+        **_frame(data, title, width, {"step": 17}, "Medians and intervals of each mechanism and stage."),
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {**shared, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}},
+            },
+            {
+                "mark": {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1},
+                "encoding": {**dots, "fill": fill},
+            },
+        ],
+    }
+
+
+def stack(rows: Sequence[Sequence[Spec]]) -> Spec:
+    """Set panels in rows of a picture, with one legend for colours of the same meaning."""
+    return {"vconcat": [{"hconcat": list(row)} if len(row) > 1 else row[0] for row in rows], "spacing": 28}
+
+
+def time_ticks(low_ns: float, high_ns: float) -> list[float]:
+    """Choose where a log time axis has its ticks: round numbers, the coarsest set that has at least four.
+
+    Examples
+    --------
+    >>> time_ticks(8_000, 110_000)
+    [10000.0, 20000.0, 50000.0, 100000.0]
+    """
+    if not 0 < low_ns < high_ns:
+        return []
+    decades = range(math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns)) + 1)
+    found: list[float] = []
+    for steps in _TICK_STEPS:
+        ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
+        found = [tick for tick in ticks if low_ns <= tick <= high_ns]
+        if len(found) >= ENOUGH_TICKS:
+            break
+    return found
+
+
+def _frame(data: Sequence[Datum], title: str | None, width: int | str, height: Any, description: str) -> Spec:
+    frame: Spec = {
+        "description": description,
+        "data": {"values": [dict(point) for point in data]},
+        "width": width,
+        "height": height,
+    }
+    if width == "container":
+        frame["autosize"] = {"type": "fit-x", "contains": "padding"}
+    if title:
+        frame["title"] = title
+    return frame
+
+
+def _time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
+    axis: Spec = {"title": title, "labelExpr": _TIME_LABEL, "tickCount": ENOUGH_TICKS}
+    scale: Spec = {"type": "log", "nice": False}
+    if domain:
+        scale["domain"] = list(domain)
+        ticks = time_ticks(*domain)
+        if len(ticks) > 1:
+            # Vega thins given values down to tickCount.
+            axis |= {"values": ticks, "tickCount": len(ticks)}
+    return {"field": name, "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def _colour(labels: Sequence[str]) -> Spec:
+    colours = [PALETTE[place % len(PALETTE)] for place in range(len(labels))]
+    return {
+        "field": "label",
+        "type": "nominal",
+        "scale": {"domain": list(labels), "range": colours},
+        "legend": {"title": None, "symbolOpacity": 1},
+    }
