@@ -37,7 +37,7 @@ class LoadedRun:
     @property
     def metadata(self) -> RunMetadata:
         """All of the run but its samples: status, plan, host facts, processes, blocks (docs/runfile.md)."""
-        return self._run.metadata
+        return self._run.details
 
     def samples(self) -> Any:
         """All samples.

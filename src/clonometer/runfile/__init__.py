@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from clonometer.runfile.metadata import BlockEntry, CellEntry, PlanCell, ProcessEntry, RunMetadata
 from clonometer.runfile.output import check_output, raw_path
-from clonometer.runfile.run import Column, Run, open_run
+from clonometer.runfile.run import Run, open_run
 from clonometer.runfile.writer import RunFileWriter, SampleBlock
 
 __all__ = [
     "BlockEntry",
     "CellEntry",
-    "Column",
     "PlanCell",
     "ProcessEntry",
     "Run",

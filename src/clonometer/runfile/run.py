@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,30 +15,13 @@ from clonometer.errors import RunFileError, unknown
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _PARQUET_MAGIC = b"PAR1"
 _RAW_MAGIC = b"CLNMTRAW"
 _KEYS = ("process", "block", "sample")
+_DTYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of samples without Arrow.
-
-    Attributes
-    ----------
-    values
-        Array of shape ``(n_samples,)``, dtype int32, int64 or float64, in the column's unit; 0 or NaN where
-        there is no value.
-    valid
-        Bool array of the same shape: where there is one.
-    """
-
-    values: NDArray[Any]
-    valid: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -54,15 +37,22 @@ class Run:
     """An open run file. Never holds more than one row group's columns, but for `samples`.
 
     Made by `open_run`. A context manager; `close` releases the file.
+
+    Attributes
+    ----------
+    path
+        The file.
+    details
+        The metadata, typed.
     """
 
-    def __init__(self, path: Path, parquet: Any, metadata: RunMetadata) -> None:
+    def __init__(self, path: Path, parquet: Any, details: RunMetadata) -> None:
         self.path = path
-        self.metadata = metadata
+        self.details = details
         self._parquet = parquet
         self._spans: dict[str, list[_Span]] | None = None
         # Cells are mostly asked for in the file's order: neighbours share a row group.
-        self._decoded: tuple[int, dict[str, Column]] = (-1, {})
+        self._decoded: tuple[int, dict[str, NDArray[Any]]] = (-1, {})
 
     def __enter__(self) -> Self:
         return self
@@ -77,19 +67,24 @@ class Run:
         self._parquet.close()
 
     @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The metadata: the JSON object of docs/runfile.md, of the shape that it rules."""
+        return self.details.raw
+
+    @property
     def n_samples(self) -> int:
         """Number of rows."""
         return int(self._parquet.metadata.num_rows)
 
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The cells that have samples, in the file's order."""
-        return tuple(self._cell_spans())
+    def cells(self) -> list[str]:
+        """Canonical texts of the cells that have samples, in the file's order.
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The drivers' columns in this file."""
-        return tuple(self.metadata.columns)
+        Raises
+        ------
+        RunFileError
+            If the file is damaged.
+        """
+        return list(self._cell_spans())
 
     def samples(self) -> Any:
         """All samples.
@@ -109,7 +104,7 @@ class Run:
 
     def columns(
         self, cell: str, names: Iterable[str] | None = None, *, all_blocks: bool = False
-    ) -> dict[str, Column]:
+    ) -> dict[str, NDArray[Any]]:
         """Samples of one cell as arrays; reads only the row groups that hold the cell.
 
         Parameters
@@ -124,9 +119,10 @@ class Run:
         Returns
         -------
         dict
-            The columns asked for, and always ``process``, ``block`` and ``sample``, each a `Column` of shape
-            ``(n_samples,)``, in the order process, block, sample. A cell of the plan that has no samples
-            gives arrays of length 0.
+            The columns asked for, and always ``process``, ``block`` and ``sample`` (int32): arrays of shape
+            ``(n_samples,)``, sorted by process, block and sample, int32, int64 or float64 in the column's
+            unit. Null is the smallest value of int32 and int64, and NaN of float64 (docs/protocol.md). A cell of the
+            plan that has no samples gives arrays of length 0.
 
         Raises
         ------
@@ -137,51 +133,43 @@ class Run:
         """
         import numpy as np
 
-        wanted = list(self.metadata.columns if names is None else names)
+        declared = self.details.columns
+        wanted = list(dict.fromkeys([*_KEYS, *(declared if names is None else names)]))
         for name in wanted:
-            if name not in self.metadata.columns and name not in _KEYS:
-                raise unknown("column", name, self.metadata.columns)
-        wanted = list(dict.fromkeys([*_KEYS, *wanted]))
-        spans = self._cell_spans().get(cell)
-        if spans is None:
-            planned = {entry.cell for entry in self.metadata.plan_cells}
-            if cell not in planned:
-                raise unknown("cell", cell, planned | set(self._cell_spans()))
-            spans = []
-        parts: dict[str, list[Column]] = {name: [self._empty(name)] for name in wanted}
-        for span in spans:
-            for name, column in self._row_group(span.row_group, wanted).items():
-                at = slice(span.start, span.stop)
-                parts[name].append(Column(column.values[at], column.valid[at]))
-        joined = {
-            name: Column(
-                np.concatenate([part.values for part in own]), np.concatenate([part.valid for part in own])
-            )
-            for name, own in parts.items()
+            if name not in declared and name not in _KEYS:
+                raise unknown("column", name, declared)
+        parts: dict[str, list[NDArray[Any]]] = {
+            name: [np.empty(0, _DTYPES[declared[name][0] if name in declared else "i32"])] for name in wanted
         }
+        for span in self._spans_of(cell):
+            for name, values in self._row_group(span.row_group, wanted).items():
+                parts[name].append(values[span.start : span.stop])
+        joined = {name: np.concatenate(own) for name, own in parts.items()}
         return joined if all_blocks else self._sound(cell, joined)
 
-    def _empty(self, name: str) -> Column:
-        import numpy as np
+    def _spans_of(self, cell: str) -> list[_Span]:
+        spans = self._cell_spans().get(cell)
+        if spans is not None:
+            return spans
+        planned = {entry.cell for entry in self.details.plan_cells}
+        if cell not in planned:
+            raise unknown("cell", cell, planned | set(self._cell_spans()))
+        return []
 
-        kind = self.metadata.columns[name][0] if name in self.metadata.columns else "i32"
-        dtype = {"i32": np.int32, "i64": np.int64, "f64": np.float64}[kind]
-        return Column(np.empty(0, dtype), np.empty(0, np.bool_))
-
-    def _sound(self, cell: str, columns: dict[str, Column]) -> dict[str, Column]:
+    def _sound(self, cell: str, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         import numpy as np
 
         unsound = [
             (entry.process, entry.block)
-            for entry in self.metadata.blocks
+            for entry in self.details.blocks
             if entry.cell == cell and entry.status != "ok"
         ]
         if not unsound:
             return columns
-        keep = np.ones(len(columns["process"].values), np.bool_)
+        keep = np.ones(len(columns["process"]), np.bool_)
         for process, block in unsound:
-            keep &= (columns["process"].values != process) | (columns["block"].values != block)
-        return {name: Column(column.values[keep], column.valid[keep]) for name, column in columns.items()}
+            keep &= (columns["process"] != process) | (columns["block"] != block)
+        return {name: values[keep] for name, values in columns.items()}
 
     def _cell_spans(self) -> dict[str, list[_Span]]:
         if self._spans is None:
@@ -193,7 +181,7 @@ class Run:
             self._spans = spans
         return self._spans
 
-    def _row_group(self, group: int, names: list[str]) -> dict[str, Column]:
+    def _row_group(self, group: int, names: list[str]) -> dict[str, NDArray[Any]]:
         held_group, held = self._decoded
         if held_group != group:
             held = {}
@@ -201,18 +189,19 @@ class Run:
         if missing:
             with _readable(self.path):
                 table = self._parquet.read_row_group(group, missing)
-                held = {**held, **{name: _column(table.column(name)) for name in missing}}
+                held = {**held, **{name: _array(table.column(name)) for name in missing}}
             self._decoded = (group, held)
         return {name: held[name] for name in names}
 
 
-def _column(chunked: Any) -> Column:
-    """An Arrow column as arrays; what is null becomes 0 or NaN."""
+def _array(chunked: Any) -> NDArray[Any]:
+    """An Arrow column as an array, null as in docs/protocol.md."""
     import numpy as np
+    import pyarrow as pa  # noqa: TID251 -- this is runfile
 
-    valid = np.asarray(chunked.is_valid().to_numpy())
-    filler = float("nan") if str(chunked.type) == "double" else 0
-    return Column(np.asarray(chunked.fill_null(filler).to_numpy()), valid)
+    smallest = {"int32": -(2**31), "int64": -(2**63), "double": float("nan")}
+    null = pa.scalar(smallest[str(chunked.type)], chunked.type)
+    return np.asarray(chunked.fill_null(null).to_numpy())
 
 
 def _runs(cells: Any) -> Iterator[tuple[str, int, int]]:

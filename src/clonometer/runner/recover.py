@@ -104,15 +104,17 @@ class _Recovery:
             self._note(cell, str(entry.get("status")), entry.get("reason"))
         for block, load in zip(process.blocks, process.reload, strict=True):
             cell = self._cell_of(block, cells)
+            if cell is None:
+                # A driver that measured what it was not asked for: the runner has marked the process failed.
+                continue
             try:
                 writer.add_block(cell, entry["process"], block, load)
             except ProtocolError as error:
-                # The runner refused this block as well, and said so in EXIT.
                 self._note(cell, "failed", error.message)
             else:
                 self._note(cell, f"block {block.status}", block.reason)
 
-    def _cell_of(self, block: Block, cells: Iterable[str]) -> str:
+    def _cell_of(self, block: Block, cells: Iterable[str]) -> str | None:
         for cell in cells:
             planned = self._planned.get(cell)
             if planned and (planned["workload"], planned["temperature"]) == (
@@ -120,10 +122,7 @@ class _Recovery:
                 block.temperature,
             ):
                 return cell
-        raise RunFileError(
-            f"the raw file has a block of {block.workload} ({block.temperature or 'no temperature'}) "
-            f"in a process that measured {', '.join(cells)}"
-        )
+        return None
 
     def _note(self, cell: str, status: str, reason: str | None) -> None:
         self._seen.setdefault(cell, set()).add(status)
