@@ -20,8 +20,8 @@ static int usage(void) {
     return 2;
 }
 
-/* The runner may die at any time; the probe must not outlive it. A reader that died before prctl took effect shows
- * as a broken pipe. */
+/* The runner may die at any time; the probe must not outlive it. A reader that died before prctl took effect
+ * shows as a broken pipe. */
 static int follow_the_runner(int fd) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
         return -errno;
@@ -76,7 +76,8 @@ static int answer(int fd, int count, char **words) {
 
 int main(int argc, char **argv) {
     if (argc == 2 && (strcmp(argv[1], "--describe") == 0 || strcmp(argv[1], "--calibrate") == 0)) {
-        int error = strcmp(argv[1], "--describe") == 0 ? describe(STDOUT_FILENO) : describe_clock(STDOUT_FILENO);
+        int error =
+            strcmp(argv[1], "--describe") == 0 ? describe(STDOUT_FILENO) : describe_clock(STDOUT_FILENO);
         if (error != 0) {
             dprintf(STDERR_FILENO, "probe: %s: %s\n", argv[1], strerror(-error));
         }

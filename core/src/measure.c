@@ -12,8 +12,8 @@
 enum {
     SCRATCH_BYTES = 64 << 10, /* holds /proc/self/maps and every header */
     ROUNDING_BYTES = 1024,
-    LATER_WARMUP = 3,  /* launches before each later block: they meet what settling left cold */
-    FEWEST_ROWS = 3,   /* a block holds at least these, whatever its time limit */
+    LATER_WARMUP = 3,   /* launches before each later block: they meet what settling left cold */
+    FEWEST_ROWS = 3,    /* a block holds at least these, whatever its time limit */
     SETTLE_NS = 1000000 /* lets deferred kernel work (RCU freeing) end before the next block */
 };
 
@@ -78,7 +78,8 @@ static int place(struct measurement *measurement, const struct request *request,
     if (error == 0) {
         error = sys_allowed(&measurement->allowed);
     }
-    return error != 0 ? reason_set(reason, error, "cannot be pinned to CPU %d: %s", cpu, strerror(-error)) : 0;
+    return error != 0 ? reason_set(reason, error, "cannot be pinned to CPU %d: %s", cpu, strerror(-error))
+                      : 0;
 }
 
 int measure_prepare(struct measurement *measurement, const struct request *request, struct reason *reason) {
@@ -91,7 +92,7 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     int error = map_all(measurement, request);
     if (error != 0) {
         return reason_set(reason, error, "memory for %lld samples cannot be mapped: %s",
-                          (long long)(request->samples * request->blocks), strerror(-error));
+                          (long long)request->samples * request->blocks, strerror(-error));
     }
     error = place(measurement, request, reason);
     if (error == 0 && request->workload->prepare != NULL) {
@@ -194,7 +195,8 @@ static void settle(void) {
 static int warm_up(struct measurement *measurement, int64_t launches) {
     struct bench *bench = &measurement->bench;
     struct sample *scrap = measurement->blocks[measurement->block_count].samples;
-    int64_t end_ns = bench->request->block_limit_ns > 0 ? monotonic_ns() + bench->request->block_limit_ns : INT64_MAX;
+    int64_t end_ns =
+        bench->request->block_limit_ns > 0 ? monotonic_ns() + bench->request->block_limit_ns : INT64_MAX;
     for (int64_t i = 0; i < launches && monotonic_ns() < end_ns; i++) {
         int error = parent_before_launch(bench);
         if (error != 0) {

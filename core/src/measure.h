@@ -1,4 +1,5 @@
-/* Measures one cell: the cold launch, the warm-up, the blocks; keeps everything in shared memory until the end. */
+/* Measures one cell: the cold launch, the warm-up, the blocks; keeps everything in shared memory until the
+ * end. */
 #ifndef CLONOMETER_MEASURE_H
 #define CLONOMETER_MEASURE_H
 

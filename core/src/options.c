@@ -38,7 +38,8 @@ const struct option OPTIONS[] = {
     {"page_kind", OPTION_CHOICE, true, FIELD(page_kind), 0, NULL, PAGE_KINDS,
      "what kind of pages the parent's memory has"},
     {"pages", OPTION_CHOICE, true, FIELD(pages), PAGES_REWRITTEN, NULL, PAGES,
-     "state of the parent's memory at each launch: written again before it, written but never forked before, or "
+     "state of the parent's memory at each launch: written again before it, written but never forked before, "
+     "or "
      "left write-protected by the last fork"},
     {"parent_bytes", OPTION_BYTES, true, FIELD(parent_bytes), 0, NULL, NULL,
      "touched private memory that the parent has beside its own few pages"},
@@ -60,6 +61,7 @@ const size_t OPTION_COUNT_ALL = sizeof OPTIONS / sizeof OPTIONS[0];
 int reason_set(struct reason *reason, int error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is right above; clang-tidy 14 misses it */
     vsnprintf(reason->text, sizeof reason->text, format, arguments);
     va_end(arguments);
     return error;

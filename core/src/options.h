@@ -46,7 +46,8 @@ struct reason {
     char text[400];
 };
 
-/* Writes the sentence and returns `error`, so that refusals read `return reason_set(reason, -EINVAL, ...)`. */
+/* Writes the sentence and returns `error`, so that refusals read `return reason_set(reason, -EINVAL, ...)`.
+ */
 __attribute__((format(printf, 3, 4))) int reason_set(struct reason *reason, int error, const char *format,
                                                      ...);
 
@@ -57,9 +58,9 @@ struct option {
     const char *key;
     enum option_kind kind;
     bool axis;
-    size_t offset;         /* in struct request: int64_t, or const char * for texts */
-    int64_t fallback;      /* default of a count, size or choice */
-    const char *text;      /* default of a text */
+    size_t offset;              /* in struct request: int64_t, or const char * for texts */
+    int64_t fallback;           /* default of a count, size or choice */
+    const char *text;           /* default of a text */
     const char *const *choices; /* of a choice, in the order of its enum, ended by NULL */
     const char *summary;
 };

@@ -7,9 +7,9 @@ extern const struct workload launch_fork, launch_vfork, launch_pthread;
 extern const struct workload launch_fork_exec, launch_posix_spawn;
 
 const struct workload *const WORKLOADS[] = {
-    &launch_fork,      &launch_vfork,       &launch_pthread, &launch_fork_exec,
-    &launch_posix_spawn, &launch_none,      &launch_stamp,   &clock_used_workload,
-    NULL,
+    &launch_fork,      &launch_vfork,        &launch_pthread,
+    &launch_fork_exec, &launch_posix_spawn,  &launch_none,
+    &launch_stamp,     &clock_used_workload, NULL,
 };
 
 const struct workload *workload_find(const char *id) {

@@ -20,9 +20,9 @@ enum column_kind {
 struct column {
     const char *name;
     enum column_kind kind;
-    size_t offset;        /* in struct sample */
-    const char *stage;    /* NULL outside launches */
-    const char *summary;  /* NULL: no quantity, only a fact about the sample */
+    size_t offset;       /* in struct sample */
+    const char *stage;   /* NULL outside launches */
+    const char *summary; /* NULL: no quantity, only a fact about the sample */
 };
 
 /* A quantity that this workload never has, and why. */

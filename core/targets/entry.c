@@ -1,8 +1,8 @@
 /* The first instructions of a target: stamp the clock, tell the probe, go on to the program's usual entry.
  *
  * It runs before the C library has set itself up, so it uses nothing of it: no errno, no stack protector, no
- * relocated data of other objects. What to do stands in argv[1]: the clock ('t': TSC, 'm': CLOCK_MONOTONIC) and the
- * descriptor of the probe's stamp page. The clock is read first; the write comes after.
+ * relocated data of other objects. What to do stands in argv[1]: the clock ('t': TSC, 'm': CLOCK_MONOTONIC)
+ * and the descriptor of the probe's stamp page. The clock is read first; the write comes after.
  */
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
-/* The arena: the stamp page alone on its page, cache lines kept apart, shared with children, refused when full. */
+/* The arena: the stamp page alone on its page, cache lines kept apart, shared with children, refused when
+ * full. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ int main(void) {
     waitpid(pid, NULL, 0);
     CHECK(page[5] == 7, "the child's write does not reach the parent");
     unsigned char byte = 9;
-    CHECK(pwrite(arena.fd, &byte, 1, 6) == 1 && page[6] == 9, "a write to the file does not reach the memory");
+    CHECK(pwrite(arena.fd, &byte, 1, 6) == 1 && page[6] == 9,
+          "a write to the file does not reach the memory");
     return 0;
 }

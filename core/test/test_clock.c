@@ -1,11 +1,13 @@
-/* The clock: rates converted exactly, stamps that never go back on one CPU, spins at least as long as asked. */
+/* The clock: rates converted exactly, stamps that never go back on one CPU, spins at least as long as asked.
+ */
 #include "check.h"
 #include "clock/clock.h"
 #include "sys/sys.h"
 
 static void conversion(void) {
     clock_used = (struct clock){.kind = CLOCK_KIND_TSC, .hz = 2500000000U};
-    CHECK(clock_ns(5) == 2 && clock_ns(4) == 2 && clock_ns(-5) == -2, "rounding: %lld", (long long)clock_ns(5));
+    CHECK(clock_ns(5) == 2 && clock_ns(4) == 2 && clock_ns(-5) == -2, "rounding: %lld",
+          (long long)clock_ns(5));
     CHECK(clock_ns(9000000000000000000LL) == 3600000000000000000LL, "128 bits");
     clock_used = (struct clock){.kind = CLOCK_KIND_MONOTONIC, .hz = 1000000000U};
     CHECK(clock_ns(123) == 123, "nanoseconds are themselves");
@@ -16,7 +18,8 @@ int main(void) {
     struct clock_calibration calibration;
     CHECK(clock_calibrate(20000000, &calibration) == 0, "not calibrated");
     CHECK(calibration.reason != NULL && calibration.cost_ns > 0, "cost %f", calibration.cost_ns);
-    CHECK(clock_used.hz >= 100000000U && clock_used.hz <= 20000000000U, "%llu Hz", (unsigned long long)clock_used.hz);
+    CHECK(clock_used.hz >= 100000000U && clock_used.hz <= 20000000000U, "%llu Hz",
+          (unsigned long long)clock_used.hz);
     struct sys_cpus allowed;
     CHECK(sys_allowed(&allowed) == 0 && sys_highest_cpu(&allowed) >= 0, "no CPU is allowed");
     int cpu = sys_highest_cpu(&allowed);

@@ -1,4 +1,5 @@
-/* Limits read from made /proc and /sys trees: each refusal names the limit and its value; groups above count too. */
+/* Limits read from made /proc and /sys trees: each refusal names the limit and its value; groups above count
+ * too. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,7 +38,8 @@ static int ask(long long memory_mb, long long tasks, struct reason *reason) {
 }
 
 static void plenty(void) {
-    put("/proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nCommitLimit: 1048576 kB\nCommitted_AS: 0 kB\n");
+    put("/proc/meminfo",
+        "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nCommitLimit: 1048576 kB\nCommitted_AS: 0 kB\n");
     put("/proc/sys/vm/overcommit_memory", "0\n");
     put("/proc/self/cgroup", "0::/a/b\n");
     put("/proc/sys/kernel/threads-max", "1000\n");
@@ -67,7 +69,8 @@ int main(void) {
     put("/proc/self/cgroup", "4:memory:/x\n8:pids:/\n");
     put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "268435456\n");
     put("/sys/fs/cgroup/memory/x/memory.usage_in_bytes", "1000\n");
-    CHECK(ask(1024, 2, &reason) == -ENOMEM && strstr(reason.text, "memory.limit_in_bytes") != NULL, "%s", reason.text);
+    CHECK(ask(1024, 2, &reason) == -ENOMEM && strstr(reason.text, "memory.limit_in_bytes") != NULL, "%s",
+          reason.text);
     drop("/sys/fs/cgroup/memory/x/memory.limit_in_bytes");
     put("/sys/fs/cgroup/pids/pids.max", "5\n");
     put("/sys/fs/cgroup/pids/pids.current", "4\n");

@@ -28,7 +28,8 @@ int main(void) {
     CHECK(options_parse(4, words, &request, &reason) == 0, "%s", reason.text);
     CHECK(request.parent_bytes == 1073741824 && request.pages == PAGES_CLEAN, "values");
     CHECK(request.cold && request.warm && request.samples == 200 && request.blocks == 3, "defaults");
-    CHECK(request.cpu == -1 && request.placement == PLACEMENT_PINNED && request.stages == STAGES_ALL, "defaults");
+    CHECK(request.cpu == -1 && request.placement == PLACEMENT_PINNED && request.stages == STAGES_ALL,
+          "defaults");
 
     refused("parent_bytes=-1", "parent_bytes=-1");
     refused("parent_bytes=12x", "parent_bytes=12x");

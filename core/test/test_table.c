@@ -8,7 +8,8 @@ int main(void) {
     for (; WORKLOADS[count] != NULL; count++) {
         const struct workload *workload = WORKLOADS[count];
         CHECK(workload_find(workload->id) == workload, "%s stands twice or is not found", workload->id);
-        CHECK(workload->launch != NULL && workload->summary != NULL && workload->family != NULL, "%s", workload->id);
+        CHECK(workload->launch != NULL && workload->summary != NULL && workload->family != NULL, "%s",
+              workload->id);
         for (size_t i = 0; workload->axes[i] != NULL; i++) {
             const struct option *option = option_find(workload->axes[i], strlen(workload->axes[i]));
             CHECK(option != NULL && option->axis, "%s: axis %s", workload->id, workload->axes[i]);

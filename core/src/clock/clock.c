@@ -45,8 +45,8 @@ void clock_spin(uint64_t ns) {
 /* The kernel itself runs on the TSC: its own watchdog found no skew between CPUs. */
 static int kernel_trusts_tsc(void) {
     char text[32];
-    long length = sys_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
-                                sizeof text);
+    long length =
+        sys_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof text);
     return length >= 3 && strncmp(text, "tsc", 3) == 0;
 }
 
@@ -69,7 +69,8 @@ static const char *tsc_refusal(void) {
 }
 #endif
 
-/* Reads the TSC and CLOCK_MONOTONIC_RAW together: of some tries the one whose two TSC readings were closest. */
+/* Reads the TSC and CLOCK_MONOTONIC_RAW together: of some tries the one whose two TSC readings were closest.
+ */
 static void read_pair(uint64_t *ticks, uint64_t *raw_ns) {
     uint64_t best = UINT64_MAX;
     for (int attempt = 0; attempt < 50; attempt++) {

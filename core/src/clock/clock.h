@@ -1,8 +1,8 @@
-/* The clock that stamps launches: the processor's time-stamp counter where it is invariant and the kernel trusts
- * it, else CLOCK_MONOTONIC.
+/* The clock that stamps launches: the processor's time-stamp counter where it is invariant and the kernel
+ * trusts it, else CLOCK_MONOTONIC.
  *
- * A stamp is ticks and the CPU it was read on. With the TSC both come from one instruction: rdtscp waits for all
- * earlier instructions, and Linux keeps the CPU's number in IA32_TSC_AUX; the lfence after it keeps later
+ * A stamp is ticks and the CPU it was read on. With the TSC both come from one instruction: rdtscp waits for
+ * all earlier instructions, and Linux keeps the CPU's number in IA32_TSC_AUX; the lfence after it keeps later
  * instructions from starting early (Intel SDM vol. 2B, RDTSCP; arch/x86/kernel/cpu/common.c, setup_getcpu).
  */
 #ifndef CLONOMETER_CLOCK_H
@@ -66,8 +66,8 @@ int clock_calibrate(uint64_t span_ns, struct clock_calibration *answer);
 uint64_t clock_cost_ticks(unsigned reads);
 
 /* Effective frequency of the CPU this task is on, in MHz: a chain of dependent multiplications (register to
- * register, 3 cycles each on every x86-64 core since 2008; 1-cycle exclusive-ors on arm64), the fastest of some
- * tries, since an interrupt can only lengthen one. 0 where no chain is known for this architecture. */
+ * register, 3 cycles each on every x86-64 core since 2008; 1-cycle exclusive-ors on arm64), the fastest of
+ * some tries, since an interrupt can only lengthen one. 0 where no chain is known for this architecture. */
 double clock_effective_mhz(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* clock.used
- * Timed: OPERATIONS_EACH consecutive readings of the clock that stamps launches, the two framing ones included.
+ * Timed: OPERATIONS_EACH consecutive readings of the clock that stamps launches, the two framing ones
+ * included.
  */
 #include "clock/clock.h"
 #include "workload.h"

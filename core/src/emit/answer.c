@@ -16,9 +16,9 @@ static const struct {
     int error;
     const char *name;
 } ERRNO_NAMES[] = {
-    {EAGAIN, "EAGAIN"}, {ENOMEM, "ENOMEM"}, {ENOSYS, "ENOSYS"}, {EPERM, "EPERM"},   {EINVAL, "EINVAL"},
+    {EAGAIN, "EAGAIN"}, {ENOMEM, "ENOMEM"}, {ENOSYS, "ENOSYS"},   {EPERM, "EPERM"},   {EINVAL, "EINVAL"},
     {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ECHILD, "ECHILD"}, {EMFILE, "EMFILE"},
-    {ENFILE, "ENFILE"}, {ENOSPC, "ENOSPC"}, {EBUSY, "EBUSY"},   {EINTR, "EINTR"},   {E2BIG, "E2BIG"},
+    {ENFILE, "ENFILE"}, {ENOSPC, "ENOSPC"}, {EBUSY, "EBUSY"},     {EINTR, "EINTR"},   {E2BIG, "E2BIG"},
 };
 
 const char *answer_errno_name(int error) {

@@ -1,9 +1,9 @@
 /* launch.fork
- * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until waitpid
- * has returned. Outside: rewriting the parent's memory, storing the sample.
- * Bias: the C library's fork handlers run in the child before its stamp and belong to task_runs; the store of the
- * stamp faults in the child (measured by launch.stamp) and belongs to reaped.
- * Source: fork(2), pthread_atfork(3); the interval of sysel-2020 and loop-10000.
+ * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until
+ * waitpid has returned. Outside: rewriting the parent's memory, storing the sample. Bias: the C library's
+ * fork handlers run in the child before its stamp and belong to task_runs; the store of the stamp faults in
+ * the child (measured by launch.stamp) and belongs to reaped. Source: fork(2), pthread_atfork(3); the
+ * interval of sysel-2020 and loop-10000.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* launch.fork_exec
- * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until the new
- * program's entry (stamped by our own targets), until waitpid has returned. Outside: finding the program.
- * Bias: as launch.fork; the target's write of its stamp is one system call inside reaped.
- * Source: fork(2), execve(2); S4 of sysel-2020.
+ * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until
+ * the new program's entry (stamped by our own targets), until waitpid has returned. Outside: finding the
+ * program. Bias: as launch.fork; the target's write of its stamp is one system call inside reaped. Source:
+ * fork(2), execve(2); S4 of sysel-2020.
  */
 #include <errno.h>
 #include <unistd.h>

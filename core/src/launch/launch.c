@@ -86,8 +86,8 @@ int launch_prepare_program(struct bench *bench, struct reason *reason) {
         return reason_set(reason, -errno, "program=%s: %s: %s", request->program, path, strerror(errno));
     }
     /* What a target is told: the clock, and the descriptor it writes its stamp to. */
-    snprintf(stamp_argument, sizeof stamp_argument, "%c%d",
-             clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1);
+    snprintf(stamp_argument, sizeof stamp_argument, "%c%d", clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm',
+             bench->stamp_child ? bench->stamps_fd : -1);
     bench->program = path;
     bench->arguments = arguments;
     return 0;

@@ -31,8 +31,8 @@ static inline void launch_reaped(struct sample *sample) {
     sample->cpu_after = (int32_t)stamp.cpu;
 }
 
-/* The new task's own first code: the clock is read first, then stored, since the store faults once in a forked
- * child (its page tables hold no shared pages) and that must not be part of the stamp. */
+/* The new task's own first code: the clock is read first, then stored, since the store faults once in a
+ * forked child (its page tables hold no shared pages) and that must not be part of the stamp. */
 static inline void launch_task_runs(const struct bench *bench) {
     if (bench->request->stamp_spin_ns > 0) {
         clock_spin((uint64_t)bench->request->stamp_spin_ns);

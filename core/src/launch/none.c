@@ -11,9 +11,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return 0;
 }
 
-static const struct null_reason NULLS[] = {{"task_runs_ns", "nothing is launched"},
-                                           {"image_runs_ns", "nothing is launched"},
-                                           {NULL, NULL}};
+static const struct null_reason NULLS[] = {
+    {"task_runs_ns", "nothing is launched"}, {"image_runs_ns", "nothing is launched"}, {NULL, NULL}};
 static const char *const AXES[] = {"linkage", "placement", NULL};
 
 const struct workload launch_none = {

@@ -1,9 +1,8 @@
 /* launch.posix_spawn
- * Timed: from before posix_spawn() with no actions until it returns, until the new program's entry (stamped by our
- * own targets), until waitpid has returned.
- * Bias: before the exec the child runs only the C library's code, on memory shared with the parent, so task_runs
- * does not exist; the parent sleeps until the exec has happened, so call_returns contains it.
- * Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
+ * Timed: from before posix_spawn() with no actions until it returns, until the new program's entry (stamped
+ * by our own targets), until waitpid has returned. Bias: before the exec the child runs only the C library's
+ * code, on memory shared with the parent, so task_runs does not exist; the parent sleeps until the exec has
+ * happened, so call_returns contains it. Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -22,7 +21,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static const struct null_reason NULLS[] = {
     {"task_runs_ns", "before the exec the child runs only the C library's code"}, {NULL, NULL}};
 
-static const char *const AXES[] = {"call_spin_ns", "linkage", "page_kind", "pages",  "parent_bytes",
+static const char *const AXES[] = {"call_spin_ns", "linkage", "page_kind", "pages", "parent_bytes",
                                    "placement",    "program", "stages",    NULL};
 
 const struct workload launch_posix_spawn = {

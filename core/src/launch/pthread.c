@@ -1,9 +1,9 @@
 /* launch.pthread
  * Timed: from before pthread_create() with default attributes until it returns, until the thread's first own
  * instruction, until pthread_join has returned. Outside: storing the sample.
- * Bias: join returns when the kernel has cleared the thread's tid, while the thread may still be leaving the kernel
- * on another CPU; the next launch can meet it there. From the second launch on the C library reuses the stack.
- * Source: pthread_create(3); the interval of bendersky-2018 and loop-10000.
+ * Bias: join returns when the kernel has cleared the thread's tid, while the thread may still be leaving the
+ * kernel on another CPU; the next launch can meet it there. From the second launch on the C library reuses
+ * the stack. Source: pthread_create(3); the interval of bendersky-2018 and loop-10000.
  */
 #include <pthread.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* launch.stamp
- * Timed: inside a forked child, the first stamp: reading the clock and storing it in the shared page, whose first
- * store faults because fork copies no page tables of shared memory. It is what stages=all adds to a fork's reaped.
+ * Timed: inside a forked child, the first stamp: reading the clock and storing it in the shared page, whose
+ * first store faults because fork copies no page tables of shared memory. It is what stages=all adds to a
+ * fork's reaped.
  */
 #include <errno.h>
 #include <unistd.h>

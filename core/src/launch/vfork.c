@@ -1,8 +1,7 @@
 /* launch.vfork
- * Timed: as launch.fork, with vfork(). The parent sleeps until the child has left, so call_returns contains the
- * child's whole life and is never ranked.
- * Bias: the child runs on the parent's stack and memory; its stamp costs no fault.
- * Source: vfork(2); CLONE_VM | CLONE_VFORK.
+ * Timed: as launch.fork, with vfork(). The parent sleeps until the child has left, so call_returns contains
+ * the child's whole life and is never ranked. Bias: the child runs on the parent's stack and memory; its
+ * stamp costs no fault. Source: vfork(2); CLONE_VM | CLONE_VFORK.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -147,7 +147,8 @@ static int check_tasks(const char *root, const char *cgroups, const struct limit
         int64_t room = group_room(root, cgroups, group, where, sizeof where);
         if (room < need->tasks) {
             return reason_set(reason, -EAGAIN,
-                              "needs %" PRId64 " tasks, but %s leaves %" PRId64 "; raise it, or ask for fewer",
+                              "needs %" PRId64 " tasks, but %s leaves %" PRId64
+                              "; raise it, or ask for fewer",
                               need->tasks, where, room);
         }
     }

@@ -44,8 +44,8 @@ static int64_t field_kb(const char *text, const char *key) {
     return at == NULL ? -1 : strtoll(at + strlen(key), NULL, 10);
 }
 
-/* Asks the kernel that all of the memory is resident and none of it huge. The region is the one VMA that starts at
- * its address; mincore would not tell huge pages. */
+/* Asks the kernel that all of the memory is resident and none of it huge. The region is the one VMA that
+ * starts at its address; mincore would not tell huge pages. */
 static int verify_small_pages(const struct bench *bench, struct reason *reason) {
     static char line[512];
     char start[40];
@@ -67,10 +67,9 @@ static int verify_small_pages(const struct bench *bench, struct reason *reason) 
     }
     fclose(smaps);
     if (rss_kb * 1024 < bench->request->parent_bytes || huge_kb > 0) {
-        return reason_set(reason, -ENOMEM,
-                          "asked for %lld kB in 4 KiB pages, but %lld kB are resident and %lld kB huge",
-                          (long long)bench->request->parent_bytes >> 10, (long long)rss_kb,
-                          (long long)huge_kb);
+        return reason_set(
+            reason, -ENOMEM, "asked for %lld kB in 4 KiB pages, but %lld kB are resident and %lld kB huge",
+            (long long)bench->request->parent_bytes >> 10, (long long)rss_kb, (long long)huge_kb);
     }
     return 0;
 }

@@ -18,8 +18,8 @@ struct parent_facts {
     int64_t vmas;
 };
 
-/* Reads this process's page tables, resident set and VMAs through `scratch` (shared memory of ours, so that reading
- * does not grow what is measured). */
+/* Reads this process's page tables, resident set and VMAs through `scratch` (shared memory of ours, so that
+ * reading does not grow what is measured). */
 void parent_facts_read(struct parent_facts *facts, char *scratch, size_t capacity);
 
 #endif

@@ -1,5 +1,6 @@
-/* Memory for samples: shared and populated before anything is measured, because private sample memory would be
- * part of the page tables that the measured fork copies, and an unpopulated one would fault in the interval. */
+/* Memory for samples: shared and populated before anything is measured, because private sample memory would
+ * be part of the page tables that the measured fork copies, and an unpopulated one would fault in the
+ * interval. */
 #ifndef CLONOMETER_SAMPLES_H
 #define CLONOMETER_SAMPLES_H
 
@@ -20,8 +21,8 @@ struct sample {
     int32_t error;     /* 0, or the errno of a launch that failed */
 };
 
-/* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd program
- * can reach it too. */
+/* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd
+ * program can reach it too. */
 struct stamps {
     uint64_t task_ticks;
     /* ticks and CPU side by side: a target writes them with one call, so that its stamp costs little */
@@ -32,8 +33,8 @@ struct stamps {
     uint64_t extra_ticks;
 };
 
-/* One mapping for everything the probe writes while it measures, since each mapping more would be a VMA that the
- * measured fork duplicates. The stamp page comes first. */
+/* One mapping for everything the probe writes while it measures, since each mapping more would be a VMA that
+ * the measured fork duplicates. The stamp page comes first. */
 struct arena {
     int fd; /* its memory file, inherited through exec */
     unsigned char *memory;

@@ -10,7 +10,8 @@
 /* The CPU this task runs on. */
 uint32_t sys_cpu(void);
 
-/* Reads a small file whole into `buffer` and ends it with NUL; what does not fit is cut. Its length or -errno. */
+/* Reads a small file whole into `buffer` and ends it with NUL; what does not fit is cut. Its length or
+ * -errno. */
 long sys_read_file(const char *path, char *buffer, size_t capacity);
 
 /* Writes all of `data`, going on after EINTR and short writes. 0 or -errno. */
