@@ -14,7 +14,7 @@ _STATUS = "/proc/self/status"
 # The inode of the initial PID namespace is fixed: PROC_PID_INIT_INO in include/linux/proc_ns.h.
 _INITIAL_PID_NAMESPACE = "pid:[4026531836]"
 _INITIAL_USER_NAMESPACE = "user:[4026531837]"  # PROC_USER_INIT_INO
-# A text, since a list of 41 would take as many lines; in the order of their numbers, include/uapi/linux/capability.h.
+# In the order of their numbers, include/uapi/linux/capability.h; a list of 41 would take as many lines.
 _CAPABILITIES = (
     "chown dac_override dac_read_search fowner fsetid kill setgid setuid setpcap linux_immutable "
     "net_bind_service net_broadcast net_admin net_raw ipc_lock ipc_owner sys_module sys_rawio sys_chroot "

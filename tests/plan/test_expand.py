@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import pytest
+
+from clonometer.errors import PlanError
+from clonometer.plan.expand import Entry, expand
+from clonometer.plan.types import Limits
+
+
+def entry(workloads, settings=None, temperatures=None, place="here", **limits):
+    return Entry(place, workloads, settings or {}, temperatures, limits)
+
+
+def texts(targets):
+    return [[cell.text for cell in target.cells] for target in targets]
+
+
+def refused(entries, catalogue):
+    with pytest.raises(PlanError) as caught:
+        expand(entries, catalogue)
+    return caught.value
+
+
+def test_workloads_are_crossed_with_values(catalogue):
+    settings = {"parent_bytes": ["2MiB", 1 << 26], "placement": ["pinned", "free"]}
+    targets = expand([entry(["launch.fork", "launch.pthread"], settings, ["warm"])], catalogue)
+    assert [text for [text] in texts(targets)] == [
+        f"{workload}[parent_bytes={size}{placement},temperature=warm]"
+        for workload in ("launch.fork", "launch.pthread")
+        for size in ("2MiB", "64MiB")
+        for placement in ("", ",placement=free")
+    ]
+    assert {target.condition["parent_bytes"] for target in targets} == {1 << 21, 1 << 26}
+
+
+def test_temperatures_share_a_target_cold_first(catalogue):
+    [target] = expand([entry(["launch.fork"], None, ["warm", "cold"])], catalogue)
+    assert [cell.temperature for cell in target.cells] == ["cold", "warm"]
+
+
+def test_without_temperatures_a_workload_has_all_its_own(catalogue):
+    targets = expand([entry(["launch.fork", "launch.stamp", "clock.used"])], catalogue)
+    assert texts(targets) == [
+        ["launch.fork[temperature=cold]", "launch.fork[temperature=warm]"],
+        ["launch.stamp[temperature=warm]"],
+        ["clock.used"],
+    ]
+
+
+def test_a_workload_without_temperature_ignores_it(catalogue):
+    assert texts(expand([entry(["clock.used"], None, ["cold"])], catalogue)) == [["clock.used"]]
+
+
+def test_a_temperature_that_a_named_workload_lacks_is_refused(catalogue):
+    error = refused([entry(["launch.stamp"], None, ["cold"])], catalogue)
+    assert error.message == "here: launch.stamp is not measured cold"
+    assert error.hint == "it is measured warm"
+
+
+def test_an_unknown_temperature_is_refused(catalogue):
+    assert "did you mean 'cold'" in refused([entry(["launch.fork"], None, ["colt"])], catalogue).message
+
+
+def test_a_glob_takes_the_temperatures_and_axes_that_each_workload_has(catalogue):
+    targets = expand([entry(["launch.*"], {"parent_bytes": ["1GiB"]}, ["cold"])], catalogue)
+    assert ["launch.none"] in texts(targets)
+    assert ["launch.fork[parent_bytes=1GiB,temperature=cold]"] in texts(targets)
+    assert not any(target.workload in ("launch.stamp", "clock.used") for target in targets)
+
+
+def test_a_named_workload_must_have_the_axis_and_the_error_lists_those_it_has(catalogue):
+    error = refused([entry(["launch.none"], {"parent_bytes": [0]})], catalogue)
+    assert "unknown axis of launch.none 'parent_bytes'" in error.message
+    assert error.hint == "what exists: linkage, placement"
+
+
+def test_an_axis_that_no_workload_of_a_glob_has_is_refused(catalogue):
+    error = refused([entry(["clock.*"], {"parent_bytes": [0]})], catalogue)
+    assert "no workload of clock.* has the axis 'parent_bytes'" in error.message
+    assert error.hint == "the axes they have: linkage, placement"
+    assert "did you mean 'pages'" in refused([entry(["clock.*"], {"page": ["first"]})], catalogue).message
+
+
+def test_an_unknown_workload_names_the_nearest(catalogue):
+    error = refused([entry(["launch.fokr"])], catalogue)
+    assert error.message == "here: unknown workload 'launch.fokr'; did you mean 'launch.fork'?"
+    assert "launch.pthread" in (error.hint or "")
+    assert "launch.p*z" in refused([entry(["launch.p*z"])], catalogue).message
+
+
+def test_a_condition_named_twice_is_one_target(catalogue):
+    targets = expand(
+        [
+            entry(["launch.fork"], None, ["warm"], samples=50),
+            entry(["launch.pthread"]),
+            entry(["launch.fork"], {"parent_bytes": [0, "0"]}, ["cold"], blocks=2),
+        ],
+        catalogue,
+    )
+    assert [target.workload for target in targets] == ["launch.fork", "launch.pthread"]
+    assert [cell.temperature for cell in targets[0].cells] == ["cold", "warm"]
+    assert targets[0].limits == Limits(samples=50, blocks=2)
+    assert targets[1].limits == Limits()
+
+
+def test_a_condition_with_two_limits_of_a_kind_is_refused(catalogue):
+    entries = [
+        entry(["launch.fork"], None, ["warm"], "cells 1", samples=50),
+        entry(["launch.f*k"], None, ["cold"], "cells 2", samples=60),
+    ]
+    error = refused(entries, catalogue)
+    assert error.message == "cells 2: launch.fork has samples = 60 here and 50 in cells 1"
+
+
+def test_what_this_machine_lacks_stays_in_the_plan(catalogue):
+    targets = expand(
+        [entry(["launch.fork"], {"linkage": ["musl"]}, ["warm"]), entry(["launch.absent"])], catalogue
+    )
+    assert texts(targets)[0] == ["launch.fork[linkage=musl,temperature=warm]"]
+    assert targets[1].workload == "launch.absent"
+
+
+def test_clean_pages_have_no_cold_launch(catalogue):
+    settings = {"parent_bytes": ["64MiB"], "pages": ["first", "clean"]}
+    first, clean = expand([entry(["launch.fork"], settings)], catalogue)
+    assert [cell.temperature for cell in first.cells] == ["cold", "warm"]
+    assert [cell.temperature for cell in clean.cells] == ["warm"]
+
+
+def test_pages_without_memory_are_left_out(catalogue):
+    settings = {"parent_bytes": [0, "64MiB"], "pages": ["rewritten", "first", "clean"]}
+    targets = expand([entry(["launch.fork"], settings, ["warm"])], catalogue)
+    kept = [(target.condition["parent_bytes"], target.condition["pages"]) for target in targets]
+    assert kept == [(0, "rewritten"), *((1 << 26, pages) for pages in ("rewritten", "first", "clean"))]
+
+
+def test_an_entry_of_which_nothing_is_left_is_refused(catalogue):
+    settings = {"parent_bytes": ["64MiB"], "pages": ["clean"]}
+    assert "only an earlier fork" in refused([entry(["launch.fork"], settings, ["cold"])], catalogue).message
+    assert "parent_bytes=0" in refused([entry(["launch.fork"], {"pages": ["first"]})], catalogue).message
+    assert "no such temperature" in refused([entry(["launch.st*"], None, ["cold"])], catalogue).message
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "message"),
+    [
+        ("parent_bytes", "64Mi B", "takes a size such as"),
+        ("parent_bytes", -1, "the least is 0"),
+        ("parent_bytes", 1.5, "takes a size such as"),
+        ("parent_bytes", True, "takes a size such as"),
+        ("open_files", 2, "open_files = 2: the least is 3"),
+        ("open_files", "many", "takes a whole number"),
+        ("open_files", "4KiB", "takes a whole number"),
+        ("placement", "fre", "did you mean 'free'"),
+        ("placement", 1, "takes one of pinned, free"),
+        ("program", "", "takes a text"),
+        ("program", 7, "takes a text"),
+    ],
+)
+def test_a_wrong_value_names_axis_and_what_it_takes(catalogue, axis, value, message):
+    error = refused([entry(["launch.fork_exec"], {axis: [value]})], catalogue)
+    assert error.message.startswith("here: ")
+    assert axis in error.message
+    assert message in error.message
+
+
+def test_easing_lowers_the_base_but_not_what_was_asked_for(catalogue):
+    dear = entry(["launch.fork"], {"parent_bytes": ["1GiB"]}, ["warm"], samples=7)
+    [eased] = expand([dear], catalogue, ease=True)
+    assert (eased.limits.warmup, eased.limits.blocks, eased.limits.samples) == (1, 1, 7)
+    [plain] = expand([dear], catalogue)
+    assert plain.limits == Limits(samples=7)

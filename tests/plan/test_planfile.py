@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clonometer.errors import PlanError, UsageError
+from clonometer.plan.planfile import load_plan, parse_plan, plan_names, plan_title
+from clonometer.plan.types import Limits
+
+REPOSITORY = Path(__file__).parents[2]
+SCHEMA = json.loads((REPOSITORY / "docs/schemas/plan.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+MINIMAL = 'schema = 1\n[[cells]]\nworkloads = "launch.fork"\n'
+
+
+def parse(toml, catalogue):
+    return parse_plan(toml, "mine.toml", catalogue, default_name="mine")
+
+
+def shipped_text(name):
+    folder = REPOSITORY / "src/clonometer/plan/plans"
+    return (folder / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def test_a_minimal_plan_has_the_defaults(catalogue):
+    plan = parse(MINIMAL, catalogue)
+    assert (plan.name, plan.title, plan.budget_seconds) == ("mine", "mine", 60.0)
+    assert [target.limits for target in plan.targets] == [Limits()]
+    assert [cell.text for cell in plan.cells] == [
+        "launch.fork[temperature=cold]",
+        "launch.fork[temperature=warm]",
+    ]
+
+
+def test_limits_of_an_entry_stand_over_those_of_the_plan(catalogue):
+    plan = parse(
+        "schema = 1\n[limits]\nsamples = 90\nblock_limit_ms = 7\n"
+        '[[cells]]\nworkloads = "clock.used"\n[cells.limits]\nsamples = 30\nprocesses = 15\n'
+        '[[cells]]\nworkloads = "launch.none"\n',
+        catalogue,
+    )
+    assert plan.targets[0].limits == Limits(processes=15, samples=30, block_limit_ns=7_000_000)
+    assert plan.targets[1].limits == Limits(samples=90, block_limit_ns=7_000_000)
+
+
+WRONG = [
+    ("schema = ", "mine.toml: is no TOML", True),
+    ("[[cells]]\nworkloads = 'launch.fork'", "schema is missing", True),
+    ("schema = 2\n[[cells]]\nworkloads = 'launch.fork'", "schema is 2", True),
+    ("schema = 1", "has no [[cells]]", True),
+    ("schema = 1\ncells = []", "has no [[cells]]", True),
+    ("schema = 1\ncells = 'launch.fork'", "has no [[cells]]", True),
+    ("schema = 1\ncells = [1]", "cells 1: is no table", True),
+    ("budget = 3\n" + MINIMAL, "unknown key 'budget'; did you mean 'budget_seconds'", True),
+    ("budget_seconds = 0\n" + MINIMAL, "budget_seconds takes", True),
+    ("budget_seconds = true\n" + MINIMAL, "budget_seconds takes", True),
+    ("budget_seconds = 'long'\n" + MINIMAL, "budget_seconds takes", True),
+    ("title = 3\n" + MINIMAL, "title must be a text", True),
+    ("limits = 3\n" + MINIMAL, "limits: is no table", True),
+    ("limits.sample = 3\n" + MINIMAL, "limits: unknown limit 'sample'; did you mean 'samples'", True),
+    ("limits.samples = 0\n" + MINIMAL, "samples = 0: samples takes a whole number from 1", True),
+    ("limits.blocks = 1.5\n" + MINIMAL, "blocks = 1.5", True),
+    ("limits.warmup = true\n" + MINIMAL, "warmup = True", True),
+    (MINIMAL + "limits.samples = -1", "mine.toml: cells 1: limits: samples", True),
+    (
+        MINIMAL + "temperatures = 'warm'",
+        "cells 1: unknown key 'temperatures'; did you mean 'temperature'",
+        True,
+    ),
+    (MINIMAL + "temperature = 'hot'", "unknown temperature 'hot'", True),
+    (MINIMAL + "temperature = []", "temperature: must be a text or a list", True),
+    (MINIMAL + "set = 1", "set: is no table", True),
+    (MINIMAL + "set.pages = []", "set.pages has no value", True),
+    (MINIMAL + "set.pages = [['first']]", "takes one of", True),
+    (MINIMAL + "set.temperature = 'warm'", "unknown axis of launch.fork 'temperature'", True),
+    (MINIMAL + "set.pages = ''", "takes one of", True),
+    (MINIMAL + "set.page = 'first'", "unknown axis of launch.fork 'page'; did you mean 'pages'", False),
+    (MINIMAL + "set.pages = 'clear'", "unknown value of pages 'clear'; did you mean 'clean'", False),
+    ("schema = 1\n[[cells]]\nset.pages = 'first'", "workloads is missing", True),
+    ("schema = 1\n[[cells]]\nworkloads = []", "workloads: must be a text or a list", True),
+    ("schema = 1\n[[cells]]\nworkloads = 'launch.frok'", "did you mean 'launch.fork'", False),
+]
+
+
+@pytest.mark.parametrize(("toml", "message", "by_form"), WRONG, ids=[message for _, message, _ in WRONG])
+def test_a_wrong_plan_is_refused_with_file_and_place(catalogue, toml, message, by_form):
+    with pytest.raises(PlanError) as caught:
+        parse(toml, catalogue)
+    assert caught.value.message.startswith("mine.toml: ")
+    assert message in caught.value.message
+    assert caught.value.exit_status == 2
+    if "no TOML" not in message:
+        assert VALIDATOR.is_valid(tomllib.loads(toml)) is not by_form
+
+
+COUNTS = st.integers(0, 400) | st.booleans() | st.just("x")
+SIZES = st.integers(0, 1 << 31) | st.sampled_from(["64KiB", "2MiB", "1GiB"])
+ONE_OR_MORE = {
+    "parent_bytes": st.lists(SIZES, max_size=3) | SIZES,
+    "placement": st.sampled_from(["pinned", "free", ["free"], ["pinned", "free"], [], ""]),
+}
+LIMITS = st.fixed_dictionaries({}, optional={"samples": COUNTS, "warmup": COUNTS, "block_limit_ms": COUNTS})
+ENTRIES = st.fixed_dictionaries(
+    {"workloads": st.sampled_from(["launch.fork", ["launch.fork", "launch.vfork"], "launch.?fork", [], [3]])},
+    optional={
+        "temperature": st.sampled_from(["cold", "warm", ["cold", "warm"], [], "hot"]),
+        "set": st.fixed_dictionaries({}, optional=ONE_OR_MORE),
+        "limits": LIMITS,
+    },
+)
+DOCUMENTS = st.fixed_dictionaries(
+    {"schema": st.just(1), "cells": st.lists(ENTRIES, max_size=1)},
+    optional={
+        "name": st.just("mine"),
+        "budget_seconds": st.sampled_from([0, 1, 2.5, -1, "x"]),
+        "limits": LIMITS,
+        "other": st.just(1),
+    },
+)
+
+
+def to_toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {to_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(to_toml(item) for item in value) + "]"
+    return json.dumps(value)
+
+
+@given(DOCUMENTS)
+def test_reader_and_schema_agree_on_the_form(catalogue, document):
+    toml = "\n".join(f"{key} = {to_toml(value)}" for key, value in document.items())
+    assert tomllib.loads(toml) == document
+    try:
+        parse(toml, catalogue)
+    except PlanError:
+        accepted = False
+    else:
+        accepted = True
+    assert accepted == VALIDATOR.is_valid(document)
+
+
+def test_the_schema_is_itself_valid_and_knows_the_defaults(catalogue):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    limits = {key: entry["default"] for key, entry in SCHEMA["$defs"]["limits"]["properties"].items()}
+    toml = "schema = 1\n" + "".join(f"limits.{key} = {value}\n" for key, value in limits.items())
+    plan = parse(toml + "[[cells]]\nworkloads = 'launch.fork'", catalogue)
+    assert plan.targets[0].limits == Limits()
+    assert SCHEMA["properties"]["budget_seconds"]["default"] == plan.budget_seconds
+
+
+def test_the_example_of_the_documentation_is_a_plan(catalogue):
+    text = (REPOSITORY / "docs/plan.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    assert VALIDATOR.is_valid(tomllib.loads(example))
+    plan = parse(example, catalogue)
+    assert (plan.name, plan.budget_seconds, len(plan.cells)) == ("memory", 30.0, 8 + 2)
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_shipped_plans_are_valid_and_named_after_their_files(catalogue, name):
+    VALIDATOR.validate(tomllib.loads(shipped_text(name)))
+    plan = load_plan(name, catalogue)
+    assert plan.name == name
+    assert plan.title == plan_title(name)
+
+
+def test_a_plan_is_found_by_path(catalogue, tmp_path, monkeypatch):
+    (tmp_path / "mine.toml").write_text(MINIMAL, encoding="utf-8")
+    assert load_plan(tmp_path / "mine.toml", catalogue).name == "mine"
+    monkeypatch.chdir(tmp_path)
+    assert load_plan("mine.toml", catalogue).name == "mine"
+    assert load_plan("./mine.toml", catalogue).name == "mine"
+
+
+def test_an_unknown_plan_names_the_nearest_or_the_file(catalogue, tmp_path, monkeypatch):
+    with pytest.raises(UsageError, match="unknown plan 'defalt'; did you mean 'default'") as caught:
+        load_plan("defalt", catalogue)
+    assert "default" in (caught.value.hint or "")
+    monkeypatch.chdir(tmp_path)
+    Path("mine").write_text(MINIMAL, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        load_plan("mine", catalogue)
+    assert caught.value.hint == "a file of that name exists: write ./mine"
+
+
+def test_a_file_that_cannot_be_read_is_refused(catalogue, tmp_path):
+    with pytest.raises(UsageError, match=r"cannot read plan .*absent\.toml: No such file"):
+        load_plan(tmp_path / "absent.toml", catalogue)
+    with pytest.raises(UsageError, match="Is a directory"):
+        load_plan(tmp_path, catalogue)
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(PlanError, match="no UTF-8"):
+        load_plan(tmp_path / "binary.toml", catalogue)
