@@ -1,7 +1,7 @@
 """Which target is measured next: rounds in seeded random order, within a budget.
 
-Interleaving the targets makes differences between neighbours in time possible, and a drift of the machine falls on
-all of them alike (docs/methods.md).
+Interleaving the targets makes differences between neighbours in time possible, and a drift of the machine
+falls on all of them alike (docs/methods.md).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from clonometer.plan.types import Plan
 class RoundsScheduler:
     """Rounds, each with every target once, in an order drawn anew from the seed.
 
-    A round holds the targets that still lack processes; once no target does, every target, for as long as the budget
-    lasts. The first round always ends: each target gets at least one process, whatever the budget. A later round
-    starts if at least half of its estimated cost fits in the budget, so that the budget is missed by half a round
-    at most; if the estimate was too low, the round is broken off there.
+    A round holds the targets that still lack processes; once no target does, every target, for as long as the
+    budget lasts. The first round always ends: each target gets at least one process, whatever the budget. A
+    later round starts if at least half of its estimated cost fits in the budget, so that the budget is missed
+    by half a round at most; if the estimate was too low, the round is broken off there.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class RoundsScheduler:
         self._dropped.add(target)
 
     def stopped_by(self, target: int) -> str | None:
-        """Say what ended the measuring of ``target``: ``processes`` or ``budget``; None where it was dropped."""
+        """Say what ended the measuring of ``target``: ``processes`` or ``budget``; None if it was dropped."""
         if target in self._dropped:
             return None
         return "budget" if self._short(target) else "processes"
@@ -96,7 +96,8 @@ class RoundsScheduler:
             missing = [self._wanted[target] - len(self._seconds[target]) for target in live]
             if first_round and len(first_round) == len(live):
                 return None
-            return sum(max(0, count) * self._cost_s([t]) for t, count in zip(live, missing, strict=True))
+            costs_s = [self._cost_s([target]) for target in live]
+            return sum(max(0, count) * cost_s for count, cost_s in zip(missing, costs_s, strict=True))
         return max(self._budget_s - elapsed_s, self._cost_s(first_round), 0.0)
 
     def _live(self) -> list[int]:
@@ -125,4 +126,6 @@ class RoundsScheduler:
     def _cost_s(self, targets: Sequence[int]) -> float:
         known = [median(seconds) for seconds in self._seconds if seconds]
         unknown_s = median(known) if known else 0.0
-        return sum(median(self._seconds[target]) if self._seconds[target] else unknown_s for target in targets)
+        return sum(
+            median(self._seconds[target]) if self._seconds[target] else unknown_s for target in targets
+        )

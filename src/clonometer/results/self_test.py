@@ -1,9 +1,9 @@
 """The known answer: delays of known length, injected at known places, must move the stages that they should.
 
-Pinned to one CPU, parent and child run one after the other: the child starts when the parent blocks. So a delay after
-the parent's call moves all three stages; before the child's stamp, ``task_runs`` and ``reaped``; before the child's
-exit, ``reaped`` alone. With the child on another CPU they overlap: a delay after the parent's call moves
-``call_returns``, leaves ``task_runs``, and moves ``reaped`` by no more than itself.
+Pinned to one CPU, parent and child run one after the other: the child starts when the parent blocks. So a
+delay after the parent's call moves all three stages; before the child's stamp, ``task_runs`` and ``reaped``;
+before the child's exit, ``reaped`` alone. With the child on another CPU they overlap: a delay after the
+parent's call moves ``call_returns``, leaves ``task_runs``, and moves ``reaped`` by no more than itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ WALL_SHARE = 0.01
 _LEAST_SAMPLES = 20
 _SHARE = 0.05
 _FLOOR_NS = 3_000.0
-# A parent that waits longer lets its CPU sleep deeper, and wakes later: an effect of the machine, not an error of the
-# clock. It is allowed where parent and child are on two CPUs.
+# A parent that waits longer lets its CPU sleep deeper, and wakes later: an effect of the machine, not an
+# error of the clock. It is allowed where parent and child are on two CPUs.
 _WAKE_FLOOR_NS = 30_000.0
 
 
@@ -57,8 +57,8 @@ class KnownSamples:
 class Check:
     """One prediction and what came of it.
 
-    ``expected_low_ns`` and ``expected_high_ns`` bound the move in ns, tolerance included; ``moved_ns`` is None where
-    nothing could be said, and ``passed`` is None with it. ``reason`` then says why.
+    ``expected_low_ns`` and ``expected_high_ns`` bound the move in ns, tolerance included; ``moved_ns`` is
+    None where nothing could be said, and ``passed`` is None with it. ``reason`` then says why.
     """
 
     workload: str
@@ -87,9 +87,10 @@ class WallCheck:
 def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
     """Compare how far each stage moved with what the placement predicts.
 
-    The move is the difference of the medians of block medians, with and without the delay. The tolerance is 5% of the
-    delay, and in addition the larger of 3 us and the spread of the block medians (their median absolute deviation
-    from their median, three times over); on two CPUs the floor is 30 us for the stages that end with a wake-up.
+    The move is the difference of the medians of block medians, with and without the delay. The tolerance is
+    5% of the delay, and in addition the larger of 3 us and the spread of the block medians (their median
+    absolute deviation from their median, three times over); on two CPUs the floor is 30 us for the stages
+    that end with a wake-up.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def check_walls(measured: Sequence[KnownSamples]) -> list[WallCheck]:
 
 
 def passed(moves: Iterable[Check], walls: Iterable[WallCheck]) -> bool:
-    """Whether something was observed and nothing failed; with one CPU, say, half of the moves cannot be observed."""
+    """Whether something was observed and nothing failed; one CPU alone cannot show half of the moves."""
     verdicts = [check.passed for check in moves]
     return True in verdicts and False not in verdicts and all(check.passed for check in walls)
 
@@ -150,8 +151,10 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
 
     Examples
     --------
-    >>> predicted_ns("call_spin_ns", "task_runs", "pinned", 200), predicted_ns("call_spin_ns", "reaped", "free", 200)
-    ((200.0, 200.0), (0.0, 200.0))
+    >>> predicted_ns("call_spin_ns", "task_runs", "pinned", 200)
+    (200.0, 200.0)
+    >>> predicted_ns("call_spin_ns", "reaped", "free", 200)
+    (0.0, 200.0)
     """
     # The first stage, in the order of STAGES, that each delay can reach.
     reached = STAGES.index(stage) >= SPINS.index(spin)
@@ -159,7 +162,9 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
         return 0.0, 0.0
     if placement == "free" and stage == "reaped":
         # The parent may still have been busy when the child was done: that slack is used up first.
-        return (0.0 if spin == "call_spin_ns" or injected_ns < 100_000 else injected_ns / 2), float(injected_ns)
+        return (0.0 if spin == "call_spin_ns" or injected_ns < 100_000 else injected_ns / 2), float(
+            injected_ns
+        )
     return float(injected_ns), float(injected_ns)
 
 
@@ -172,7 +177,10 @@ def _judge(case: Check, plain: NDArray[np.float64], moved: NDArray[np.float64]) 
     if not len(plain) or not len(moved):
         seen = "another CPU" if case.placement == "free" else "the same CPU"
         return dataclasses.replace(
-            case, expected_low_ns=low, expected_high_ns=high, reason=f"too few launches had the child on {seen}"
+            case,
+            expected_low_ns=low,
+            expected_high_ns=high,
+            reason=f"too few launches had the child on {seen}",
         )
     spread = max(_deviation(plain), _deviation(moved))
     waits = case.placement == "free" and case.stage != "call_returns"

@@ -1,0 +1,76 @@
+"""Answers: reading a run's results, and printing them the same way for every command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.errors import unknown
+from clonometer.plan.cell import matches
+
+if TYPE_CHECKING:
+    from clonometer.results.types import Results
+
+
+def read_results(path: Path) -> Results:
+    """Open a run file and compute its results.
+
+    Raises
+    ------
+    RunFileError
+        If it is no sound run file.
+    """
+    from clonometer.results import summarize
+    from clonometer.runfile import open_run
+
+    with open_run(path) as run:
+        return summarize(run, str(path))
+
+
+def print_answer(results: Results, *, as_json: bool, wide: bool) -> None:
+    """Print the answer on standard output: for people, or as one JSON object."""
+    if as_json:
+        from clonometer.results.as_json import results_to_json
+
+        click.echo(json.dumps(results_to_json(results), indent=2, allow_nan=False))
+        return
+    from clonometer.views.terminal import render_answer
+
+    colour = wants_colour(sys.stdout)
+    text = render_answer(
+        results,
+        width=plain_width(),
+        wide=wide,
+        colour=colour,
+        ascii_only=not can_write(sys.stdout, "µ×…│▁±–"),
+    )
+    # click strips colour from what is no terminal; the choice has been made above.
+    click.echo(text, nl=False, color=colour)
+
+
+def keep_cells(results: Results, globs: Sequence[str]) -> Results:
+    """Keep the rows of cells that match any of the globs; findings rest on the whole run and stay.
+
+    Raises
+    ------
+    UsageError
+        If a glob matches no cell of the run.
+    """
+    if not globs:
+        return results
+    names = [status.cell for status in results.cell_statuses]
+    for glob in globs:
+        if not any(matches(name, [glob]) for name in names):
+            raise unknown("cell", glob, names)
+    return replace(
+        results,
+        cells=[row for row in results.cells if matches(row.cell, globs)],
+        cell_statuses=[status for status in results.cell_statuses if matches(status.cell, globs)],
+    )

@@ -1,0 +1,80 @@
+"""The command group; each subcommand's module is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import rich_click as click
+
+from clonometer.cli.examples import examples
+from clonometer.errors import unknown
+
+_MODULES = {
+    "run": "run",
+    "show": "show",
+    "report": "report",
+    "list": "listing",
+    "recover": "recover",
+    "doctor": "doctor",
+    "completion": "completion",
+}
+
+_EXAMPLES = examples(
+    "clonometer run                         the default plan, about a minute",
+    "clonometer run launch.fork launch.pthread --set parent_bytes=0,1GiB",
+    "clonometer show clonometer-run.parquet --wide",
+    "clonometer report clonometer-run.parquet --out report.html",
+    "clonometer list                        what this machine can measure",
+    "clonometer doctor --self-test          does the instrument tell the truth here?",
+)
+
+
+class LazyGroup(click.RichGroup):
+    """A group that imports a subcommand only when it is used or listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which they are usually wanted."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command, or None if there is none of that name."""
+        if cmd_name not in _MODULES:
+            return None
+        command = import_module(f"clonometer.cli.{_MODULES[cmd_name]}").command
+        return command if isinstance(command, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an unknown one is answered with the nearest match."""
+        if args and not args[0].startswith("-") and args[0] not in _MODULES:
+            raise unknown("command", args[0], _MODULES)
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from clonometer._version import __version__
+
+        click.echo(f"clonometer {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=_EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def app() -> None:
+    """Clonometer tells you what a task costs on this machine, why, and what to do about it.
+
+    A task is what clone() makes: a process, a thread, or anything between.
+    """

@@ -1,0 +1,66 @@
+"""How a command ends: errors as one or two clean lines, and the exit status that design gives each."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import rich_click as click
+from click.exceptions import NoArgsIsHelpError
+
+from clonometer.cli.app import app
+from clonometer.errors import ClonometerError
+
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
+
+
+def run_to_the_end(words: Sequence[str]) -> int:
+    """Run the command line and give its exit status; nothing expected ends in a traceback."""
+    try:
+        result = app.main(args=list(words), prog_name="clonometer", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our answer has gone (``| head``). Python flushes standard output once more on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except (KeyboardInterrupt, click.Abort):
+        complain("interrupted")
+        return EXIT_INTERRUPTED
+    except (ClonometerError, click.ClickException, OSError) as error:
+        return _explain(error)
+    return result if isinstance(result, int) else 0
+
+
+def complain(message: str, hint: str | None = None) -> None:
+    """Say on standard error what was wrong and, on a second line, the next step."""
+    click.echo(f"clonometer: {message}", err=True)
+    if hint:
+        click.echo(f"  {hint}", err=True)
+
+
+def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
+    """Say an expected error and give its exit status."""
+    if isinstance(error, ClonometerError):
+        complain(error.message, error.hint)
+        return error.exit_status
+    if isinstance(error, OSError):
+        # A file that vanished or a disk that filled up between our checks and the work.
+        complain(_os_message(error))
+        return ClonometerError.exit_status
+    message = error.format_message()
+    if isinstance(error, NoArgsIsHelpError):
+        click.echo(message, err=True)
+        return int(error.exit_code)
+    hint = None
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = f"'{error.ctx.command_path} --help' shows what exists"
+    complain(message[:1].lower() + message[1:].removesuffix("."), hint)
+    return int(error.exit_code)
+
+
+def _os_message(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    return f"{(error.strerror or str(error)).lower()}{where}"

@@ -1,0 +1,132 @@
+"""Progress on standard error, redrawn only while no driver measures."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import wants_colour
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+    from clonometer.plan.types import Plan, Target
+    from clonometer.runner.interfaces import Progress
+
+PLAIN_EVERY_S = 10.0
+
+
+def make_progress() -> Progress:
+    """A bar on a terminal, else a plain line now and then."""
+    return BarProgress() if sys.stderr.isatty() else PlainProgress()
+
+
+def name_of(target: Target) -> str:
+    """The target's condition without its temperatures, which one process measures together."""
+    text = target.cells[0].text
+    name, _, inside = text.rstrip("]").partition("[")
+    kept = ",".join(part for part in inside.split(",") if part and not part.startswith("temperature="))
+    return f"{name}[{kept}]" if kept else name
+
+
+def _left(remaining_s: float | None) -> str:
+    return "" if remaining_s is None else f", about {remaining_s:.0f} s left"
+
+
+def _complain(target: Target, status: str, reason: str | None) -> str | None:
+    if status in ("ok", "interrupted"):
+        return None
+    return f"{name_of(target)} {status}: {reason}"
+
+
+class PlainProgress:
+    """For logs: what is measured, about every ten seconds, and each failure once."""
+
+    def __init__(self) -> None:
+        self._next_s = 0.0
+        self._said: set[str] = set()
+
+    def run_started(self, plan: Plan) -> None:
+        """Say what will be measured."""
+        cells = f"{len(plan.cells)} cells by {len(plan.targets)} kinds of process"
+        click.echo(f"measuring {plan.name}: {cells}, about {plan.budget_seconds:.0f} s", err=True)
+        self._next_s = time.monotonic() + PLAIN_EVERY_S
+
+    def process_started(
+        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
+    ) -> None:
+        """Say where we are, if ten seconds have passed."""
+        if time.monotonic() >= self._next_s:
+            self._next_s = time.monotonic() + PLAIN_EVERY_S
+            click.echo(f"{elapsed_s:.0f} s measured{_left(remaining_s)}: {name_of(target)}", err=True)
+
+    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+        """Say a failure or a skip, each sentence once."""
+        line = _complain(target, status, reason)
+        if line is not None and line not in self._said:
+            self._said.add(line)
+            click.echo(line, err=True)
+
+    def run_ended(self, status: str, reason: str | None) -> None:
+        """Say nothing: the command does."""
+
+
+class BarProgress:
+    """For people: a bar with what is measured and how long is left."""
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._said: set[str] = set()
+
+    def run_started(self, plan: Plan) -> None:
+        """Open the bar."""
+        from rich.live import Live
+
+        # No thread that redraws: a refreshing bar is load on another CPU while something is measured.
+        self._live = Live(console=_console(), auto_refresh=False, transient=True)
+        self._live.start()
+
+    def process_started(
+        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
+    ) -> None:
+        """Draw once; then nothing moves until the process has ended."""
+        if self._live is not None:
+            self._live.update(_bar(target, process, elapsed_s, remaining_s), refresh=True)
+
+    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+        """Say a failure or a skip above the bar, each sentence once."""
+        line = _complain(target, status, reason)
+        if line is not None and line not in self._said and self._live is not None:
+            self._said.add(line)
+            self._live.console.print(line, markup=False, highlight=False)
+
+    def run_ended(self, status: str, reason: str | None) -> None:
+        """Remove the bar."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, no_color=not wants_colour(sys.stderr))
+
+
+def _bar(target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> Table:
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    total_s = elapsed_s + (remaining_s or 0.0)
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(width=20)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column(no_wrap=True, justify="right")
+    left = "" if remaining_s is None else f"{remaining_s:.0f} s left"
+    table.add_row(ProgressBar(total=total_s or 1.0, completed=elapsed_s, width=20), name_of(target), left)
+    return table

@@ -1,0 +1,36 @@
+"""``clonometer recover``: a killed run becomes a valid run file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from clonometer.cli.examples import examples
+
+
+@click.command(
+    epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet")
+)
+@click.argument("raw_file", metavar="RAW", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The run file; by default RAW with the suffix .parquet.",
+)
+@click.option("--force", is_flag=True, help="Replace an existing run file.")
+def command(raw_file: Path, out: Path | None, force: bool) -> None:
+    """Finish a run that was killed, from the .raw file that it left.
+
+    The run file is marked partial. The .raw file stays; it is no longer needed.
+    """
+    from clonometer.runner.recover import recover
+
+    found = recover(raw_file, raw_file.with_suffix(".parquet") if out is None else out, force)
+    click.echo(
+        f"{found.n_samples:,} samples of {found.n_processes:,} processes, status {found.status}", err=True
+    )
+    if found.fault:
+        click.echo(f"the raw file could not be read to its end: {found.fault}", err=True)
+    click.echo(f"wrote {found.path}; 'clonometer show {found.path}' shows it", err=True)

@@ -1,0 +1,207 @@
+"""Which drivers there are, what each can do, and which of them answers a request."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from clonometer.errors import DriverError, UnavailableError
+from clonometer.plan.types import Target
+from clonometer.runner.process import ANSWER_FD, supervise
+
+BIN_VARIABLE = "CLONOMETER_BIN"
+_PREFIXES = ("probe-", "driver-")
+_DESCRIBE_TIMEOUT_S = 20.0
+_CALIBRATE_TIMEOUT_S = 20.0
+# A description is some 20 kB; a program that prints for ever is no driver.
+_MOST_PIECES = 1000
+
+
+@dataclass(frozen=True)
+class Driver:
+    """One executable that speaks the driver protocol, and its description of itself."""
+
+    name: str
+    argv: tuple[str, ...]
+    description: Mapping[str, Any]
+
+    @property
+    def linkage(self) -> str | None:
+        """How it was linked, as it says itself."""
+        about = self.description.get("driver")
+        linkage = about.get("linkage") if isinstance(about, dict) else None
+        return linkage if isinstance(linkage, str) else None
+
+    def has(self, workload: str) -> bool:
+        """Whether it describes ``workload``, available here or not."""
+        entries = self.description.get("workloads")
+        return isinstance(entries, list) and any(
+            isinstance(entry, dict) and entry.get("id") == workload for entry in entries
+        )
+
+    def calibrate(self) -> dict[str, Any]:
+        """Let it calibrate the clock (docs/protocol.md).
+
+        Raises
+        ------
+        DriverError
+            If it gives no answer, or one that is no calibration.
+        """
+        clock = _ask(self.name, [*self.argv, "--calibrate"], _CALIBRATE_TIMEOUT_S)
+        if clock.get("clock") not in ("tsc", "monotonic"):
+            raise DriverError(f"{self.name} --calibrate names an unknown clock {clock.get('clock')!r}")
+        hertz = clock.get("clock_hz")
+        if clock["clock"] == "tsc" and not (isinstance(hertz, int) and hertz > 0):
+            raise DriverError(f"{self.name} --calibrate gives no frequency for the TSC but {hertz!r}")
+        return clock
+
+    def request(self, target: Target, clock: Mapping[str, Any]) -> list[str]:
+        """Write the command that measures ``target`` (docs/protocol.md)."""
+        limits = target.limits
+        keys: dict[str, object] = {"workload": target.workload}
+        # The linkage was answered by the choice of this driver.
+        keys |= {name: value for name, value in target.condition.items() if name != "linkage"}
+        temperatures = [cell.temperature for cell in target.cells if cell.temperature is not None]
+        if temperatures:
+            keys["temperatures"] = ",".join(sorted(temperatures))
+        keys |= {
+            "samples": limits.samples,
+            "blocks": limits.blocks,
+            "warmup": limits.warmup,
+            "block_limit_ns": limits.block_limit_ns,
+            "clock": clock["clock"],
+        }
+        if clock["clock"] == "tsc":
+            keys["clock_hz"] = clock["clock_hz"]
+        keys |= target.options
+        return [*self.argv, "--fd", ANSWER_FD, *(f"{key}={value}" for key, value in keys.items())]
+
+
+@dataclass(frozen=True)
+class Drivers:
+    """The drivers that can be used here, in the order of preference, and why others cannot."""
+
+    usable: tuple[Driver, ...]
+    broken: Mapping[str, str]
+
+    @property
+    def descriptions(self) -> list[Mapping[str, Any]]:
+        """What the usable drivers said of themselves, each a catalogue (docs/protocol.md)."""
+        return [driver.description for driver in self.usable]
+
+    @property
+    def linkages(self) -> list[str]:
+        """The linkages that were built."""
+        return sorted({driver.linkage for driver in self.usable if driver.linkage is not None})
+
+    def choose(self, workload: str, condition: Mapping[str, object]) -> Driver:
+        """Choose the driver that measures a workload under a condition.
+
+        Raises
+        ------
+        UnavailableError
+            If none was built with the linkage that the condition asks for, or none knows the workload.
+        """
+        able = [driver for driver in self.usable if driver.has(workload)]
+        if not able:
+            raise UnavailableError(f"no driver here performs {workload}")
+        wanted = condition.get("linkage")
+        for driver in able:
+            if wanted is None or driver.linkage == wanted:
+                return driver
+        built = sorted({driver.linkage for driver in able if driver.linkage is not None})
+        raise UnavailableError(
+            f"no driver was built with linkage {wanted}, only {', '.join(built) or 'unnamed'}"
+        )
+
+    def calibrate(self) -> dict[str, Any]:
+        """Calibrate the clock with the preferred driver.
+
+        Raises
+        ------
+        DriverError
+            If it cannot.
+        """
+        return self.usable[0].calibrate()
+
+
+def find_drivers(
+    commands: Sequence[Sequence[str]] | None = None, environ: Mapping[str, str] | None = None
+) -> Drivers:
+    """Find the drivers and let each describe itself.
+
+    Parameters
+    ----------
+    commands
+        The commands that start drivers, each a list of words, instead of a search.
+    environ
+        The environment: ``CLONOMETER_BIN`` names the folder to search instead of the package's own ``_bin``.
+
+    Raises
+    ------
+    DriverError
+        If there is no driver that can be used.
+    """
+    folder = _bin_folder(os.environ if environ is None else environ)
+    found = [tuple(command) for command in commands] if commands is not None else _search(folder)
+    usable: list[Driver] = []
+    broken: dict[str, str] = {}
+    for argv in found:
+        name = Path(argv[-1]).name
+        try:
+            usable.append(Driver(name, argv, _ask(name, [*argv, "--describe"], _DESCRIBE_TIMEOUT_S)))
+        except DriverError as error:
+            broken[name] = error.message
+    if not usable:
+        reasons = "; ".join(broken.values()) or f"none in {folder}"
+        raise DriverError(
+            f"no driver can be used: {reasons}", f"'make build' builds them; {BIN_VARIABLE} names the folder"
+        )
+    # A static driver first: it is the default everywhere, and the order of a folder is no reason for
+    # anything.
+    usable.sort(key=lambda driver: (driver.linkage != "static", driver.name))
+    return Drivers(tuple(usable), broken)
+
+
+def _bin_folder(environ: Mapping[str, str]) -> Path:
+    named = environ.get(BIN_VARIABLE)
+    if named:
+        return Path(named)
+    # The wheel is always installed as files: executables cannot be started from an archive.
+    return Path(str(resources.files("clonometer") / "_bin"))
+
+
+def _search(folder: Path) -> list[tuple[str, ...]]:
+    if not folder.is_dir():
+        return []
+    return [
+        (str(path),)
+        for path in sorted(folder.iterdir())
+        if path.name.startswith(_PREFIXES) and path.is_file() and os.access(path, os.X_OK)
+    ]
+
+
+def _ask(name: str, argv: Sequence[str], timeout_s: float) -> dict[str, Any]:
+    """Start a driver that answers with one JSON object on standard output."""
+    pieces: list[bytes] = []
+
+    def receive(data: bytes) -> bool:
+        pieces.append(data)
+        return len(pieces) < _MOST_PIECES
+
+    ending = supervise(argv, receive, timeout_s=timeout_s)
+    if ending.exit_status != 0:
+        detail = f": {ending.stderr.strip().splitlines()[-1]}" if ending.stderr.strip() else ""
+        raise DriverError(f"{name} {argv[-1]} {ending.describe()}{detail}")
+    try:
+        answer = json.loads(b"".join(pieces))
+    except ValueError as error:
+        raise DriverError(f"{name} {argv[-1]} answers no JSON: {error}") from error
+    if not isinstance(answer, dict):
+        raise DriverError(f"{name} {argv[-1]} answers no JSON object")
+    return answer

@@ -1,0 +1,65 @@
+"""What the runner is handed: who chooses the next target, and who watches."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from clonometer.plan.types import Plan, Target
+
+
+class Scheduler(Protocol):
+    """Chooses the order and the end of measuring. Targets are named by their index in the plan."""
+
+    def begin(self, plan: Plan) -> None:
+        """Take the plan; called once, before anything else."""
+
+    def next_target(self, elapsed_s: float) -> int | None:
+        """Name the target to start now, or None where measuring ends."""
+
+    def process_ended(self, target: int, seconds: float) -> None:
+        """Learn that a process of ``target`` has ended and how long it took."""
+
+    def drop(self, target: int) -> None:
+        """Learn that ``target`` must not be tried again."""
+
+    def stopped_by(self, target: int) -> str | None:
+        """Say why ``target`` got no more processes."""
+
+    def remaining_s(self, elapsed_s: float) -> float | None:
+        """Estimate what is left; None where nothing is known yet."""
+
+
+class Progress(Protocol):
+    """Watches a run. All calls come while no driver is measuring, and must return at once."""
+
+    def run_started(self, plan: Plan) -> None:
+        """Learn that outputs are open and measuring begins."""
+
+    def process_started(
+        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
+    ) -> None:
+        """Learn which target the next process measures; called just before it starts."""
+
+    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+        """Learn how that process ended: ``ok``, ``skipped`` or ``failed``."""
+
+    def run_ended(self, status: str, reason: str | None) -> None:
+        """Learn that nothing more will be measured."""
+
+
+class Silent:
+    """The progress observer that shows nothing."""
+
+    def run_started(self, plan: Plan) -> None:
+        """Show nothing."""
+
+    def process_started(
+        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
+    ) -> None:
+        """Show nothing."""
+
+    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+        """Show nothing."""
+
+    def run_ended(self, status: str, reason: str | None) -> None:
+        """Show nothing."""

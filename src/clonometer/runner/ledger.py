@@ -1,0 +1,122 @@
+"""How the cells of a run are getting on: which targets are tried again, and how each cell ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from clonometer.errors import UnavailableError
+from clonometer.plan.types import Catalogue, Plan, Target
+from clonometer.runner.drivers import Drivers
+from clonometer.runner.measure import Measured
+
+FAILURES_UNTIL_GIVEN_UP = 2
+
+
+@dataclass(frozen=True)
+class CellEnd:
+    """How a cell ended (docs/runfile.md): ``ok``, ``skipped``, ``failed`` or ``missing``."""
+
+    cell: str
+    status: str
+    reason: str | None
+    stopped_by: str | None
+
+
+@dataclass
+class _Account:
+    """What is known of one target."""
+
+    processes: int = 0
+    failures: int = 0
+    failures_in_a_row: int = 0
+    last_failure: str | None = None
+    skipped: str | None = None
+    given_up: bool = False
+    measured: set[str] = field(default_factory=set)
+
+
+class Ledger:
+    """Notes how each process ended and decides whether its target is tried again."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._accounts = [_Account() for _ in plan.targets]
+
+    def skip(self, target: int, reason: str) -> None:
+        """Note that this machine cannot measure a target."""
+        self._accounts[target].skipped = reason
+
+    def note(self, target: int, measured: Measured) -> bool:
+        """Note how a process of a target ended.
+
+        Returns
+        -------
+        bool
+            Whether the target may be tried again: not after a skip, nor after two failures in a row.
+        """
+        account = self._accounts[target]
+        if measured.status == "interrupted":
+            return True
+        account.processes += 1
+        if measured.status == "ok":
+            account.failures_in_a_row = 0
+            seen = {block.temperature for block in measured.blocks}
+            account.measured |= {
+                cell.text for cell in self._plan.targets[target].cells if cell.temperature in seen
+            }
+        elif measured.status == "skipped":
+            account.skipped = measured.reason
+        else:
+            account.failures += 1
+            account.failures_in_a_row += 1
+            account.last_failure = measured.reason
+            account.given_up = account.failures_in_a_row >= FAILURES_UNTIL_GIVEN_UP
+        return account.skipped is None and not account.given_up
+
+    def ends(self, stopped_by: Callable[[int], str | None], why_missing: str) -> list[CellEnd]:
+        """Say how each cell ended, in the order of the plan.
+
+        Parameters
+        ----------
+        stopped_by
+            The scheduler's word for why a target, by its index, got no more processes.
+        why_missing
+            The reason of cells that were never reached.
+        """
+        return [
+            self._end(cell.text, account, stopped_by(index), why_missing)
+            for index, (target, account) in enumerate(zip(self._plan.targets, self._accounts, strict=True))
+            for cell in target.cells
+        ]
+
+    @staticmethod
+    def _end(cell: str, account: _Account, stopped_by: str | None, why_missing: str) -> CellEnd:
+        failed = f"{account.failures} of {account.processes} processes failed: {account.last_failure}"
+        if account.given_up:
+            return CellEnd(cell, "failed", f"given up: {failed}", None)
+        if cell in account.measured:
+            if account.skipped is not None:
+                return CellEnd(cell, "ok", f"measured until this came: {account.skipped}", None)
+            return CellEnd(cell, "ok", failed if account.failures else None, stopped_by)
+        if account.skipped is not None:
+            return CellEnd(cell, "skipped", account.skipped, None)
+        if account.failures:
+            return CellEnd(cell, "failed", account.last_failure, None)
+        return CellEnd(cell, "missing", why_missing, None)
+
+
+def why_unavailable(target: Target, catalogue: Catalogue, drivers: Drivers) -> str | None:
+    """Say why this machine cannot measure a target, before anything is started; None where it may."""
+    workload = catalogue.workloads[target.workload]
+    if not workload.available:
+        return workload.reason or f"{workload.id} is not available here"
+    for name, value in target.condition.items():
+        reason = catalogue.axes[name].unavailable.get(str(value))
+        if reason is not None:
+            return f"{name}={value}: {reason}"
+    try:
+        drivers.choose(target.workload, target.condition)
+    except UnavailableError as error:
+        return error.message
+    return None

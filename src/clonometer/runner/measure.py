@@ -1,0 +1,134 @@
+"""One process: what a driver was asked, what it answered, and whether that can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.errors import DriverError, ProtocolError
+from clonometer.plan.limits import estimated_process_ns
+from clonometer.plan.types import Target
+from clonometer.protocol import AnswerReader, Block, Done
+from clonometer.runner.drivers import Driver
+from clonometer.runner.process import Ending, supervise
+
+# An estimate is good to a factor of some, and the machine may be slower still: only a hang should be found.
+_PATIENCE = 10.0
+_LEAST_TIMEOUT_S = 30.0
+_SPIN_KEYS = ("call_spin_ns", "stamp_spin_ns", "child_spin_ns")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one start of a driver gave.
+
+    ``status`` is ``ok``, ``skipped``, ``failed`` or ``interrupted``, all but the first with a ``reason``.
+    ``blocks`` are whole and verified, whatever the status.
+    """
+
+    status: str
+    reason: str | None
+    blocks: tuple[Block, ...]
+    done: Done | None
+    exit_status: int | None
+    stderr: str
+    seconds: float
+
+
+def timeout_for(target: Target) -> float:
+    """Seconds after which a driver that measures ``target`` must be hanging."""
+    limits = target.limits
+    spins_ns = sum(
+        value for key, value in target.options.items() if key in _SPIN_KEYS and isinstance(value, int)
+    )
+    launches = limits.blocks * (limits.samples + limits.warmup)
+    return _LEAST_TIMEOUT_S + _PATIENCE * 1e-9 * (
+        estimated_process_ns(target.condition, limits) + launches * spins_ns
+    )
+
+
+def measure(
+    driver: Driver,
+    target: Target,
+    clock: Mapping[str, Any],
+    *,
+    timeout_s: float | None = None,
+    interrupt_fd: int | None = None,
+) -> Measured:
+    """Start ``driver`` once for ``target`` and judge its answer; never raises for what a driver does wrong.
+
+    Parameters
+    ----------
+    driver, target
+        What to start and what to ask for.
+    clock
+        The calibration (docs/protocol.md).
+    timeout_s
+        Seconds after which it is stopped; by default what the target should take, many times over.
+    interrupt_fd
+        A descriptor that becomes readable when the user wants to stop.
+    """
+    reader = AnswerReader()
+    blocks: list[Block] = []
+
+    def receive(data: bytes) -> bool:
+        try:
+            blocks.extend(reader.feed(data))
+        except ProtocolError:
+            return False
+        return reader.error is None
+
+    limit_s = timeout_for(target) if timeout_s is None else timeout_s
+    try:
+        ending = supervise(
+            driver.request(target, clock), receive, timeout_s=limit_s, interrupt_fd=interrupt_fd
+        )
+    except DriverError as error:
+        return Measured("failed", error.message, (), None, None, "", 0.0)
+    status, reason = _judge(target, reader, blocks, ending)
+    return Measured(
+        status, reason, tuple(blocks), reader.done, ending.exit_status, ending.stderr, ending.seconds
+    )
+
+
+def _judge(
+    target: Target, reader: AnswerReader, blocks: list[Block], ending: Ending
+) -> tuple[str, str | None]:
+    if ending.stopped == "interrupt":
+        return "interrupted", "the run was interrupted"
+    if ending.stopped == "timeout":
+        return "failed", _with_stderr(f"the driver {ending.describe()}", ending)
+    try:
+        done = reader.finish()
+    except ProtocolError as error:
+        how = "" if ending.exit_status in (0, None) else f"the driver {ending.describe()}: "
+        return "failed", _with_stderr(how + error.message, ending)
+    if done.status != "ok":
+        reason = done.reason or "the driver gave no reason"
+        return done.status, reason if done.status == "skipped" else _with_stderr(reason, ending)
+    if ending.exit_status != 0:
+        return "failed", _with_stderr(f"the driver {ending.describe()} after its answer", ending)
+    fault = _unasked(target, blocks)
+    return ("failed", fault) if fault else ("ok", None)
+
+
+def _unasked(target: Target, blocks: list[Block]) -> str | None:
+    """Say how the blocks differ from what was asked for, or which is no good; None where all is well."""
+    asked = {cell.temperature for cell in target.cells}
+    for block in blocks:
+        if block.workload != target.workload or block.temperature not in asked:
+            what = " ".join(filter(None, (block.temperature, block.workload)))
+            return f"the driver measured {what}, which was not asked for"
+        if block.status != "ok":
+            return f"block {block.index}: {block.reason or block.status}"
+    missing = asked - {block.temperature for block in blocks}
+    if missing:
+        names = " and no ".join(sorted(temperature or "" for temperature in missing)).strip()
+        return f"the driver sent no {names} block".replace("  ", " ")
+    return None
+
+
+def _with_stderr(reason: str, ending: Ending) -> str:
+    lines = ending.stderr.strip().splitlines()
+    return f"{reason}; its last words: {lines[-1][:200]}" if lines else reason

@@ -1,0 +1,220 @@
+"""One start of a driver: its own session, its answer over a pipe, and nothing left when it is over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess  # noqa: TID251 (this is the module that starts processes)
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from clonometer.errors import DriverError
+
+STDERR_KEPT_CHARACTERS = 2000
+_CHUNK_BYTES = 1 << 18
+_STRAYS_LIMIT_S = 0.1
+
+ANSWER_FD = "{answer fd}"
+"""Stands in an argument list for the number of the descriptor that takes the answer."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended.
+
+    ``exit_status`` is negative for a signal, and None where the process was not waited for. ``stopped`` says
+    why it was ended from here: ``timeout``, ``interrupt``, ``refused``, or None where it ended by itself.
+    """
+
+    exit_status: int | None
+    stderr: str
+    seconds: float
+    stopped: str | None
+
+    def describe(self) -> str:
+        """Say how it ended, in words."""
+        if self.stopped == "timeout":
+            return f"gave no answer within {self.seconds:.0f} s and was stopped"
+        if self.stopped is not None:
+            return "was interrupted" if self.stopped == "interrupt" else "was stopped"
+        if self.exit_status is not None and self.exit_status < 0:
+            return f"was killed by {_signal_name(-self.exit_status)}"
+        return f"ended with status {self.exit_status}"
+
+
+def supervise(
+    argv: Sequence[str],
+    receive: Callable[[bytes], bool],
+    *,
+    timeout_s: float,
+    interrupt_fd: int | None = None,
+) -> Ending:
+    """Start a program, hand its answer to ``receive`` as it comes, and wait for its end.
+
+    The caller sleeps in the kernel for as long as nothing arrives: a measuring driver is not disturbed.
+    Whatever happens, also an exception out of ``receive``, the program and all of its process group are gone
+    on return.
+
+    Parameters
+    ----------
+    argv
+        The program and its arguments; the answer comes on the descriptor that ``ANSWER_FD`` stands for, or on
+        standard output where it is not among them.
+    receive
+        Called with each piece of the answer; returns whether it wants more. Where it does not, the program is
+        stopped.
+    timeout_s
+        After this many seconds the program is stopped.
+    interrupt_fd
+        A descriptor that becomes readable when the user wants to stop, or None.
+
+    Raises
+    ------
+    DriverError
+        If the program cannot be started.
+    """
+    read_fd, write_fd = os.pipe()
+    began_s = time.monotonic()
+    try:
+        try:
+            child = _start(argv, write_fd)
+        finally:
+            os.close(write_fd)
+        with _gone_at_the_end(child):
+            tail = _Tail()
+            sinks = {read_fd: receive, _stderr_fd(child): tail.add}
+            stopped = _listen(child, sinks, began_s + timeout_s, interrupt_fd)
+            if stopped is None:
+                _kill_group(child)
+                for descriptor, sink in sinks.items():
+                    _drain(descriptor, sink)
+            seconds = time.monotonic() - began_s
+    finally:
+        os.close(read_fd)
+    status = child.returncode if stopped is None else None
+    return Ending(status, tail.text(), seconds, stopped)
+
+
+def _start(argv: Sequence[str], write_fd: int) -> subprocess.Popen[bytes]:
+    command = [str(write_fd) if word == ANSWER_FD else word for word in argv]
+    over_stdout = ANSWER_FD not in argv
+    try:
+        # From the main thread only: the probe asks for PR_SET_PDEATHSIG, which fires when the thread that
+        # started it ends, not when the process does.
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=write_fd if over_stdout else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=() if over_stdout else (write_fd,),
+            start_new_session=True,
+            env=_environment(),
+        )
+    except OSError as error:
+        raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
+
+
+def _environment() -> Mapping[str, str]:
+    # LD_BIND_NOW would turn a lazily bound probe into the other kind: linkage is a condition, not an
+    # accident.
+    return {name: value for name, value in os.environ.items() if name != "LD_BIND_NOW"}
+
+
+@contextlib.contextmanager
+def _gone_at_the_end(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        _kill_group(child)
+        child.wait()
+        _await_strays(child.pid)
+        if child.stderr is not None:
+            child.stderr.close()
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    # Before the leader is reaped: until then nobody else can be given the number of its group.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _await_strays(group: int) -> None:
+    """Wait for the death of killed grandchildren, so that none disturbs the next measurement."""
+    # They are not ours to reap, and where process 1 reaps nobody they stay as zombies: the wait has a limit.
+    limit_s = time.monotonic() + _STRAYS_LIMIT_S
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < limit_s:
+            os.killpg(group, 0)
+            time.sleep(0.001)
+
+
+def _listen(
+    child: subprocess.Popen[bytes],
+    sinks: Mapping[int, Callable[[bytes], bool]],
+    deadline_s: float,
+    interrupt_fd: int | None,
+) -> str | None:
+    """Listen until the child has ended; say why it must be stopped where it has not."""
+    pidfd = os.pidfd_open(child.pid)
+    try:
+        poll = select.poll()
+        for descriptor in (*sinks, pidfd, *(() if interrupt_fd is None else (interrupt_fd,))):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            left_ms = (deadline_s - time.monotonic()) * 1000
+            if left_ms <= 0:
+                return "timeout"
+            ready = [descriptor for descriptor, _ in poll.poll(left_ms)]
+            for descriptor in ready:
+                if descriptor not in sinks:
+                    continue
+                data = os.read(descriptor, _CHUNK_BYTES)
+                if not data:
+                    poll.unregister(descriptor)
+                elif not sinks[descriptor](data):
+                    return "refused"
+            if pidfd in ready:
+                return None
+            if interrupt_fd in ready:
+                return "interrupt"
+    finally:
+        os.close(pidfd)
+
+
+def _drain(descriptor: int, sink: Callable[[bytes], bool]) -> None:
+    """Take what is left in the pipe without waiting: a stray grandchild may hold its other end open."""
+    os.set_blocking(descriptor, False)
+    with contextlib.suppress(BlockingIOError):
+        while (data := os.read(descriptor, _CHUNK_BYTES)) and sink(data):
+            pass
+
+
+def _stderr_fd(child: subprocess.Popen[bytes]) -> int:
+    if child.stderr is None:
+        raise DriverError("the driver was started without a pipe for its errors")
+    return child.stderr.fileno()
+
+
+class _Tail:
+    """The end of a stream, bounded."""
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def add(self, data: bytes) -> bool:
+        # Four bytes at most make one UTF-8 character.
+        self._data = (self._data + data)[-4 * STDERR_KEPT_CHARACTERS :]
+        return True
+
+    def text(self) -> str:
+        return self._data.decode("utf-8", "replace")[-STDERR_KEPT_CHARACTERS:]
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,309 @@
+"""One execution of a plan: drivers are started one after another, and all that they send is kept."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from clonometer._version import __version__
+from clonometer.errors import OutputError, ProtocolError
+from clonometer.host.facts import collect
+from clonometer.plan.metadata import to_metadata
+from clonometer.plan.types import Catalogue, Plan, Target
+from clonometer.protocol import RawWriter
+from clonometer.runfile import RunFileWriter, check_output, raw_path
+from clonometer.runner.drivers import Drivers
+from clonometer.runner.interfaces import Progress, Scheduler, Silent
+from clonometer.runner.interrupts import Interruption, interruption
+from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
+from clonometer.runner.measure import Measured, measure
+
+EXIT_FAILED_CELLS = 4
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """How a run ended.
+
+    Attributes
+    ----------
+    path
+        The run file, or None where the run was interrupted before anything was measured.
+    status, reason
+        As in the file's metadata: ``complete``, ``partial`` or ``failed``, and why not complete.
+    exit_status
+        0, 4 (some cells failed, or there was no room on disk) or 130 (interrupted).
+    cells
+        How each cell ended.
+    processes, samples
+        How many drivers were started, and how many samples they gave.
+    """
+
+    path: Path | None
+    status: str
+    reason: str | None
+    exit_status: int
+    cells: tuple[CellEnd, ...]
+    processes: int
+    samples: int
+
+
+def run(
+    plan: Plan,
+    catalogue: Catalogue,
+    drivers: Drivers,
+    *,
+    out: str | os.PathLike[str],
+    seed: int,
+    scheduler: Scheduler,
+    progress: Progress | None = None,
+    command: Sequence[str] = (),
+    force: bool = False,
+    driver_timeout_s: float | None = None,
+) -> RunOutcome:
+    """Measure a plan and write the run file.
+
+    A cell that cannot be measured, or whose driver misbehaves, does not stop the others. SIGINT, SIGTERM and
+    SIGHUP end the measuring; what was measured is then written as a partial run. Start this from the main
+    thread: drivers die with the thread that started them.
+
+    Parameters
+    ----------
+    plan, catalogue, drivers
+        What to measure, what exists, and who measures it.
+    out
+        The run file. ``NAME.raw`` stands beside it while the run lasts.
+    seed
+        Kept in the file; the scheduler's order should rest on it.
+    scheduler
+        Chooses the order and the end.
+    progress
+        Watches; by default nobody does.
+    command
+        The command line that repeats the run.
+    force
+        Replace an existing run file, and what an unfinished run left.
+    driver_timeout_s
+        Seconds after which a driver is stopped; by default what its target should take, many times over.
+
+    Raises
+    ------
+    OutputError
+        If the run file cannot be written: before anything is measured where that can be known. Once something
+        has been measured, NAME.raw keeps it and the hint says how to go on.
+    DriverError
+        If the clock cannot be calibrated.
+    """
+    path = check_output(out, force)
+    raw_file = raw_path(path)
+    started = datetime.now(UTC)
+    with interruption() as wish:
+        clock = drivers.calibrate()
+        metadata = {
+            "schema": 1,
+            "status": "partial",
+            "status_reason": "the run was killed",
+            "started": started.isoformat(),
+            "clonometer_version": __version__,
+            "seed": seed,
+            "command": list(command),
+            "plan": to_metadata(plan),
+            "catalogue": catalogue.raw,
+            "host": collect(),
+            "clock": clock,
+        }
+        with _open_raw(raw_file, metadata, force) as raw:
+            session = _Session(
+                plan,
+                drivers,
+                scheduler=scheduler,
+                progress=progress or Silent(),
+                wish=wish,
+                raw=raw,
+                writer=RunFileWriter(path, force=force),
+                driver_timeout_s=driver_timeout_s,
+            )
+            session.skip_unavailable(catalogue)
+            session.measure_all(clock)
+            return session.finish(metadata)
+
+
+def _open_raw(path: Path, metadata: Mapping[str, Any], force: bool) -> RawWriter:
+    existed = path.exists()
+    try:
+        return RawWriter(path, metadata, force=force)
+    except OutputError:
+        # What holds not even the metadata helps nobody, and would be taken for an unfinished run.
+        if not existed:
+            path.unlink(missing_ok=True)
+        raise
+
+
+class _Session:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        drivers: Drivers,
+        *,
+        scheduler: Scheduler,
+        progress: Progress,
+        wish: Interruption,
+        raw: RawWriter,
+        writer: RunFileWriter,
+        driver_timeout_s: float | None,
+    ) -> None:
+        self._plan = plan
+        self._drivers = drivers
+        self._scheduler = scheduler
+        self._progress = progress
+        self._wish = wish
+        self._raw = raw
+        self._writer = writer
+        self._driver_timeout_s = driver_timeout_s
+        self._ledger = Ledger(plan)
+        self._processes: list[dict[str, Any]] = []
+        self._began_ns = time.monotonic_ns()
+        self._trouble: OutputError | None = None
+        scheduler.begin(plan)
+
+    def skip_unavailable(self, catalogue: Catalogue) -> None:
+        """Strike out what this machine is known not to have."""
+        for index, target in enumerate(self._plan.targets):
+            reason = why_unavailable(target, catalogue, self._drivers)
+            if reason is not None:
+                self._ledger.skip(index, reason)
+                self._scheduler.drop(index)
+
+    def measure_all(self, clock: Mapping[str, Any]) -> None:
+        """Start drivers until the scheduler has had enough, the user wants to stop, or the disk is full."""
+        self._progress.run_started(self._plan)
+        began_s = time.monotonic()
+        while not self._wish.wanted and self._trouble is None:
+            elapsed_s = time.monotonic() - began_s
+            index = self._scheduler.next_target(elapsed_s)
+            if index is None:
+                break
+            target = self._plan.targets[index]
+            number = len(self._processes)
+            self._progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
+            try:
+                measured = self._measure_one(target, number, clock)
+            except OutputError as error:
+                self._trouble = error
+                break
+            self._scheduler.process_ended(index, measured.seconds)
+            if not self._ledger.note(index, measured):
+                self._scheduler.drop(index)
+            self._progress.process_ended(target, number, measured.status, measured.reason)
+
+    def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any]) -> Measured:
+        driver = self._drivers.choose(target.workload, target.condition)
+        entry: dict[str, Any] = {
+            "process": number,
+            "driver": driver.name,
+            "cells": [cell.text for cell in target.cells],
+            "started_ns": self._since_start_ns(),
+            "ended_ns": None,
+            "status": "started",
+            "reason": None,
+            "exit_status": None,
+            "stderr": "",
+        }
+        self._processes.append(entry)
+        self._raw.begin_process(entry)
+        measured = measure(
+            driver,
+            target,
+            clock,
+            timeout_s=self._driver_timeout_s,
+            interrupt_fd=self._wish.descriptor,
+        )
+        entry["ended_ns"] = self._since_start_ns()
+        refusal = self._keep(target, number, measured)
+        if refusal is not None and measured.status == "ok":
+            measured = replace(measured, status="failed", reason=refusal)
+        entry.update(
+            status="failed" if measured.status == "interrupted" else measured.status,
+            reason=measured.reason,
+            exit_status=measured.exit_status,
+            stderr=measured.stderr,
+        )
+        self._raw.end_process(entry)
+        return measured
+
+    def _keep(self, target: Target, number: int, measured: Measured) -> str | None:
+        """Store the blocks that were asked for; say why one cannot be stored."""
+        cells = {cell.temperature: cell.text for cell in target.cells}
+        for block in measured.blocks:
+            if block.workload != target.workload or block.temperature not in cells:
+                return "a block was not asked for"
+            reload = self._raw.add_block(block)
+            try:
+                self._writer.add_block(cells[block.temperature], number, block, reload)
+            except ProtocolError as error:
+                return error.message
+        if measured.done is not None:
+            self._raw.add_done(measured.done)
+        return None
+
+    def finish(self, metadata: Mapping[str, Any]) -> RunOutcome:
+        """Write the run file from all that was kept."""
+        missing = "the run was interrupted" if self._wish.wanted else "the run ended before its turn"
+        if self._trouble is not None:
+            missing = self._trouble.message
+        ends = tuple(self._ledger.ends(self._scheduler.stopped_by, missing))
+        status, reason, exit_status = self._verdict(ends)
+        outcome = RunOutcome(
+            self._writer.path, status, reason, exit_status, ends, len(self._processes), self._writer.n_samples
+        )
+        if self._wish.wanted and self._writer.n_blocks == 0:
+            self._raw.remove()
+            outcome = replace(outcome, path=None)
+        else:
+            self._write(metadata, outcome)
+        self._progress.run_ended(status, reason)
+        return outcome
+
+    def _write(self, metadata: Mapping[str, Any], outcome: RunOutcome) -> None:
+        ending = {
+            "status": outcome.status,
+            "status_reason": outcome.reason,
+            "ended": datetime.now(UTC).isoformat(),
+            "cells": [asdict(end) for end in outcome.cells],
+        }
+        if self._trouble is None:
+            try:
+                self._raw.end(ending)
+            except OutputError as error:
+                self._trouble = error
+        try:
+            self._writer.write({**metadata, **ending, "processes": self._processes})
+        except OutputError as error:
+            raise OutputError(
+                f"{error.message}; {outcome.samples:,} samples are saved in {self._raw.path}",
+                f"make room, then: clonometer recover {self._raw.path}",
+            ) from error
+        self._raw.remove()
+
+    def _verdict(self, ends: Sequence[CellEnd]) -> tuple[str, str | None, int]:
+        count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed")}
+        if self._trouble is not None:
+            return "partial", self._trouble.message, EXIT_FAILED_CELLS
+        if self._wish.wanted:
+            done = len(self._processes)
+            return "partial", f"interrupted after {done} processes", EXIT_INTERRUPTED
+        if count["failed"]:
+            reason = f"{count['failed']} of {len(ends)} cells failed"
+            return ("partial" if count["ok"] else "failed"), reason, EXIT_FAILED_CELLS
+        return "complete", None, 0
+
+    def _since_start_ns(self) -> int:
+        return time.monotonic_ns() - self._began_ns

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from clonometer.errors import DriverError
+from clonometer.runner.process import ANSWER_FD, STDERR_KEPT_CHARACTERS, Ending, supervise
+
+
+def python(code: str, *words: str) -> list[str]:
+    return [sys.executable, "-S", "-E", "-c", f"import os, sys, time\n{code}", *words]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def run(code: str, *, timeout_s: float = 20.0, interrupt_fd: int | None = None) -> tuple[bytes, Ending]:
+    pieces: list[bytes] = []
+    ending = supervise(
+        python(code, "--fd", ANSWER_FD),
+        lambda data: pieces.append(data) is None,
+        timeout_s=timeout_s,
+        interrupt_fd=interrupt_fd,
+    )
+    return b"".join(pieces), ending
+
+
+ANSWER = "out = int(sys.argv[2])\n"
+
+
+def test_the_answer_arrives_whole_and_other_output_stays_apart() -> None:
+    code = ANSWER + "print('noise')\nos.write(2, b'said')\nfor i in range(40): os.write(out, b'x' * 50_000)"
+    answer, ending = run(code)
+    assert answer == b"x" * 2_000_000
+    assert ending.exit_status == 0
+    assert ending.stderr == "said"
+    assert ending.stopped is None
+
+
+def test_standard_output_takes_the_answer_where_no_descriptor_was_named() -> None:
+    pieces: list[bytes] = []
+    ending = supervise(python("print('{}')"), lambda data: pieces.append(data) is None, timeout_s=20.0)
+    assert b"".join(pieces) == b"{}\n"
+    assert ending.exit_status == 0
+
+
+def test_the_driver_reads_nothing_and_leads_a_session_of_its_own() -> None:
+    code = (
+        ANSWER
+        + "os.write(out, b'%d %d %d' % (len(sys.stdin.read()), os.getsid(0) == os.getpid(), os.getpid()))"
+    )
+    answer, _ = run(code)
+    assert answer.split()[:2] == [b"0", b"1"]
+
+
+def test_only_the_end_of_a_flood_of_errors_is_kept() -> None:
+    code = "for i in range(100): os.write(2, 'é'.encode() * 10_000)\nos.write(2, b'the end')"
+    _, ending = run(code)
+    assert ending.stderr.endswith("é" * 100 + "the end")
+    assert len(ending.stderr) == STDERR_KEPT_CHARACTERS
+
+
+def test_a_hang_is_stopped_with_all_it_started() -> None:
+    code = ANSWER + (
+        "child = os.fork()\nif child == 0: time.sleep(600)\n"
+        "os.write(out, b'%d %d' % (os.getpid(), child))\ntime.sleep(600)"
+    )
+    answer, ending = run(code, timeout_s=3.0)
+    assert ending.stopped == "timeout"
+    assert "gave no answer within 3 s" in ending.describe()
+    assert answer
+    assert not any(alive(int(pid)) for pid in answer.split())
+
+
+def test_a_stray_grandchild_neither_delays_the_end_nor_survives_it() -> None:
+    code = ANSWER + (
+        "child = os.fork()\nif child == 0: time.sleep(600)\nos.write(out, b'%d' % child)\nos.write(2, b'bye')"
+    )
+    began_s = time.monotonic()
+    answer, ending = run(code, timeout_s=60.0)
+    assert time.monotonic() - began_s < 30
+    assert ending.exit_status == 0
+    assert ending.stderr == "bye"
+    assert not alive(int(answer))
+
+
+def test_a_death_is_told_by_its_signal() -> None:
+    _, ending = run("os.kill(os.getpid(), 11)")
+    assert ending.exit_status == -11
+    assert ending.describe() == "was killed by SIGSEGV"
+
+
+def test_an_interrupt_stops_the_driver() -> None:
+    read_fd, write_fd = os.pipe()
+    os.write(write_fd, b"!")
+    try:
+        _, ending = run("time.sleep(600)", interrupt_fd=read_fd)
+    finally:
+        os.close(read_fd)
+        os.close(write_fd)
+    assert ending.stopped == "interrupt"
+
+
+def test_an_answer_that_is_refused_ends_the_driver() -> None:
+    seen: list[int] = []
+
+    def refuse(data: bytes) -> bool:
+        seen.append(int(data))
+        return False
+
+    code = ANSWER + "os.write(out, b'%d' % os.getpid())\ntime.sleep(600)"
+    ending = supervise(python(code, "--fd", ANSWER_FD), refuse, timeout_s=60.0)
+    assert ending.stopped == "refused"
+    assert not alive(seen[0])
+
+
+def test_an_exception_ends_the_driver_too() -> None:
+    seen: list[int] = []
+
+    def fail(data: bytes) -> bool:
+        seen.append(int(data))
+        raise KeyboardInterrupt
+
+    code = ANSWER + "os.write(out, b'%d' % os.getpid())\ntime.sleep(600)"
+    with pytest.raises(KeyboardInterrupt):
+        supervise(python(code, "--fd", ANSWER_FD), fail, timeout_s=60.0)
+    assert not alive(seen[0])
+
+
+def test_what_cannot_be_started_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DriverError, match=r"cannot start .*absent: No such file"):
+        supervise([str(tmp_path / "absent")], lambda data: True, timeout_s=1.0)
+
+
+def test_no_descriptor_is_left_open() -> None:
+    before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    run(ANSWER + "os.write(out, b'x')")
+    with pytest.raises(DriverError):
+        supervise(["/nonexistent/driver"], lambda data: True, timeout_s=1.0)
+    assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_lazy_binding_is_not_overruled_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_BIND_NOW", "1")
+    answer, _ = run(ANSWER + "os.write(out, str(os.environ.get('LD_BIND_NOW')).encode())")
+    assert answer == b"None"
