@@ -48,7 +48,11 @@ def estimate_warnings(
         rare = _rare_placement(estimate, all_samples)
         found.append(rare)
         if rare is None:
-            found += [_few_processes(estimate), _few_samples(estimate, group), _wide_interval(estimate)]
+            found += [
+                _few_processes(estimate),
+                _few_samples(estimate, group),
+                _wide_interval(estimate, metadata),
+            ]
         found.append(_drift(_cell_blocks(metadata, estimate.cell), estimate.cell))
     return tuple(warning for warning in found if warning is not None)
 
@@ -162,12 +166,14 @@ def _effective_samples(group: Group) -> float:
     return sum(effective_sample_size_of_median(part) for part in np.split(group.values, changes))
 
 
-def _wide_interval(estimate: Estimate) -> Warning_ | None:
+def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> Warning_ | None:
     median, low, high = estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns
     if median is None or low is None or high is None or median <= 0:
         return None
     half = (high - low) / 2
-    if half <= WIDE_HALF_WIDTH * median or half <= estimate.resolution_ns:
+    # What is narrower than one reading of the clock is not worth a second look.
+    negligible = max(estimate.resolution_ns, (metadata.get("clock") or {}).get("cost_ns") or 0.0)
+    if half <= WIDE_HALF_WIDTH * median or half <= negligible:
         return None
     return Warning_(
         "interval.wide",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from clonometer.results.evidence import Book
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.findings.conditions import linkages, memory, pages, placements
+from clonometer.results.findings.conditions import linkages, pages, placements
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
 from clonometer.results.findings.limits import floor, indistinct
+from clonometer.results.findings.memory import memory
 from clonometer.results.types import Finding
 
 _FINDERS = (

@@ -36,6 +36,11 @@ class Comparison:
         return format_ratio(self.ratio.value, self.ratio.low, self.ratio.high)
 
     @property
+    def aside(self) -> str:
+        """The ratio with its interval, as words that stand in brackets themselves."""
+        return self.text.replace(" (", ", ").removesuffix(")")
+
+    @property
     def inverse_text(self) -> str:
         """The inverse ratio with its interval, as words."""
         return format_ratio(self.inverse.value, self.inverse.low, self.inverse.high)
@@ -52,6 +57,7 @@ class Comparison:
             "n_processes": self.ratio.n,
             "verdict": self.verdict,
             "stage": self.a.estimate.stage,
+            "temperature": self.a.estimate.temperature,
             "cells": [self.a.estimate.cell, self.b.estimate.cell],
         }
 

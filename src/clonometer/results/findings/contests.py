@@ -51,10 +51,10 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     for stage in stages:
         pair = {cold[stage].verdict, warm[stage].verdict}
         (open_ if "same" in pair else agreed if len(pair) == 1 else opposed).append(stage)
-    clauses = [_agreement(warm, agreed), _opposition(warm, opposed)]
+    clauses = [*_agreement(warm, agreed), *_opposition(warm, opposed)]
     if open_:
-        clauses.append(f"whether they agree cannot be told {listed([until(stage) for stage in open_])}")
-    text = "cold and warm launches: " + "; ".join(clause for clause in clauses if clause)
+        clauses.append(f"cannot be compared {listed([until(stage) for stage in open_])}")
+    text = f"cold and warm {'; '.join(clauses)}"
     numbers = {
         "agree": agreed,
         "disagree": opposed,
@@ -99,9 +99,9 @@ def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
     runner_up = comparisons[0]
     if runner_up.verdict == "same":
         names = listed([name, *(mechanism(one.a.estimate.workload) for one in tied)])
-        return f"{names} cannot be told apart {stage} ({runner_up.text})"
+        return f"{names} cannot be told apart {stage} ({runner_up.aside})"
     second = mechanism(runner_up.a.estimate.workload)
-    return f"{name} is fastest {stage}, {second} takes {runner_up.text} times as long"
+    return f"{name} is fastest {stage}, next {second} with {runner_up.text} times that"
 
 
 def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[Evidence]:
@@ -141,18 +141,24 @@ def _faster(comparison: Comparison) -> tuple[str, str]:
     return ("pthread", "fork") if comparison.verdict == "longer" else ("fork", "pthread")
 
 
-def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> str:
-    clauses = []
+def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
+    return [
+        f"agree that {winner} is faster than {loser} {listed(own)}"
+        for winner, loser, own in _by_winner(warm, stages)
+    ]
+
+
+def _opposition(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
+    return [
+        f"disagree {listed(own)}: {winner} is faster warm, {loser} cold"
+        for winner, loser, own in _by_winner(warm, stages)
+    ]
+
+
+def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    found = []
     for winner, loser in (("pthread", "fork"), ("fork", "pthread")):
         own = [until(stage) for stage in stages if _faster(warm[stage]) == (winner, loser)]
         if own:
-            clauses.append(f"both say that {winner} is faster than {loser} {listed(own)}")
-    return "; ".join(clauses)
-
-
-def _opposition(warm: dict[str | None, Comparison], stages: Sequence[str]) -> str:
-    clauses = []
-    for stage in stages:
-        winner, loser = _faster(warm[stage])
-        clauses.append(f"they disagree {until(stage)}: warm {winner} is faster, cold {loser}")
-    return "; ".join(clauses)
+            found.append((winner, loser, own))
+    return found

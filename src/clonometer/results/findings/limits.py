@@ -10,7 +10,7 @@ from clonometer.units import format_duration
 
 _FLOOR = (
     ("launch.none", "reaped", "the bare loop takes {}"),
-    ("launch.stamp", None, "the child's stamp {}, inside reaped"),
+    ("launch.stamp", None, "the child's stamp {} (inside reaped)"),
     ("clock.used", None, "a clock reading {}"),
 )
 
@@ -62,16 +62,14 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
     a, b = one.a.estimate, one.b.estimate
     changes_a, changes_b = comparer.book.changes(a), comparer.book.changes(b)
     common = {axis: value for axis, value in changes_a.items() if changes_b.get(axis) == value}
-    own_a, own_b = (
-        _side(changes, common, side.workload if a.workload != b.workload or not changes else "")
-        for changes, side in ((changes_a, a), (changes_b, b))
-    )
+    own_a = _side(changes_a, common, a.workload if a.workload != b.workload else "")
+    own_b = _side(changes_b, common, b.workload if a.workload != b.workload else "")
     words = condition(common, a.temperature, a.condition.get("placement"))
     if a.cell == b.cell:
         own_a, own_b = "other CPU", "same CPU"
     if a.workload == b.workload:
-        return f"{mechanism(a.workload)} {until(a.stage)}, {words}: {own_a} and {own_b} ({one.text})"
-    return f"{own_a} and {own_b} {until(a.stage)}, {words} ({one.text})"
+        return f"{mechanism(a.workload)} {until(a.stage)}, {words}: {own_a} and {own_b} ({one.aside})"
+    return f"{own_a} and {own_b} {until(a.stage)}, {words} ({one.aside})"
 
 
 def _side(changes: dict[str, int | str], common: dict[str, int | str], workload: str) -> str:

@@ -117,7 +117,7 @@ def several_ratios(a: str, b: str, comparisons: Sequence[Comparison]) -> str:
         ]
         if said:
             clauses.append(f"{first} takes {listed(said)}")
-    same = [f"{until(one.a.estimate.stage)} ({one.text})" for one in comparisons if one.verdict == "same"]
+    same = [f"{until(one.a.estimate.stage)} ({one.aside})" for one in comparisons if one.verdict == "same"]
     if same:
         clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")
     return "; ".join(clauses)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from clonometer.errors import RunFileError
@@ -17,7 +18,7 @@ from clonometer.results.types import CellStatus, Results
 from clonometer.results.warnings import run_warnings
 
 
-def summarize(run: RunSource, run_name: str = "") -> Results:
+def summarize(run: RunSource, run_name: str | None = None) -> Results:
     """Compute all that is known of a run.
 
     Parameters
@@ -25,7 +26,7 @@ def summarize(run: RunSource, run_name: str = "") -> Results:
     run
         The run: what `clonometer.runfile.open_run` gives, or anything like it.
     run_name
-        What to call it, usually the name of its file.
+        What to call it; None: the name of its file, where it has a ``path``.
 
     Returns
     -------
@@ -38,6 +39,8 @@ def summarize(run: RunSource, run_name: str = "") -> Results:
         If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
     """
     metadata = run.metadata
+    if run_name is None:
+        run_name = PurePath(getattr(run, "path", "")).name
     try:
         observed = observe(run)
         rows = [row for cell in observed for row in estimate_cell(cell, metadata)]
