@@ -267,17 +267,21 @@ class _RawScan:
         self.fault: str | None = None
         self._assembler: BlockAssembler | None = None
         self._frames = FrameReader(RAW_MAGIC, RAW_VERSION, "file", self._admit)
-        self._chunks = self._read()
+        self._read_bytes = 0
+        self._stopped = False
         self._block_offset = 0
         self._has_metadata = False
 
-    def _read(self) -> Iterator[bytes]:
+    def _next_chunk(self) -> bytes:
+        # Opened for each chunk: a walk that is given up leaves no file open.
         try:
             with self.path.open("rb") as file:
-                while chunk := file.read(_CHUNK_BYTES):
-                    yield chunk
+                file.seek(self._read_bytes)
+                chunk = file.read(_CHUNK_BYTES)
         except OSError as error:
             raise RunFileError(f"cannot read {self.path}: {error.strerror}") from error
+        self._read_bytes += len(chunk)
+        return chunk
 
     def _admit(self, kind: str, length: int) -> None:
         if kind in ANSWER_KINDS and self._assembler is not None:
@@ -295,14 +299,14 @@ class _RawScan:
     def next_frame(self) -> _RawFrame | None:
         """The next JSON frame, block or DONE; None at the end, with ``fault`` if that is not a proper one."""
         try:
-            while True:
+            while not self._stopped:
                 frame = self._frames.take()
                 if frame is None:
-                    chunk = next(self._chunks, None)
-                    if chunk is None:
+                    chunk = self._next_chunk()
+                    if not chunk:
                         rest = self._frames.unfinished()
                         self.fault = rest and f"it ends with {rest}"
-                        return None
+                        self._stopped = True
                     self._frames.push(chunk)
                 elif frame.kind not in ANSWER_KINDS or self._assembler is None:
                     self._has_metadata = True
@@ -315,7 +319,8 @@ class _RawScan:
                         return _RawFrame(frame.kind, {}, made, self._block_offset)
         except ProtocolError as error:
             self.fault = error.message
-            return None
+            self._stopped = True
+        return None
 
     def processes(self) -> Iterator[RawProcess]:
         """Yield each process once its EXIT has come or the file has ended."""

@@ -120,9 +120,9 @@ class Run:
         -------
         dict
             The columns asked for, and always ``process``, ``block`` and ``sample`` (int32): arrays of shape
-            ``(n_samples,)``, sorted by process, block and sample, int32, int64 or float64 in the column's
-            unit. Null is the smallest value of int32 and int64, and NaN of float64 (docs/protocol.md). A cell of the
-            plan that has no samples gives arrays of length 0.
+            ``(n_samples,)``, sorted by process, block and sample; int32, int64 or float64, in the column's
+            unit. Null is the smallest value of int32 and int64, and NaN of float64 (docs/protocol.md). A
+            cell of the plan that has no samples gives arrays of length 0.
 
         Raises
         ------

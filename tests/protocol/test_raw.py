@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.fakes.sample_run import ending, metadata_at_start, processes, write_raw
+
+from clonometer.errors import OutputError, RunFileError
+from clonometer.protocol import RawWriter, read_raw
+from clonometer.protocol.frames import encode_frame
+
+
+def shape(path: Path) -> list[tuple[int, list[bytes], bool, bool]]:
+    """Of each process: its number, its blocks as sent, whether DONE and EXIT came."""
+    return [
+        (
+            process.entry["process"],
+            [block.raw for block in process.blocks],
+            process.done is not None,
+            process.ended,
+        )
+        for process in read_raw(path).processes()
+    ]
+
+
+def test_reads_what_was_written(tmp_path: Path) -> None:
+    run = read_raw(write_raw(tmp_path / "a.raw"))
+    assert dict(run.metadata) == metadata_at_start()
+    found = list(run.processes())
+    assert [process.entry for process in found] == [process.entry() for process in processes()]
+    assert [block.raw for process in found for block in process.blocks] == [
+        block.raw for process in processes() for block in process.read()[0]
+    ]
+    assert run.ending == ending()
+    assert run.fault is None
+
+
+def test_blocks_can_be_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.raw"
+    blocks, _ = processes()[0].read()
+    with RawWriter(path, metadata_at_start()) as raw:
+        raw.begin_process(processes()[0].entry(ended=False))
+        again = [raw.add_block(block) for block in blocks]
+    assert [load().raw for load in again] == [block.raw for block in blocks]
+    found = next(read_raw(path).processes())
+    assert [load().raw for load in found.reload] == [block.raw for block in blocks]
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(RunFileError, match="has changed: no whole block"):
+        again[-1]()
+
+
+def test_a_cut_anywhere_leaves_whole_blocks_only(tmp_path: Path) -> None:
+    whole = write_raw(tmp_path / "whole.raw", rows=2, n_processes=2).read_bytes()
+    expected = shape(tmp_path / "whole.raw")
+    begin = 16 + 16 + len(json.dumps(metadata_at_start()))
+    cut_path = tmp_path / "cut.raw"
+    seen = set()
+    for cut in [*range(0, begin, 97), *range(begin - 1, len(whole))]:
+        cut_path.write_bytes(whole[:cut])
+        if cut < begin:
+            with pytest.raises(RunFileError, match="holds no run"):
+                read_raw(cut_path)
+            continue
+        run = read_raw(cut_path)
+        found = list(run.processes())
+        seen.add(sum(len(process.blocks) for process in found))
+        for at, process in enumerate(found):
+            blocks = [block.raw for block in process.blocks]
+            assert blocks == expected[at][1][: len(blocks)]
+            # Only the last process may lack something.
+            assert process.ended or at == len(found) - 1
+        assert run.ending is None
+    assert seen == {0, 1, 2, 3, 4}
+
+
+def test_says_where_a_file_was_cut(tmp_path: Path) -> None:
+    path = write_raw(tmp_path / "a.raw", end=False)
+    run = read_raw(path)
+    list(run.processes())
+    assert (run.ending, run.fault) == (None, None)
+    path.write_bytes(path.read_bytes()[:-5])
+    run = read_raw(path)
+    assert [process.ended for process in run.processes()] == [True, True, False]
+    assert run.fault is not None
+    assert "bytes of a EXIT frame" in run.fault
+
+
+def test_damage_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
+    path = write_raw(tmp_path / "a.raw")
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"COLS") + 20
+    data[at] ^= 1
+    path.write_bytes(data)
+    run = read_raw(path)
+    assert [len(process.blocks) for process in run.processes()] == [3, 1, 2]
+    assert run.fault is not None
+    assert "the samples are damaged" in run.fault
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    ["HEAD", "EXIT", "RUNM", "PROC PROC", "PROC ENDR", "ENDR PROC", "PROC COLS", "WHAT", "PROC WHAT"],
+)
+def test_refuses_frames_out_of_order(kinds: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.raw"
+    RawWriter(path, metadata_at_start()).close()
+    with path.open("ab") as file:
+        for kind in kinds.split():
+            file.write(encode_frame(kind, b"{}"))
+    run = read_raw(path)
+    list(run.processes())
+    assert run.fault is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no byte at all"),
+        (b"PAR1 and so on, of some length", "does not begin with CLNMTRAW"),
+        (b"CLNMTRAW\x02\0\0\0\0\0\0\0", "version 2"),
+        (b"CLNMTRAW\x01\0\0\0\0\0\0\0", "ends before the run's metadata"),
+    ],
+)
+def test_refuses_what_is_no_raw_file(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.raw"
+    path.write_bytes(data)
+    with pytest.raises(RunFileError, match=message):
+        read_raw(path)
+
+
+def test_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RunFileError, match="No such file"):
+        read_raw(tmp_path / "a.raw")
+
+
+def test_never_overwrites_an_unfinished_run_unasked(tmp_path: Path) -> None:
+    path = write_raw(tmp_path / "a.raw")
+    with pytest.raises(OutputError, match="an unfinished run") as caught:
+        RawWriter(path, metadata_at_start())
+    assert caught.value.hint is not None
+    assert f"clonometer recover {path}" in caught.value.hint
+    RawWriter(path, metadata_at_start(), force=True).close()
+    assert shape(path) == []
+
+
+def test_says_what_was_saved_when_the_disk_is_full() -> None:
+    with pytest.raises(OutputError, match=r"no room on disk for .*; 0 blocks of 0 finished") as caught:
+        RawWriter("/dev/full", metadata_at_start(), force=True)
+    assert caught.value.hint is not None
+    assert "make room" in caught.value.hint
+
+
+def test_removes_the_file_when_it_is_no_longer_needed(tmp_path: Path) -> None:
+    raw = RawWriter(tmp_path / "a.raw", metadata_at_start())
+    raw.remove()
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(OutputError, match="is closed"):
+        raw.end({})
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_damage_anywhere_gives_run_file_errors_only(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "damaged.raw"
+    path.unlink(missing_ok=True)
+    damaged = bytearray(write_raw(path, rows=3).read_bytes())
+    sent = {block.raw[block.raw.index(b"COLS") :] for process in processes(3) for block in process.read()[0]}
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=6))
+    path.write_bytes(damaged)
+    try:
+        found = [block for process in read_raw(path).processes() for block in process.blocks]
+    except RunFileError:
+        return
+    samples = {raw[: raw.index(b"TAIL")] for raw in sent}
+    assert all(block.raw[block.raw.index(b"COLS") : block.raw.index(b"TAIL")] in samples for block in found)
