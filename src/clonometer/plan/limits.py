@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from clonometer.errors import PlanError, unknown
 from clonometer.plan.cell import AxisValue
@@ -74,10 +74,14 @@ def sparing(first: Limits, second: Limits) -> Limits:
 
     Where targets fall together the block must suit the dearer one, and the interval the more demanding one.
     """
-    least = {
-        field.name: min(getattr(first, field.name), getattr(second, field.name)) for field in fields(Limits)
-    }
-    return replace(Limits(**least), processes=max(first.processes, second.processes))
+    limits = [limit for limit in (first.block_limit_ns, second.block_limit_ns) if limit]
+    return Limits(
+        processes=max(first.processes, second.processes),
+        samples=min(first.samples, second.samples),
+        blocks=min(first.blocks, second.blocks),
+        warmup=min(first.warmup, second.warmup),
+        block_limit_ns=min(limits, default=0),  # 0 is no limit
+    )
 
 
 def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:

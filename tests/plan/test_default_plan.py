@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from clonometer.plan.adhoc import estimated_seconds
+from clonometer.plan.planfile import load_plan
+
+
+@pytest.fixture(scope="module")
+def plan(catalogue):
+    return load_plan("default", catalogue)
+
+
+def texts(plan):
+    return {cell.text for cell in plan.cells}
+
+
+@pytest.mark.parametrize(
+    "workload", ["launch.fork", "launch.vfork", "launch.pthread", "launch.posix_spawn", "launch.fork_exec"]
+)
+def test_mechanisms_are_cold_and_warm_pinned_and_free(plan, workload):
+    for temperature in ("cold", "warm"):
+        assert f"{workload}[temperature={temperature}]" in texts(plan)
+        assert f"{workload}[placement=free,temperature={temperature}]" in texts(plan)
+
+
+@pytest.mark.parametrize("workload", ["launch.fork", "launch.pthread"])
+@pytest.mark.parametrize("size", ["2MiB", "64MiB", "1GiB"])
+def test_memory_is_varied_for_process_and_thread(plan, workload, size):
+    assert f"{workload}[parent_bytes={size},temperature=warm]" in texts(plan)
+    assert f"{workload}[parent_bytes={size},temperature=cold]" in texts(plan)
+
+
+def test_pages_linkage_and_the_floor_are_there(plan):
+    assert {
+        "launch.fork[pages=first,parent_bytes=64MiB,temperature=warm]",
+        "launch.fork[pages=clean,parent_bytes=64MiB,temperature=warm]",
+        "launch.fork[linkage=dynamic_lazy,temperature=warm]",
+        "launch.none",
+        "launch.stamp[temperature=warm]",
+        "clock.used",
+    } <= texts(plan)
+
+
+def test_twelve_processes_of_everything_are_aimed_for_in_a_minute(plan):
+    assert plan.budget_seconds == 60
+    assert all(target.limits.processes >= 12 for target in plan.targets)
+
+
+def test_the_guessed_cost_is_near_the_budget(plan):
+    # The guess takes every launch for a fork that rewrites its pages, twice what the plan's mix costs.
+    assert estimated_seconds(plan.targets) < 2 * plan.budget_seconds
+
+
+def test_dear_targets_have_short_blocks(plan):
+    for target in plan.targets:
+        if target.condition.get("parent_bytes", 0) >= 64 << 20:
+            assert target.limits.warmup <= 2
+            assert target.limits.blocks <= 2
+            assert 0 < target.limits.block_limit_ns <= 100_000_000
