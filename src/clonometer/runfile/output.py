@@ -54,8 +54,11 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         step.
     """
     path = Path(path)
+    mode: int | None
     try:
-        mode = path.stat().st_mode if path.exists() or path.is_symlink() else None
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = None
     except (OSError, ValueError) as error:
         raise OutputError(f"cannot write {path}: {error}") from error
     if mode is not None and stat.S_ISDIR(mode):

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa  # noqa: TID251 -- files of others are made
+import pyarrow.parquet as pq  # noqa: TID251 -- files of others are made
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.fakes.sample_run import (
+    ABSENT,
+    CLOCK,
+    FORK_COLD,
+    FORK_WARM,
+    metadata,
+    processes,
+    write_raw,
+    write_run,
+)
+
+import clonometer
+from clonometer.errors import RunFileError, UsageError
+from clonometer.protocol import AnswerReader, encode_block, preamble
+from clonometer.runfile import RunFileWriter, open_run
+
+I32_NULL, I64_NULL = -(2**31), -(2**63)
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Write the file anew with other metadata."""
+    table = pq.read_table(path)
+    value = json.loads(pq.ParquetFile(path).metadata.metadata[b"clonometer"])
+    change(value)
+    pq.write_table(table.replace_schema_metadata({"clonometer": json.dumps(value)}), path)
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "run.parquet")
+
+
+def test_gives_metadata_as_it_was_and_typed(path: Path) -> None:
+    with open_run(path) as run:
+        for key, value in metadata().items():
+            assert run.metadata[key] == value
+        details = run.details
+        assert (details.status, details.seed, details.command[0]) == ("complete", 7, "clonometer")
+        assert details.plan_cells[0].cell == CLOCK
+        assert details.plan_cells[1].condition == {"parent_bytes": 0, "placement": "pinned"}
+        assert [entry.status for entry in details.cells] == ["ok", "ok", "ok", "skipped"]
+        assert [entry.ended_ns for entry in details.processes] == [900_000, 1_900_000, 2_900_000]
+        assert details.host["cpu.online"] == 2
+
+
+def test_gives_the_samples_of_a_cell(path: Path) -> None:
+    run = open_run(path)
+    assert run.cells() == [CLOCK, FORK_COLD, FORK_WARM]
+    sent = [block for one in processes() if one.number != 1 for block in one.read()[0] if block.index > 0]
+    fork = run.columns(FORK_WARM, ["reaped_ns", "cpu_child"])
+    assert set(fork) == {"process", "block", "sample", "reaped_ns", "cpu_child"}
+    assert fork["process"].tolist() == [0] * 12 + [2] * 12
+    assert fork["block"].tolist() == ([1] * 5 + [2] * 7) * 2
+    assert fork["reaped_ns"].tolist() == np.concatenate([one.columns["reaped_ns"] for one in sent]).tolist()
+    assert fork["reaped_ns"].dtype == np.int64
+    assert fork["reaped_ns"].tolist().count(I64_NULL) == 4
+    assert fork["cpu_child"].dtype == np.int32
+    assert fork["cpu_child"].tolist().count(I32_NULL) == 4
+    clock = run.columns(CLOCK)
+    assert np.isnan(clock["cost_ns"]).tolist() == [False] * 4 + [True]
+    assert set(clock["reaped_ns"].tolist()) == {I64_NULL}
+    assert {len(values) for values in run.columns(ABSENT).values()} == {0}
+    assert run.columns(ABSENT)["cost_ns"].dtype == np.float64
+
+
+def test_leaves_out_blocks_that_are_not_ok(tmp_path: Path) -> None:
+    answer = preamble() + encode_block(0, "clock.used", None, {"cost_ns": [1.0, 2.0]})
+    answer += encode_block(1, "clock.used", None, {"cost_ns": [9.0]}, status="failed", reason="swapped")
+    writer = RunFileWriter(tmp_path / "run.parquet")
+    for block in AnswerReader().feed(answer):
+        writer.add_block(CLOCK, 0, block)
+    run = open_run(writer.write(metadata()))
+    assert run.columns(CLOCK)["cost_ns"].tolist() == [1.0, 2.0]
+    assert run.columns(CLOCK, all_blocks=True)["cost_ns"].tolist() == [1.0, 2.0, 9.0]
+
+
+def test_names_what_exists(path: Path) -> None:
+    run = open_run(path)
+    with pytest.raises(UsageError, match="unknown column 'reaped'; did you mean 'reaped_ns'"):
+        run.columns(CLOCK, ["reaped"])
+    with pytest.raises(UsageError, match="unknown cell"):
+        run.columns("launch.what")
+
+
+def test_load_gives_samples(path: Path) -> None:
+    run = clonometer.load(path)
+    table = run.samples()
+    assert isinstance(table, pa.Table)
+    assert table.num_rows == 31
+    assert run.metadata.status == "complete"
+    assert repr(run).endswith("run.parquet': 31 samples, complete>")
+
+
+@pytest.mark.parametrize("missing", [1, 4, 8, 100, 2_000])
+def test_refuses_a_truncated_file(path: Path, missing: int) -> None:
+    path.write_bytes(path.read_bytes()[:-missing])
+    with pytest.raises(RunFileError, match="truncated"):
+        open_run(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (b"P", "is not a Parquet file"),
+        (b"cell,process\na,1\n", "is not a Parquet file"),
+        (b"PAR1PAR1", "truncated"),
+        (b"PAR1" + b"\xff" * 40 + b"PAR1", "is damaged"),
+    ],
+)
+def test_refuses_what_is_no_parquet_file(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "some.parquet"
+    path.write_bytes(data)
+    with pytest.raises(RunFileError, match=message):
+        open_run(path)
+
+
+def test_refuses_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(RunFileError, match="No such file"):
+        open_run(tmp_path / "none.parquet")
+    with pytest.raises(RunFileError, match="Is a directory"):
+        open_run(tmp_path)
+    with pytest.raises(RunFileError, match="null byte"):
+        open_run("a\0b")
+
+
+def test_says_how_to_go_on_with_a_raw_file(tmp_path: Path) -> None:
+    with pytest.raises(RunFileError, match="unfinished run") as caught:
+        open_run(write_raw(tmp_path / "a.raw"))
+    assert caught.value.hint == f"clonometer recover {tmp_path / 'a.raw'}"
+
+
+def test_refuses_a_foreign_parquet_file(path: Path) -> None:
+    pl.read_parquet(path).write_parquet(path)
+    with pytest.raises(RunFileError, match="not a run of Clonometer's"):
+        open_run(path)
+
+
+def test_accepts_cells_that_another_program_stored_as_text(path: Path) -> None:
+    before = open_run(path).columns(FORK_WARM)
+    table = pq.read_table(path)
+    kept = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
+    table = table.set_column(0, "cell", table.column("cell").cast(pa.string()))
+    pq.write_table(table.replace_schema_metadata({"clonometer": kept}), path)
+    after = open_run(path).columns(FORK_WARM)
+    assert all(np.array_equal(before[name], after[name], equal_nan=name == "cost_ns") for name in before)
+
+
+def _drop(name: str) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: table.drop_columns([name])
+
+
+def _cast(name: str, kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: table.set_column(table.column_names.index(name), name, table.column(name).cast(kind))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_drop("cell"), "the column 'cell' is missing"),
+        (_drop("reaped_ns"), "the column 'reaped_ns' is missing"),
+        (_cast("process", pa.int64()), "'process' has the type int64, not int32"),
+        (_cast("reaped_ns", pa.float64()), "'reaped_ns' has the type double, not int64"),
+        (lambda table: table.slice(3), "is damaged: 28 samples, 31 by its metadata"),
+    ],
+)
+def test_refuses_other_columns(path: Path, change: Callable[[pa.Table], pa.Table], message: str) -> None:
+    kept = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
+    table = change(pq.read_table(path))
+    pq.write_table(table.replace_schema_metadata({"clonometer": kept}), path)
+    with pytest.raises(RunFileError, match=message):
+        open_run(path)
+
+
+def test_refuses_a_newer_schema(path: Path) -> None:
+    rewrite(path, lambda value: value.update(schema=2))
+    with pytest.raises(RunFileError, match="schema 2, this Clonometer reads up to 1") as caught:
+        open_run(path)
+    assert caught.value.hint == "update Clonometer"
+
+
+KEYS = ["schema", "status", "started", "ended", "clonometer_version", "seed", "command", "plan", "catalogue"]
+KEYS += ["clock", "host", "processes", "blocks", "cells", "columns"]
+
+
+# Where such a value would be of the right shape.
+FINE = [
+    ("clonometer_version", "x"),
+    ("seed", -1),
+    ("catalogue", {"a": 1}),
+    ("clock", {"a": 1}),
+    ("host", {"a": 1}),
+]
+WRONG = [None, True, "x", [1], [[]], {"a": 1}, -1]
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"), [(key, wrong) for key in KEYS for wrong in WRONG if (key, wrong) not in FINE]
+)
+def test_refuses_metadata_of_another_shape(path: Path, key: str, wrong: object) -> None:
+    rewrite(path, lambda value: value.update({key: wrong}))
+    with pytest.raises(RunFileError, match="metadata"):
+        open_run(path)
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b"\xff", b"[" * 100_000, b"3"])
+def test_refuses_metadata_that_is_no_object(path: Path, text: bytes) -> None:
+    pq.write_table(pq.read_table(path).replace_schema_metadata({"clonometer": text}), path)
+    with pytest.raises(RunFileError, match="metadata"):
+        open_run(path)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_damage_gives_run_file_errors_only(path: Path, data: st.DataObject) -> None:
+    whole = path.with_name("whole.parquet")
+    if not whole.exists():
+        whole.write_bytes(path.read_bytes())
+    damaged = bytearray(whole.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(damaged)
+    try:
+        run = open_run(path)
+        for cell in run.cells():
+            run.columns(cell)
+        run.samples()
+    except (RunFileError, UsageError):
+        return
