@@ -1,0 +1,249 @@
+"""The report's text and tables, ready to be set."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.results.types import Estimate, Finding, Results
+from clonometer.units import format_duration, format_ratio
+from clonometer.views.labels import (
+    FAMILY_EXPLANATIONS,
+    STAGE_EXPLANATIONS,
+    cpu_name,
+    family_name,
+    mechanism_name,
+    placement_name,
+    shown_axes,
+    stage_name,
+)
+from clonometer.views.plots import short_rows
+from clonometer.views.rows import (
+    Figure,
+    Row,
+    fact_text,
+    families,
+    figure,
+    host_phrases,
+    make_rows,
+    plain_figure,
+    quantity_text,
+    rows_unit,
+    temperatures,
+    troubles,
+)
+
+#: Beyond this the page would grow past 2 MB; the rest is in the run file.
+MOST_CELL_ROWS = 2000
+
+_FACT_GROUPS = {
+    "host": "Machine",
+    "cpu": "Processor",
+    "cpufreq": "Frequency",
+    "cpuidle": "Idle states",
+    "kernel": "Kernel",
+    "mitigations": "Mitigations",
+    "virt": "Virtualization",
+    "clocksource": "Clock source",
+    "memory": "Memory",
+    "thp": "Transparent huge pages",
+    "ksm": "Same-page merging",
+    "hugetlb": "Huge pages",
+    "cgroup": "Control group",
+    "namespace": "Namespaces",
+    "security": "Security",
+    "limit": "Limits",
+    "libc": "C library",
+    "user": "User",
+    "load": "Load",
+    "steal": "Stolen time",
+    "python": "Python",
+}
+
+
+def page_content(results: Results) -> dict[str, Any]:
+    """Gather everything on the page but its figures."""
+    rows = make_rows(results.cells)
+    short = short_rows(results)
+    return {
+        "title": f"What a task costs on {cpu_name(str(results.host.get('cpu.model') or 'this machine'))}",
+        "host_line": host_phrases(results),
+        "status": results.status,
+        "status_reason": results.status_reason,
+        "lead": results.findings[0].sentence if results.findings else "",
+        "findings": [_finding(one) for one in results.findings],
+        "tables": [_table(family, members) for family, members in families(short).items()],
+        "not_ranked": sorted({one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}),
+        "stages": _stages(results),
+        "floor": [(row.label, quantity_text(row.any_estimate), _summary(results, row)) for row in _floor(rows)],
+        "cell_rows": [_cell_row(one) for one in results.cells[:MOST_CELL_ROWS]],
+        "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
+        "filters": _filters(results),
+        "warnings": _warnings(results),
+        "troubles": [(reason, [one.cell for one in cells]) for reason, cells in troubles(results)],
+        "facts": _facts(results),
+        "measured": _measured(results),
+        "summaries": _summaries(results, short),
+        "command": shlex.join(results.command),
+        "n_warnings": len(_warnings(results)),
+    }
+
+
+def _estimates(rows: Sequence[Row]) -> list[Estimate]:
+    return [one for row in rows for one in row.estimates.values()]
+
+
+def _finding(one: Finding) -> dict[str, str]:
+    numbers = one.numbers
+    ratio = interval = ""
+    if isinstance(numbers.get("ratio"), (int, float)):
+        text = format_ratio(numbers["ratio"], numbers.get("ratio_low"), numbers.get("ratio_high"))
+        ratio, _, rest = text.partition(" (")
+        interval = rest.rstrip(")")
+    cells = numbers.get("cells", ())
+    return {
+        "id": one.id,
+        "sentence": one.sentence,
+        "ratio": ratio,
+        "interval": interval,
+        "cells": ", ".join(map(str, cells)) if isinstance(cells, (list, tuple)) else str(cells),
+    }
+
+
+def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
+    unit = rows_unit(rows)
+    warmths = temperatures(rows)
+    pinned = all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
+    drawn = []
+    for place, row in enumerate(rows):
+        first = place == 0 or rows[place - 1].group != row.group
+        size = sum(other.group == row.group for other in rows)
+        drawn.append(
+            {
+                "label": row.label if first else "",
+                "span": size,
+                "first": first,
+                "stage": row.stage,
+                "rankable": row.rankable,
+                "figures": [_cell_figure(row.estimates.get(warmth), unit) for warmth in warmths],
+            }
+        )
+    return {
+        "family": family,
+        "name": family_name(family),
+        "explanation": FAMILY_EXPLANATIONS.get(family, ""),
+        "unit": unit,
+        "pinned": pinned and any(row.any_estimate.stage for row in rows),
+        "temperatures": [warmth or "" for warmth in warmths],
+        "rows": drawn,
+    }
+
+
+def _cell_figure(one: Estimate | None, unit: str) -> Figure:
+    return figure(one, unit)
+
+
+def _stages(results: Results) -> list[tuple[str, str]]:
+    found = {one.stage for one in results.cells}
+    return [(stage_name(stage), text) for stage, text in STAGE_EXPLANATIONS.items() if stage in found]
+
+
+def _floor(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.family == "floor"]
+
+
+def _summary(results: Results, row: Row) -> str:
+    return results.summaries.get(row.workload, "")
+
+
+def _summaries(results: Results, rows: Sequence[Row]) -> list[tuple[str, str]]:
+    found = dict.fromkeys(row.workload for row in rows)
+    return [(mechanism_name(name), results.summaries[name]) for name in found if results.summaries.get(name)]
+
+
+def _cell_row(one: Estimate) -> dict[str, Any]:
+    notes = [] if one.rankable else [one.not_rankable_reason or "not ranked"]
+    failed = [f"{name} {count}" for name, count in one.outcomes.items() if name != "ok" and count]
+    notes += [f"failed launches: {', '.join(failed)}"] if failed else []
+    notes += [f"clock skew in {one.clock_skew}"] if one.clock_skew else []
+    notes += [warning.sentence for warning in one.warnings]
+    axes = [f"{name}={one.condition[name]}" for name in shown_axes(one.cell) if name != "placement" and name in one.condition]
+    inside = one.cell.partition("[")[2].rstrip("]").split(",")
+    shown = [part for part in inside if part and not part.startswith(("temperature=", "placement="))]
+    return {
+        "cell": one.cell,
+        "mechanism": mechanism_name(one.workload),
+        "condition": ", ".join(shown or axes),
+        "temperature": one.temperature or "",
+        "placement": placement_name(one),
+        "until": stage_name(one.stage, one.quantity),
+        "figure": figure(one, "µs"),
+        "median": one.median_ns,
+        "p99": plain_figure(one.p99_ns, "µs"),
+        "p99_ns": one.p99_ns,
+        "p99_reason": one.p99_reason or "",
+        "min": plain_figure(one.min_ns, "µs"),
+        "min_ns": one.min_ns,
+        "n": one.n_samples,
+        "processes": one.n_processes,
+        "mhz": f"{one.effective_mhz:.0f}" if one.effective_mhz else "-",
+        "mhz_value": one.effective_mhz,
+        "notes": "; ".join(notes),
+    }
+
+
+def _filters(results: Results) -> dict[str, list[str]]:
+    shown = results.cells[:MOST_CELL_ROWS]
+    return {
+        "until": list(dict.fromkeys(stage_name(one.stage, one.quantity) for one in shown)),
+        "temperature": list(dict.fromkeys(one.temperature for one in shown if one.temperature)),
+        "placement": list(dict.fromkeys(placement_name(one) for one in shown if placement_name(one))),
+    }
+
+
+def _warnings(results: Results) -> list[dict[str, Any]]:
+    where: dict[tuple[str, str, str], list[str]] = {}
+    for one in results.warnings:
+        where.setdefault((one.id, one.sentence, one.next_step), [])
+    for cell in results.cells:
+        for one in cell.warnings:
+            places = where.setdefault((one.id, one.sentence, one.next_step), [])
+            if cell.cell not in places:
+                places.append(cell.cell)
+    return [
+        {"id": name, "sentence": sentence, "next_step": step, "cells": cells}
+        for (name, sentence, step), cells in where.items()
+    ]
+
+
+def _facts(results: Results) -> list[dict[str, Any]]:
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for key, value in results.host.items():
+        if key.startswith("lacks."):
+            continue
+        head = key.split(".")[0]
+        reason = str(results.host.get(f"lacks.{key}") or "")
+        groups.setdefault(head, []).append((key, fact_text(key, value), reason if value is None else ""))
+    return [{"name": _FACT_GROUPS.get(head, head), "facts": facts} for head, facts in groups.items()]
+
+
+def _measured(results: Results) -> list[tuple[str, str]]:
+    clock = results.clock
+    cost = clock.get("cost_ns")
+    clock_text = str(clock.get("clock") or "not known")
+    if clock.get("reason"):
+        clock_text += f" ({clock['reason']})"
+    if isinstance(cost, (int, float)):
+        clock_text += f"; a reading costs {format_duration(cost)}"
+    facts = [
+        ("Run", results.run_name),
+        ("Started", results.started),
+        ("Lasted", f"{results.duration_s:.1f} s"),
+        ("Plan", results.plan_name),
+        ("Samples", f"{results.n_samples:,} from {results.n_processes:,} processes"),
+        ("Order", f"random, seed {results.seed}"),
+        ("Clock", clock_text),
+        ("Clonometer", results.clonometer_version),
+    ]
+    return [(name, text) for name, text in facts if text]

@@ -1,0 +1,123 @@
+"""The report's figures: specifications, their points, and what the reader can choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.results.types import Results
+from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
+from clonometer.views.plots import (
+    drawable_families,
+    ecdf_index,
+    memory_points,
+    memory_stages,
+    overview_points,
+    overview_stages,
+    short_rows,
+    stage_title,
+    time_domain,
+)
+from clonometer.views.specs import PALETTE, ecdf_panel, memory_panel, overview_panel, theme
+
+#: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
+POINT_BUDGET = 24_000
+LEAST_POINTS = 24
+MOST_POINTS = 400
+EVERY = "all"
+PLAIN = "plain"
+
+
+def figure_content(results: Results) -> dict[str, Any]:
+    """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
+    charts = [*_overview(results), *_memory(results)]
+    ecdf = _ecdf(results)
+    return {
+        "any": bool(charts or ecdf["series"]),
+        "theme": theme("currentColor", None),
+        "palette": list(PALETTE),
+        "charts": charts,
+        "ecdf": ecdf,
+    }
+
+
+def _overview(results: Results) -> list[dict[str, Any]]:
+    split = drawable_families(short_rows(results))
+    shown = [row for members in split.values() for row in members]
+    domain = time_domain(overview_points(shown), "low_ns", "high_ns")
+    return [
+        {
+            "id": f"overview-{family}",
+            "kind": "overview",
+            "title": family_name(family),
+            "alt": _overview_alt(points),
+            "spec": overview_panel(
+                points,
+                mechanisms=list(dict.fromkeys(row.label for row in members)),
+                stages=overview_stages(shown),
+                domain=domain,
+                width="container",
+            ),
+        }
+        for family, members in split.items()
+        for points in [overview_points(members)]
+    ]
+
+
+def _overview_alt(points: Sequence[dict[str, Any]]) -> str:
+    return "Medians with 95% intervals. " + "; ".join(str(point["tip"]) for point in points) + "."
+
+
+def _memory(results: Results) -> list[dict[str, Any]]:
+    charts = []
+    every = memory_points(results.memory)
+    labels = list(dict.fromkeys(point["label"] for point in every))
+    domain = time_domain(every, "low_ns", "high_ns")
+    for stage in memory_stages(results.memory):
+        points = memory_points([one for one in results.memory if one.stage == stage])
+        charts.append(
+            {
+                "id": f"memory-{stage}",
+                "kind": "memory",
+                "title": stage_title(stage),
+                "alt": "Launch time by parent memory. " + "; ".join(str(point["tip"]) for point in points) + ".",
+                "spec": memory_panel(points, labels=labels, domain=domain, width="container", height=300),
+            }
+        )
+    return charts
+
+
+def _ecdf(results: Results) -> dict[str, Any]:
+    count = max(len(results.ecdfs), 1)
+    index = ecdf_index(results, max(LEAST_POINTS, min(MOST_POINTS, POINT_BUDGET // count)))
+    conditions = list(dict.fromkeys(one["condition"] for one in index if not one["plain"]))
+    has_plain = any(one["plain"] for one in index)
+    temperatures = _found(index, "temperature", ("warm", "cold"))
+    choices = {
+        "family": [[name, family_name(name)] for name in _found(index, "family", FAMILY_ORDER)],
+        "stage": [[name, stage_title(name)] for name in _found(index, "stage", STAGE_ORDER)],
+        "temperature": [[name, name] for name in temperatures],
+        "placement": [[name, name] for name in _found(index, "placement", ("pinned",))],
+        "condition": [[name, name] for name in conditions],
+    }
+    if len(temperatures) > 1:
+        choices["temperature"].append([EVERY, "warm and cold"])
+    if has_plain:
+        choices["condition"].insert(0, [PLAIN, "plain"])
+    if conditions and (has_plain or len(conditions) > 1):
+        choices["condition"].append([EVERY, "all, one beside the other"])
+    chosen = {name: options[0][0] if options else "" for name, options in choices.items()}
+    if choices["stage"]:
+        chosen["stage"] = choices["stage"][-1][0]
+    chosen["temperature"] = choices["temperature"][-1][0] if choices["temperature"] else ""
+    return {
+        "series": index,
+        "choices": choices,
+        "chosen": chosen,
+        "spec": ecdf_panel([], labels=[], width="container", height=300),
+    }
+
+
+def _found(index: Sequence[dict[str, Any]], name: str, order: Sequence[str]) -> list[str]:
+    found = dict.fromkeys(str(one[name]) for one in index)
+    return [*(value for value in order if value in found), *(value for value in found if value not in order)]

@@ -1,0 +1,204 @@
+"use strict";
+
+const report = JSON.parse(document.getElementById("report-data").textContent);
+
+/* Charts. Colours of text and lines are currentColor, so they follow light, dark and print by themselves. */
+
+const views = new Map();
+
+function themeFor(element) {
+  const theme = structuredClone(report.theme);
+  theme.legend.columns = Math.max(1, Math.min(4, Math.floor(element.clientWidth / 170)));
+  return theme;
+}
+
+async function draw(element, spec) {
+  views.get(element)?.finalize();
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const options = {
+    actions: false,
+    config: themeFor(element),
+    defaultStyle: false,
+    mode: "vega-lite",
+    renderer: "svg",
+    tooltip: { theme: dark ? "dark" : "light" },
+  };
+  views.set(element, await vegaEmbed(element, spec, options));
+}
+
+async function drawCharts() {
+  for (const chart of report.charts) {
+    await draw(document.getElementById(chart.id), chart.spec);
+  }
+}
+
+/* Distributions: the reader chooses, the points are laid out here because each is stored once, compactly. */
+
+function chosenSeries(choice) {
+  const condition = (one) =>
+    choice.condition === "all" || (choice.condition === "plain" ? one.plain : !one.plain && one.condition === choice.condition);
+  return report.ecdf.series.filter(
+    (one) =>
+      one.family === choice.family &&
+      one.stage === choice.stage &&
+      one.placement === choice.placement &&
+      (choice.temperature === "all" || one.temperature === choice.temperature) &&
+      condition(one),
+  );
+}
+
+function ecdfPoints(series) {
+  const points = [];
+  for (const one of series) {
+    const shared = { label: one.label, temperature: one.temperature };
+    let risen = false;
+    one.time_ns.forEach((time_ns, place) => {
+      if (time_ns <= 0) return;
+      if (!risen) points.push({ ...shared, time_ns, share: 0 });
+      risen = true;
+      points.push({ ...shared, time_ns, share: one.share[place] });
+    });
+  }
+  return points;
+}
+
+function timeTicks(low, high) {
+  const sets = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]];
+  let found = [];
+  for (const steps of sets) {
+    found = [];
+    for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade += 1) {
+      found.push(...steps.map((step) => Number(`${step}e${decade}`)));
+    }
+    found = found.filter((tick) => tick >= low && tick <= high);
+    if (found.length >= 4) break;
+  }
+  return found;
+}
+
+function ecdfSpec(points) {
+  const spec = structuredClone(report.ecdf.spec);
+  const labels = [...new Set(points.map((point) => point.label))];
+  const times = points.map((point) => point.time_ns);
+  const low = times.reduce((least, time) => Math.min(least, time), Infinity) * 0.9;
+  const high = times.reduce((most, time) => Math.max(most, time), 0) * 1.1;
+  const ticks = timeTicks(low, high);
+  spec.data = { values: points };
+  spec.encoding.color.scale = { domain: labels, range: labels.map((_, place) => report.palette[place % report.palette.length]) };
+  spec.encoding.x.scale.domain = [low, high];
+  if (ticks.length > 1) Object.assign(spec.encoding.x.axis, { values: ticks, tickCount: ticks.length });
+  if (new Set(points.map((point) => point.temperature)).size < 2) spec.encoding.strokeDash.legend = null;
+  return spec;
+}
+
+async function drawEcdf(form) {
+  const element = document.getElementById("ecdf");
+  const caption = document.getElementById("ecdf-caption");
+  const series = chosenSeries(Object.fromEntries(new FormData(form)));
+  const points = ecdfPoints(series);
+  if (points.length === 0) {
+    views.get(element)?.finalize();
+    views.delete(element);
+    element.replaceChildren();
+    caption.textContent = "Nothing was measured for this choice.";
+    return;
+  }
+  await draw(element, ecdfSpec(points));
+  const names = [...new Set(series.map((one) => one.label))].join("; ");
+  caption.textContent = `Shown: ${names}.`;
+  element.setAttribute("aria-label", `Distributions of launch times. ${caption.textContent}`);
+}
+
+/* The table of all cells: filter and sort. */
+
+function setUpTable(table, form) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const titles = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  const texts = rows.map((row) => `${row.title} ${row.textContent}`.toLowerCase());
+  const count = document.getElementById("cell-count");
+
+  const filter = () => {
+    const { text = "", ...exact } = Object.fromEntries(new FormData(form));
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    rows.forEach((row, place) => {
+      const keep =
+        words.every((word) => texts[place].includes(word)) &&
+        Object.entries(exact).every(([name, value]) => !value || row.cells[titles.indexOf(name)].textContent === value);
+      row.hidden = !keep;
+      shown += keep ? 1 : 0;
+    });
+    count.textContent = shown === rows.length ? `${rows.length} rows; times in µs.` : `${shown} of ${rows.length} rows; times in µs.`;
+  };
+
+  const sort = (column, kind, descending) => {
+    const key = (row) => {
+      const cell = row.cells[column];
+      return kind === "number" ? (cell.dataset.v === "" ? null : Number(cell.dataset.v)) : cell.textContent;
+    };
+    const compare = (a, b) => {
+      const [left, right] = [key(a), key(b)];
+      if (left === null || right === null) return (left === null) - (right === null);
+      const order = kind === "number" ? left - right : left.localeCompare(right, "en", { numeric: true });
+      return descending ? -order : order;
+    };
+    body.append(...[...rows].sort(compare));
+  };
+
+  form.addEventListener("input", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const button of table.tHead.querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      const head = button.closest("th");
+      const descending = head.getAttribute("aria-sort") === "ascending";
+      for (const other of table.tHead.querySelectorAll("[aria-sort]")) other.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      sort(head.cellIndex, button.dataset.kind, descending);
+    });
+  }
+  filter();
+}
+
+function setUpCopy(button, code) {
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(code);
+      button.textContent = "Selected";
+    }
+  });
+}
+
+/* A width that changes moves legends, so charts are drawn anew, once the window has come to rest. */
+
+function redrawOnResize(redraw) {
+  let timer = 0;
+  let width = document.documentElement.clientWidth;
+  addEventListener("resize", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (document.documentElement.clientWidth !== width) {
+        width = document.documentElement.clientWidth;
+        redraw();
+      }
+    }, 150);
+  });
+}
+
+const table = document.getElementById("cell-table");
+if (table) setUpTable(table, document.getElementById("cell-filters"));
+const copy = document.getElementById("copy");
+if (copy) setUpCopy(copy, document.getElementById("command"));
+
+const choices = document.getElementById("ecdf-choices");
+const drawAll = async () => {
+  await drawCharts();
+  if (choices) await drawEcdf(choices);
+  document.documentElement.dataset.drawn = "yes";
+};
+if (choices) choices.addEventListener("input", () => drawEcdf(choices));
+redrawOnResize(drawAll);
+await drawAll();
