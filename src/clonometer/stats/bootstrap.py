@@ -99,7 +99,10 @@ def pair_neighbours(starts_a: ArrayLike, starts_b: ArrayLike) -> tuple[Integers,
     if a.size > b.size:
         second, first = pair_neighbours(b, a)
         return first, second
-    order_a, order_b = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")
+    order_a = np.argsort(a, kind="stable").astype(np.int64)
+    order_b = np.argsort(b, kind="stable").astype(np.int64)
+    if a.size == b.size:
+        return order_a, order_b
     distance = np.abs(a[order_a][:, None] - b[order_b][None, :])
     # best[i, j]: least cost of pairing the first i of A within the first j of B.
     best = np.full((a.size + 1, b.size + 1), np.inf)
@@ -113,7 +116,7 @@ def pair_neighbours(starts_a: ArrayLike, starts_b: ArrayLike) -> tuple[Integers,
             j -= 1
         j -= 1
         chosen.append(j)
-    return order_a.astype(np.int64), order_b[np.array(chosen[::-1], dtype=np.int64)].astype(np.int64)
+    return order_a, order_b[np.array(chosen[::-1], dtype=np.int64)]
 
 
 def ratio_of_medians(

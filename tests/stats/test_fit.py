@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from clonometer.stats.fit import line_through_medians, weighted_line
+
+PAGES = np.array([0.0, 512.0, 16_384.0, 262_144.0])
+
+
+def test_weighted_line_is_statsmodels() -> None:
+    generator = np.random.default_rng(1)
+    x, y, weights = generator.random(9), generator.random(9), generator.random(9) + 0.1
+    intercept, slope = sm.WLS(y, sm.add_constant(x), weights=weights).fit().params
+    assert weighted_line(x, y, weights) == pytest.approx((slope, intercept))
+
+
+def test_a_heavy_weight_pulls_the_line() -> None:
+    x, y = [0.0, 1.0, 2.0], [0.0, 0.0, 6.0]
+    assert weighted_line(x, y, [1, 1, 1]) == pytest.approx((3.0, -1.0))
+    slope, intercept = weighted_line(x, y, [1e6, 1e6, 1])
+    assert slope == pytest.approx(0.0, abs=1e-4)
+    assert intercept == pytest.approx(0.0, abs=1e-4)
+
+
+def _groups(
+    generator: np.random.Generator, slope: float, spread: float = 0.05, n: int = 12
+) -> list[np.ndarray]:
+    return [(80_000 + slope * pages) * generator.lognormal(0, spread, n) for pages in PAGES]
+
+
+def test_a_known_slope_is_found() -> None:
+    line = line_through_medians(PAGES, _groups(np.random.default_rng(2), 50.0), seed=1)
+    assert line.slope.contains(50.0)
+    assert line.slope.value == pytest.approx(50.0, rel=0.05)
+    assert line.intercept.value == pytest.approx(80_000, rel=0.05)
+    assert line.slope.n == 12
+
+
+def test_exact_data_give_an_exact_line() -> None:
+    line = line_through_medians(PAGES, [[80_000 + 50 * pages] * 6 for pages in PAGES], seed=1)
+    assert line.slope.value == pytest.approx(50.0)
+    assert line.slope.high - line.slope.low == pytest.approx(0.0, abs=1e-6)
+    assert line.largest_miss == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_bend_shows_in_the_largest_miss() -> None:
+    line = line_through_medians([0, 1, 2], [[100.0] * 6, [150.0] * 6, [400.0] * 6], seed=1)
+    assert line.largest_miss > 0.1
+
+
+def test_nominal_95_percent_covers_the_slope() -> None:
+    generator = np.random.default_rng(3)
+    hits = sum(
+        line_through_medians(PAGES, _groups(generator, 50.0), seed=seed, resamples=400).slope.contains(50.0)
+        for seed in range(200)
+    )
+    assert 0.91 <= hits / 200 <= 0.99
+
+
+def test_flat_data_have_no_slope() -> None:
+    assert line_through_medians(PAGES, _groups(np.random.default_rng(4), 0.0), seed=1).slope.contains(0.0)
+
+
+def test_zeros_have_a_line_too() -> None:
+    line = line_through_medians([0, 1], [[0.0] * 3, [0.0] * 3], seed=1)
+    assert (line.slope.value, line.intercept.value, line.largest_miss) == (0.0, 0.0, 0.0)
+
+
+def test_a_single_process_a_point_reaches_no_confidence() -> None:
+    assert not line_through_medians([0, 1], [[1.0], [2.0]], seed=1).slope.reaches_nominal
+
+
+@pytest.mark.parametrize(
+    ("x", "groups"),
+    [
+        ([1.0, 1.0], [[1.0], [2.0]]),
+        ([1.0], [[1.0], [2.0]]),
+        ([0.0, 1.0], [[1.0], []]),
+        ([0.0, 1.0], [[1.0], [np.nan]]),
+    ],
+)
+def test_what_is_no_line_is_refused(x: list[float], groups: list[list[float]]) -> None:
+    with pytest.raises(ValueError, match=r"different x|groups|must"):
+        line_through_medians(x, groups, seed=1)
+
+
+def test_weights_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="positive"):
+        weighted_line([0, 1], [0, 1], [1, 0])
