@@ -1,0 +1,23 @@
+/* The bare loop that the probe is held against: create, reap, repeat; prints nanoseconds a launch. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void *thread(void *argument) { return argument; }
+static void launch(int threads) {
+    pthread_t id;
+    pid_t pid = threads ? 0 : fork();
+    if (!threads && pid == 0) _exit(0);
+    if (threads) { pthread_create(&id, NULL, thread, NULL); pthread_join(id, NULL); } else waitpid(pid, NULL, 0);
+}
+int main(int argc, char **argv) {
+    struct timespec a, b;
+    int threads = argc > 1 && argv[1][0] == 't', count = argc > 2 ? atoi(argv[2]) : 10000;
+    for (int i = 0; i < 20; i++) launch(threads);
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < count; i++) launch(threads);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    printf("%.1f\n", ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / count);
+}

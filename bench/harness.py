@@ -1,0 +1,111 @@
+"""What benchmarks share: a line a figure, ratios of interleaved pairs, the probe asked directly."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from clonometer.protocol import AnswerReader, Block
+from clonometer.stats.quantiles import quantile_interval
+
+HALF_WIDTH = 0.005
+MOST_PAIRS = 400
+FEWEST_PAIRS = 20
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure of a benchmark; ``limit`` None where nothing is demanded."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    limit: float | None
+    unit: str = "ratio"
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """``ok``, ``miss`` or ``stated``."""
+        if self.limit is None:
+            return "stated"
+        return "ok" if self.value <= self.limit else "miss"
+
+    def text(self) -> str:
+        """The line as printed."""
+        limit = "-" if self.limit is None else f"<= {self.limit:g}"
+        figures = f"{self.value:10.4g} [{self.low:.4g}, {self.high:.4g}]"
+        return f"{self.name:44} {figures:34} {self.unit:6} {limit:10} {self.verdict:7} {self.note}".rstrip()
+
+
+def binaries() -> Path:
+    """The folder of the built probe."""
+    for entry in (files("clonometer") / "_bin").iterdir():
+        return Path(str(entry)).parent
+    raise FileNotFoundError("the probe is not built: make build")
+
+
+def clock() -> list[str]:
+    """The words that hand the calibrated clock to the probe."""
+    probe = str(binaries() / "probe-static")
+    calibrated = json.loads(subprocess.check_output([probe, "--calibrate"]))
+    return [f"clock={calibrated['clock']}", f"clock_hz={calibrated['clock_hz']}"]
+
+
+def ask_probe(words: Sequence[str], linkage: str = "static") -> list[Block]:
+    """Start the probe once and return its blocks."""
+    reading, writing = os.pipe()
+    command = [str(binaries() / f"probe-{linkage}"), "--fd", str(writing), f"linkage={linkage}", *words]
+    with subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL) as process:
+        os.close(writing)
+        with os.fdopen(reading, "rb") as answer:
+            data = answer.read()
+        process.wait()
+    reader = AnswerReader()
+    blocks = list(reader.feed(data))
+    reader.finish()
+    return blocks
+
+
+def compile_c(source: Path, output: Path, *flags: str) -> Path:
+    """Compile a small C program as the probe is compiled."""
+    subprocess.run(["gcc", "-O2", *flags, "-pthread", str(source), "-o", str(output)], check=True)
+    return output
+
+
+def interleaved_ratio(
+    name: str, a: Callable[[], float], b: Callable[[], float], limit: float | None, note: str = ""
+) -> Line:
+    """Ratio a/b over pairs measured in turn, A B then B A, until the interval's half-width is 0.5%.
+
+    The figure is the median of the pairs' ratios with its order-statistic interval: neighbours in time share the
+    machine's state, so their ratio does not.
+    """
+    ratios: list[float] = []
+    while True:
+        if len(ratios) % 2 == 0:
+            first = a()
+            second = b()
+        else:
+            second = b()
+            first = a()
+        ratios.append(first / second)
+        if len(ratios) < FEWEST_PAIRS or len(ratios) % 5:
+            continue
+        estimate = quantile_interval(ratios, 0.5)
+        if (estimate.high - estimate.low) / 2 <= HALF_WIDTH * estimate.value or len(ratios) >= MOST_PAIRS:
+            return Line(name, estimate.value, estimate.low, estimate.high, limit, note=f"{len(ratios)} pairs {note}")
+
+
+def say(line: Line) -> Line:
+    """Print a line at once, so that a long benchmark shows that it lives."""
+    print(line.text())
+    sys.stdout.flush()
+    return line
