@@ -88,12 +88,14 @@ def _overview(results: Results) -> Spec | None:
         return None
     shown = [row for members in split.values() for row in members]
     domain = time_domain(overview_points(shown), "low_ns", "high_ns")
+    longest = max((len(row.label) for row in shown), default=0)
     panels = [
         overview_panel(
             overview_points(members),
             mechanisms=list(dict.fromkeys(row.label for row in members)),
             stages=overview_stages(shown),
             domain=domain,
+            label_letters=longest,
             title=f"{family_name(family)} (filled: warm, hollow: cold)",
         )
         for family, members in split.items()

@@ -25,6 +25,9 @@ PALETTE = (
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
 ENOUGH_TICKS = 4
+LINE_HEIGHT = 36
+LABEL_LIMIT = 200
+LETTER_WIDTH = 7.4
 _TICK_STEPS = (("1",), ("1", "3"), ("1", "2", "5"), ("1", "1.5", "2", "3", "4", "5", "7"))
 _TIME_LABEL = (
     "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
@@ -80,7 +83,7 @@ def theme(ink: str = "#24292f", ground: str | None = "white") -> Spec:
             "labelLimit": 260,
             "symbolStrokeWidth": 2.5,
             "orient": "bottom",
-            "columns": 3,
+            "columns": 4,
         },
         "title": {
             "color": ink,
@@ -195,6 +198,7 @@ def overview_panel(
     mechanisms: Sequence[str],
     stages: Sequence[str],
     domain: Sequence[float] | None = None,
+    label_letters: int = 0,
     title: str | None = None,
     width: int | str = 520,
 ) -> Spec:
@@ -208,45 +212,57 @@ def overview_panel(
         In the order in which they are drawn.
     domain
         The least and the greatest time of the axis.
+    label_letters
+        Length of the longest label of all panels, so that their axes start at the same place.
     """
-    x = _time_axis("median_ns", "median time since the call began, with its 95% interval (log)", domain)
+    x = _time_axis("median_ns", "median since the call began (log)", domain)
+    present = {point["stage"] for point in data}
     shared: Spec = {
         "y": {
             "field": "mechanism",
             "type": "nominal",
             "sort": list(mechanisms),
-            "axis": {"title": None, "grid": True, "labelLimit": 200, "ticks": False, "labelPadding": 8},
+            "axis": {
+                "title": None,
+                "grid": True,
+                "labelLimit": LABEL_LIMIT,
+                "minExtent": min(label_letters * LETTER_WIDTH + 8, LABEL_LIMIT),
+                "ticks": False,
+                "labelPadding": 8,
+            },
         },
         "yOffset": {"field": "temperature", "type": "nominal", "sort": ["warm", "cold"]},
         "color": {
             "field": "stage",
             "type": "nominal",
             "scale": {"domain": list(stages), "range": list(PALETTE[: max(len(stages), 1)])},
-            "legend": {"title": None, "columns": 4},
+            "legend": {"title": None, "values": [one for one in stages if one in present]},
         },
     }
-    dots = {
-        **shared,
-        "x": x,
-        "fillOpacity": {
-            "field": "temperature",
-            "type": "nominal",
-            "scale": {"domain": ["warm", "cold"], "range": [1, 0]},
-            "legend": None,
-        },
-        "tooltip": {"field": "tip", "type": "nominal"},
-    }
-    fill = {**shared["color"], "legend": None}
+    dots = {**shared, "x": x, "tooltip": {"field": "tip", "type": "nominal"}}
+    dot = {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1}
     return {
-        **_frame(data, title, width, {"step": 17}, "Medians and intervals of each mechanism and stage."),
+        **_frame(
+            data,
+            title,
+            width,
+            LINE_HEIGHT * max(len(mechanisms), 1),
+            "Medians and intervals of each mechanism and stage.",
+        ),
         "layer": [
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {**shared, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}},
             },
             {
-                "mark": {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1},
-                "encoding": {**dots, "fill": fill},
+                "transform": [{"filter": "datum.temperature !== 'cold'"}],
+                "mark": {**dot, "filled": True},
+                "encoding": dots,
+            },
+            {
+                "transform": [{"filter": "datum.temperature === 'cold'"}],
+                "mark": {**dot, "filled": False},
+                "encoding": dots,
             },
         ],
     }
@@ -284,8 +300,6 @@ def _frame(data: Sequence[Datum], title: str | None, width: int | str, height: A
         "width": width,
         "height": height,
     }
-    if width == "container":
-        frame["autosize"] = {"type": "fit-x", "contains": "padding"}
     if title:
         frame["title"] = title
     return frame

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page that fetches nothing. Returned as text; nothing is written here."""
+"""The report: one self-contained HTML page that fetches nothing, returned as text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def render_report(results: Results) -> str:
     Returns
     -------
     str
-        A whole HTML document below 2 MB: style, script, charts and data are inside it, and its content security
-        policy forbids to fetch anything.
+        A whole HTML document below 2 MB: style, script, charts and data are inside it, and its content
+        security policy forbids to fetch anything.
     """
     import jinja2
 

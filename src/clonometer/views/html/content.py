@@ -74,9 +74,13 @@ def page_content(results: Results) -> dict[str, Any]:
         "lead": results.findings[0].sentence if results.findings else "",
         "findings": [_finding(one) for one in results.findings],
         "tables": [_table(family, members) for family, members in families(short).items()],
-        "not_ranked": sorted({one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}),
+        "not_ranked": sorted(
+            {one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}
+        ),
         "stages": _stages(results),
-        "floor": [(row.label, quantity_text(row.any_estimate), _summary(results, row)) for row in _floor(rows)],
+        "floor": [
+            (row.label, quantity_text(row.any_estimate), _summary(results, row)) for row in _floor(rows)
+        ],
         "cell_rows": [_cell_row(one) for one in results.cells[:MOST_CELL_ROWS]],
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),
@@ -115,6 +119,8 @@ def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
     unit = rows_unit(rows)
     warmths = temperatures(rows)
     pinned = all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
+    columns = [[figure(row.estimates.get(warmth), unit) for row in rows] for warmth in warmths]
+    tails = [max((_decimals(one) for one in column), key=len) for column in columns]
     drawn = []
     for place, row in enumerate(rows):
         first = place == 0 or rows[place - 1].group != row.group
@@ -126,7 +132,10 @@ def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
                 "first": first,
                 "stage": row.stage,
                 "rankable": row.rankable,
-                "figures": [_cell_figure(row.estimates.get(warmth), unit) for warmth in warmths],
+                "figures": [
+                    (column[place], _padding(_decimals(column[place]), longest))
+                    for column, longest in zip(columns, tails, strict=True)
+                ],
             }
         )
     return {
@@ -140,8 +149,13 @@ def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _cell_figure(one: Estimate | None, unit: str) -> Figure:
-    return figure(one, unit)
+def _decimals(one: Figure) -> str:
+    return one.median.partition(".")[1] + one.median.partition(".")[2]
+
+
+def _padding(decimals: str, longest: str) -> str:
+    """The digits that are missing to align decimal points; the page sets them invisibly."""
+    return longest[len(decimals) :]
 
 
 def _stages(results: Results) -> list[tuple[str, str]]:
@@ -168,7 +182,11 @@ def _cell_row(one: Estimate) -> dict[str, Any]:
     notes += [f"failed launches: {', '.join(failed)}"] if failed else []
     notes += [f"clock skew in {one.clock_skew}"] if one.clock_skew else []
     notes += [warning.sentence for warning in one.warnings]
-    axes = [f"{name}={one.condition[name]}" for name in shown_axes(one.cell) if name != "placement" and name in one.condition]
+    axes = [
+        f"{name}={one.condition[name]}"
+        for name in shown_axes(one.cell)
+        if name != "placement" and name in one.condition
+    ]
     inside = one.cell.partition("[")[2].rstrip("]").split(",")
     shown = [part for part in inside if part and not part.startswith(("temperature=", "placement="))]
     return {
@@ -238,7 +256,7 @@ def _measured(results: Results) -> list[tuple[str, str]]:
         clock_text += f"; a reading costs {format_duration(cost)}"
     facts = [
         ("Run", results.run_name),
-        ("Started", results.started),
+        ("Started", results.started.replace("T", " ")),
         ("Lasted", f"{results.duration_s:.1f} s"),
         ("Plan", results.plan_name),
         ("Samples", f"{results.n_samples:,} from {results.n_processes:,} processes"),

@@ -45,6 +45,7 @@ def _overview(results: Results) -> list[dict[str, Any]]:
     split = drawable_families(short_rows(results))
     shown = [row for members in split.values() for row in members]
     domain = time_domain(overview_points(shown), "low_ns", "high_ns")
+    longest = max((len(row.label) for row in shown), default=0)
     return [
         {
             "id": f"overview-{family}",
@@ -56,6 +57,7 @@ def _overview(results: Results) -> list[dict[str, Any]]:
                 mechanisms=list(dict.fromkeys(row.label for row in members)),
                 stages=overview_stages(shown),
                 domain=domain,
+                label_letters=longest,
                 width="container",
             ),
         }
@@ -80,7 +82,9 @@ def _memory(results: Results) -> list[dict[str, Any]]:
                 "id": f"memory-{stage}",
                 "kind": "memory",
                 "title": stage_title(stage),
-                "alt": "Launch time by parent memory. " + "; ".join(str(point["tip"]) for point in points) + ".",
+                "alt": "Launch time by parent memory. "
+                + "; ".join(str(point["tip"]) for point in points)
+                + ".",
                 "spec": memory_panel(points, labels=labels, domain=domain, width="container", height=300),
             }
         )

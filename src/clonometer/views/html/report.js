@@ -8,7 +8,7 @@ const views = new Map();
 
 function themeFor(element) {
   const theme = structuredClone(report.theme);
-  theme.legend.columns = Math.max(1, Math.min(4, Math.floor(element.clientWidth / 170)));
+  theme.legend.columns = Math.max(1, Math.min(6, Math.floor((element.clientWidth - 90) / 120)));
   return theme;
 }
 
