@@ -154,7 +154,8 @@ def _interval_decimals(
     magnitude = abs(value) or max(abs(low or 0.0), abs(high or 0.0))
     if magnitude == 0:
         return 0
-    leading = -math.floor(math.log10(magnitude))
+    # Rounded first: 0.99996 is printed as 1.00 and so has its leading digit before the point.
+    leading = -math.floor(math.log10(float(f"{magnitude:.{most_digits - 1}e}")))
     decimals = leading + most_digits - 1
     if low is not None and high is not None and high > low:
         decimals = min(decimals, max(leading, -math.floor(math.log10((high - low) / 2))))
@@ -236,7 +237,7 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
     """Write a ratio with its interval, if it has one, with no more digits than that supports.
 
     An end that is not 1 is never rounded to 1 where a fourth digit tells them apart, because whether the
-    interval contains 1 is what a reader looks for.
+    interval contains 1 is what a reader looks for; nor is one rounded to 0.
 
     Examples
     --------
@@ -247,6 +248,8 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
         return format_number(value)
     decimals = _interval_decimals(value, low, high)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
-    while decimals < most and any(end != 1 and round(end, decimals) == 1 for end in (low, high)):
+    while decimals < most and any(
+        round(end, decimals) in (0, 1) and end not in (0, 1) for end in (low, high)
+    ):
         decimals += 1
     return f"{_rounded(value, decimals)} ({_rounded(low, decimals)} to {_rounded(high, decimals)})"

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clonometer.results import summarize
+from clonometer.results.types import Estimate
+
+FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
+
+
+def _row(run: Any, **wanted: Any) -> Estimate:
+    rows = [
+        one
+        for one in summarize(run).cells
+        if all(getattr(one, name) == value for name, value in wanted.items())
+    ]
+    assert len(rows) == 1, wanted
+    return rows[0]
+
+
+def test_the_estimate_is_the_median_of_process_medians(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK, spread=0.2)
+    columns = builder.run.data[text]
+    medians = [np.median(columns["reaped_ns"][columns["process"] == process]) for process in range(12)]
+    row = _row(builder.run, stage="reaped")
+    assert row.median_ns == np.median(medians)
+    assert sorted(medians)[2] <= row.median_low_ns < row.median_ns < row.median_high_ns <= sorted(medians)[9]  # type: ignore[operator]
+    assert (row.n_samples, row.n_processes) == (1080, 12)
+    assert row.min_ns == columns["reaped_ns"].min()
+    assert row.p99_ns == pytest.approx(np.quantile(columns["reaped_ns"], 0.99))
+    assert row.p99_reason is None
+
+
+def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK, parent_bytes=1 << 20)
+    row = _row(builder.run, stage="reaped")
+    assert (row.cell, row.workload, row.temperature, row.family) == (
+        text,
+        "launch.fork",
+        "warm",
+        "same_image",
+    )
+    assert row.condition == {
+        "linkage": "static",
+        "placement": "pinned",
+        "pages": "rewritten",
+        "parent_bytes": 1 << 20,
+    }
+    assert (row.quantity, row.unit, row.placement) == ("reaped_ns", "ns", "same_cpu")
+
+
+def test_a_cold_process_gives_one_sample(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, "cold", processes=20)
+    row = _row(builder.run, stage="reaped")
+    assert (row.n_samples, row.n_processes) == (20, 20)
+    assert row.p99_ns is None
+    assert row.p99_reason == "20 samples; 300 are needed"
+
+
+@pytest.mark.parametrize(("processes", "has_p99"), [(299, False), (300, True)])
+def test_p99_needs_300_samples(builder: Any, processes: int, has_p99: bool) -> None:
+    builder.cell("launch.fork", FORK, "cold", processes=processes)
+    row = _row(builder.run, stage="reaped")
+    assert (row.p99_ns is not None) == has_p99
+    assert (row.p99_reason is None) == has_p99
+
+
+def test_free_results_are_never_averaged_over_the_placement(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, placement="free", other_cpu=0.5, spread=0.001)
+    same = _row(builder.run, stage="task_runs", placement="same_cpu")
+    other = _row(builder.run, stage="task_runs", placement="other_cpu")
+    assert same.median_ns == pytest.approx(60_000, rel=0.01)
+    assert other.median_ns == pytest.approx(90_000, rel=0.01)
+
+
+def test_the_call_of_vfork_and_its_kin_is_not_ranked(builder: Any) -> None:
+    builder.cell("launch.vfork", FORK)
+    call, reaped = (_row(builder.run, stage=stage) for stage in ("call_returns", "reaped"))
+    assert not call.rankable
+    assert "child's whole life" in (call.not_rankable_reason or "")
+    assert reaped.rankable
+    assert reaped.not_rankable_reason is None
+
+
+def test_a_stage_without_samples_says_so(builder: Any) -> None:
+    builder.cell("launch.posix_spawn", {"call_returns_ns": 10, "reaped_ns": 20})
+    row = _row(builder.run, stage="image_runs")
+    assert (row.n_samples, row.n_processes, row.median_ns, row.min_ns) == (0, 0, None, None)
+    assert row.p99_reason == "no sample"
+
+
+def test_a_cell_whose_launches_all_failed_stays_in_the_table(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK)
+    builder.run.data[text]["errno"][:] = 11
+    row = _row(builder.run, stage="reaped")
+    assert row.outcomes == {"ok": 0, "EAGAIN": 1080}
+    assert row.median_ns is None
+    assert [warning.id for warning in row.warnings] == ["launches.failed"]
+
+
+def test_what_is_no_time_has_counts_and_no_nanoseconds(builder: Any) -> None:
+    builder.cell("wake.futex", {"wait_us": 2.5, "footprint_bytes": 4096}, None)
+    row = _row(builder.run, quantity="footprint_bytes")
+    assert (row.n_samples, row.median_ns, row.p99_ns, row.stage) == (1080, None, None, None)
+    assert row.p99_reason == "its unit is bytes, not a time"
+    assert _row(builder.run, quantity="wait_us").median_ns == pytest.approx(2500, rel=0.1)
+
+
+def test_frequency_is_the_median_of_the_cells_own_blocks(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, mhz=3000.0)
+    builder.cell("launch.pthread", FORK, mhz=2000.0)
+    assert _row(builder.run, workload="launch.fork", stage="reaped").effective_mhz == 3000.0
+    assert _row(builder.run, workload="launch.pthread", stage="reaped").effective_mhz == 2000.0
+
+
+def test_frequency_that_was_not_measured_is_none(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, facts={"effective_mhz": {}})
+    assert _row(builder.run, stage="reaped").effective_mhz is None
+
+
+def test_resolution_is_a_tick_of_the_clock(builder: Any) -> None:
+    builder.cell("launch.fork", FORK)
+    builder.cell("clock.used", {"cost_ns": 9.8}, None)
+    builder.run.metadata["clock"]["clock_hz"] = 25_000_000
+    assert _row(builder.run, stage="reaped").resolution_ns == 40.0
+    assert _row(builder.run, quantity="cost_ns").resolution_ns == 0.1
+    builder.run.metadata["clock"] = {"clock": "monotonic", "clock_hz": None}
+    assert _row(builder.run, stage="reaped").resolution_ns == 1.0

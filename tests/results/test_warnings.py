@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clonometer.results import summarize
+from clonometer.results.types import Results, Warning_
+
+FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
+
+
+def _ids(results: Results) -> set[str]:
+    return {warning.id for warning in results.warnings}
+
+
+def _the(results: Results, id_: str) -> Warning_:
+    return next(warning for warning in results.warnings if warning.id == id_)
+
+
+def test_a_sound_run_has_no_warning(builder: Any) -> None:
+    builder.cell("launch.fork", FORK)
+    builder.cell("launch.fork", FORK, "cold")
+    builder.cell("launch.none", {"call_returns_ns": 10, "reaped_ns": 20}, None)
+    results = summarize(builder.run)
+    assert results.warnings == ()
+    assert all(row.warnings == () for row in results.cells)
+
+
+@pytest.mark.parametrize(
+    ("processes", "words"), [(11, "11 processes instead of 12"), (5, "covers 94%"), (1, "1 process instead")]
+)
+def test_few_processes(builder: Any, processes: int, words: str) -> None:
+    builder.cell("launch.fork", FORK, processes=processes)
+    warning = _the(summarize(builder.run), "processes.few")
+    assert words in warning.sentence
+    assert ("range" in warning.sentence) == (processes < 6)
+    assert "--budget" in warning.next_step
+
+
+def test_twelve_processes_are_not_few(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, processes=12)
+    assert "processes.few" not in _ids(summarize(builder.run))
+
+
+def test_dependent_samples_are_few(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK, samples=90, blocks=1, processes=4)
+    trend = np.tile(np.linspace(0.5, 1.5, 90), 4)
+    builder.run.data[text]["call_returns_ns"] = (50_000 * trend).astype(np.int64)
+    sentence = _the(summarize(builder.run), "samples.few").sentence
+    assert "call_returns_ns" in sentence
+    assert "360 samples are worth" in sentence
+
+
+def test_cold_samples_are_not_called_few(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, "cold", processes=12)
+    assert "samples.few" not in _ids(summarize(builder.run))
+
+
+def test_a_wide_interval(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, spread=0.5)
+    assert "interval.wide" in _ids(summarize(builder.run))
+
+
+def test_an_interval_narrower_than_a_clock_reading_is_not_wide(builder: Any) -> None:
+    builder.cell("launch.none", {"call_returns_ns": 12, "reaped_ns": 20}, None, spread=0.5)
+    assert "interval.wide" not in _ids(summarize(builder.run))
+
+
+def test_clock_skew(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK)
+    builder.run.data[text]["task_runs_ns"][:3] = 10**9
+    warning = _the(summarize(builder.run), "clock.skew")
+    assert "3 of 1080 samples" in warning.sentence
+
+
+def test_failed_launches_are_said_once_with_their_names(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK)
+    builder.run.data[text]["errno"][:3] = 11
+    sentence = _the(summarize(builder.run), "launches.failed").sentence
+    assert sentence.endswith("3 of 1080 launches failed: 3 EAGAIN")
+
+
+def _set_mhz(builder: Any, values: list[float]) -> None:
+    for block, mhz in zip(builder.run.metadata["blocks"], values, strict=True):
+        block["facts"]["effective_mhz"] = {"0": mhz}
+
+
+def test_frequency_drift(builder: Any) -> None:
+    builder.cell("launch.fork", FORK)
+    _set_mhz(builder, [3000.0] * 18 + [2700.0] * 18)
+    assert "between 2700 and 3000 MHz" in _the(summarize(builder.run), "frequency.drift").sentence
+
+
+@pytest.mark.parametrize("values", [[3000.0] * 18 + [2900.0] * 18, [3000.0] * 35 + [1000.0]])
+def test_small_moves_and_a_single_accident_are_no_drift(builder: Any, values: list[float]) -> None:
+    builder.cell("launch.fork", FORK)
+    _set_mhz(builder, values)
+    assert "frequency.drift" not in _ids(summarize(builder.run))
+
+
+def test_a_neighbour_in_an_empty_loop(builder: Any) -> None:
+    builder.cell(
+        "launch.none", {"call_returns_ns": 10, "reaped_ns": 20}, None, facts={"involuntary_switches": 2}
+    )
+    assert "in 36 of 36 blocks" in _the(summarize(builder.run), "switches.involuntary").sentence
+
+
+def test_children_that_push_their_parent_aside_are_no_neighbours(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, facts={"involuntary_switches": 60}, samples=30)
+    assert "switches.involuntary" not in _ids(summarize(builder.run))
+    builder.cell("launch.stamp", {"stamp_ns": 1000}, facts={"involuntary_switches": 60}, samples=30)
+    assert "switches.involuntary" not in _ids(summarize(builder.run))
+
+
+def test_more_switches_than_launches_explain(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, facts={"involuntary_switches": 61}, samples=30)
+    assert "switches.involuntary" in _ids(summarize(builder.run))
+
+
+@pytest.mark.parametrize(
+    ("workload", "cpu_ns", "fires"),
+    [("clock.used", 500, True), ("clock.used", 900, False), ("launch.fork", 500, False)],
+)
+def test_wall_above_cpu_counts_only_where_nobody_waits(
+    builder: Any, workload: str, cpu_ns: int, fires: bool
+) -> None:
+    values = {"cost_ns": 9.8} if workload == "clock.used" else FORK
+    builder.cell(workload, values, None if workload == "clock.used" else "warm", facts={"cpu_ns": cpu_ns})
+    assert ("wall.far_above_cpu" in _ids(summarize(builder.run))) == fires
+
+
+def test_a_rare_placement_is_listed_with_one_warning(builder: Any) -> None:
+    text = builder.cell("launch.fork", FORK, placement="free")
+    builder.run.data[text]["cpu_child"][:3] = 1
+    results = summarize(builder.run)
+    rare = [row for row in results.cells if row.placement == "other_cpu"]
+    assert [[warning.id for warning in row.warnings] for row in rare] == [["placement.rare"]] * 3
+    assert "only 3 of 1080 samples" in _the(results, "placement.rare").sentence
+
+
+def test_a_common_placement_is_not_rare(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, placement="free", other_cpu=0.04)
+    assert "placement.rare" not in _ids(summarize(builder.run))
+
+
+def test_the_same_warning_of_many_rows_is_said_once(builder: Any) -> None:
+    for name in ("fork", "vfork", "pthread"):
+        builder.cell(f"launch.{name}", FORK, processes=4)
+    warnings = [one for one in summarize(builder.run).warnings if one.id == "processes.few"]
+    assert len(warnings) == 1
+    assert warnings[0].sentence.endswith("(and 2 more like it)")
