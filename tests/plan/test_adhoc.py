@@ -151,6 +151,22 @@ def test_targets_that_become_the_same_are_one_with_the_more_sparing_limits(plan,
     assert (limits.samples, limits.processes, limits.warmup, limits.blocks) == (30, 14, 1, 1)
 
 
+def test_the_more_sparing_limits_may_be_those_of_either(catalogue):
+    toml = """
+schema = 1
+[[cells]]
+workloads = "launch.fork"
+limits = {samples = 10, processes = 12}
+[[cells]]
+workloads = "launch.fork"
+set.placement = "free"
+limits = {samples = 30, processes = 14, warmup = 1}
+"""
+    scanned = apply_settings(parse_plan(toml, "mine.toml", catalogue), ["placement=free"], catalogue)
+    [limits] = [target.limits for target in scanned.targets]
+    assert (limits.samples, limits.processes, limits.warmup) == (10, 14, 1)
+
+
 def test_settings_leave_out_what_makes_no_sense(plan, catalogue):
     scanned = apply_settings(plan, ["pages=clean"], catalogue)
     assert texts(scanned) == ["clock.used", "launch.fork[pages=clean,parent_bytes=64MiB,temperature=warm]"]
