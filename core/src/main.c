@@ -48,9 +48,11 @@ static const char *status_of(int error, bool preparing) {
 }
 
 static int answer(int fd, int count, char **words) {
-    static struct request request;
-    static struct reason reason;
-    static struct measurement measurement;
+    /* On the stack, not static: see struct program. */
+    struct request request;
+    struct reason reason = {""};
+    struct measurement measurement;
+    memset(&measurement, 0, sizeof measurement);
     bool preparing = true;
     int error = options_parse(count, words, &request, &reason);
     if (error == 0) {

@@ -62,7 +62,9 @@ static int map_all(struct measurement *measurement, const struct request *reques
     for (int64_t i = 0; i < cold + warm; i++) {
         measurement->blocks[i].samples = i < cold ? samples : samples + cold + (i - cold) * request->samples;
     }
-    return 0;
+    /* A child that execs reports a failure through the stamp page even when it stamps nothing. */
+    return arena_keep_from_children(&arena,
+                                    !measurement->bench.stamp_child && request->workload->prepare == NULL);
 }
 
 static int place(struct measurement *measurement, const struct request *request, struct reason *reason) {
@@ -83,7 +85,6 @@ static int place(struct measurement *measurement, const struct request *request,
 }
 
 int measure_prepare(struct measurement *measurement, const struct request *request, struct reason *reason) {
-    memset(measurement, 0, sizeof *measurement);
     struct bench *bench = &measurement->bench;
     bench->request = request;
     bench->stamp_child = request->stages == STAGES_ALL;

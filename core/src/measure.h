@@ -38,7 +38,8 @@ struct measurement {
     struct sys_cpus allowed; /* the affinity while measuring */
 };
 
-/* Maps all memory, sets clock and placement, builds the condition. 0, or -errno with the reason. */
+/* Fills a zeroed measurement: maps all memory, sets clock and placement, builds the condition. 0, or -errno
+ * with the reason. */
 int measure_prepare(struct measurement *measurement, const struct request *request, struct reason *reason);
 
 /* Measures all blocks. 0, or -errno with the reason. */

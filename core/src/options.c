@@ -61,7 +61,8 @@ const size_t OPTION_COUNT_ALL = sizeof OPTIONS / sizeof OPTIONS[0];
 int reason_set(struct reason *reason, int error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is right above; clang-tidy 14 misses it */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is right above; clang-tidy 14 misses it
+     */
     vsnprintf(reason->text, sizeof reason->text, format, arguments);
     va_end(arguments);
     return error;

@@ -33,14 +33,21 @@ struct null_reason {
 
 enum { OPERATIONS_EACH = 1000 }; /* operations in a sample of a COLUMN_EACH */
 
+/* The program that exec starts. It lives with the bench, not in static memory: more of that would spread the
+ * C library's own variables over one page more, which every forked child then copies. */
+struct program {
+    char path[4096];
+    char stamp_argument[32];
+    char *arguments[3];
+};
+
 /* What a workload works with. All of it is set up before the first stamp. */
 struct bench {
     const struct request *request;
     struct stamps *stamps;
     int stamps_fd;
     bool stamp_child;
-    char **arguments; /* of the program that exec starts */
-    char *program;    /* its path */
+    struct program program;
     unsigned char *parent_memory;
 };
 

@@ -22,6 +22,17 @@ int main(void) {
     }
     waitpid(pid, NULL, 0);
     CHECK(page[5] == 7, "the child's write does not reach the parent");
+    CHECK(arena_keep_from_children(&arena, false) == 0, "not kept");
+    pid = fork();
+    if (pid == 0) {
+        page[5] = 8;
+        first[0] = 1; /* no memory here: the child must die of it */
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    CHECK(page[5] == 8, "the stamp page was kept from the child");
+    CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 0, "the samples were inherited");
     unsigned char byte = 9;
     CHECK(pwrite(arena.fd, &byte, 1, 6) == 1 && page[6] == 9,
           "a write to the file does not reach the memory");

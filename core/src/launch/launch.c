@@ -47,48 +47,55 @@ int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
     if (bench->stamps->child_error != 0) {
         return -bench->stamps->child_error;
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ECHILD;
+    /* Which status a foreign program ends with is its own affair; that it was killed is not. */
+    return WIFEXITED(status) ? 0 : -ECHILD;
 }
 
-/* The driver's own folder holds the targets too, unless the request names another. */
-static int own_folder(char *folder, size_t capacity) {
-    ssize_t length = readlink("/proc/self/exe", folder, capacity - 1);
+/* Writes the path of a target, which lies beside the driver unless the request names another folder. 0 or
+ * -errno. */
+static int target_path(const struct request *request, char *path, size_t capacity) {
+    if (request->targets != NULL) {
+        int length = snprintf(path, capacity, "%s/%s", request->targets, request->program);
+        return length < 0 || (size_t)length >= capacity ? -ENAMETOOLONG : 0;
+    }
+    ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
     if (length < 0) {
         return -errno;
     }
-    folder[length] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) {
-        *slash = '\0';
+    path[length] = '\0';
+    char *name = strrchr(path, '/') + 1;
+    size_t room = capacity - (size_t)(name - path);
+    if (strlen(request->program) >= room) {
+        return -ENAMETOOLONG;
     }
+    memcpy(name, request->program, strlen(request->program) + 1);
     return 0;
 }
 
 int launch_prepare_program(struct bench *bench, struct reason *reason) {
-    static char folder[4096];
-    static char path[8192];
-    static char stamp_argument[64];
-    static char *arguments[] = {path, stamp_argument, NULL};
     const struct request *request = bench->request;
-    int foreign = strchr(request->program, '/') != NULL;
-    int error = request->targets == NULL && !foreign ? own_folder(folder, sizeof folder) : 0;
-    if (error != 0) {
-        return reason_set(reason, error, "the driver's own folder cannot be found: %s", strerror(-error));
-    }
-    if (foreign) {
-        snprintf(path, sizeof path, "%s", request->program);
-        arguments[1] = NULL;
+    struct program *program = &bench->program;
+    bool foreign = strchr(request->program, '/') != NULL;
+    int error = 0;
+    if (!foreign) {
+        error = target_path(request, program->path, sizeof program->path);
+    } else if (strlen(request->program) < sizeof program->path) {
+        memcpy(program->path, request->program, strlen(request->program) + 1);
     } else {
-        snprintf(path, sizeof path, "%s/%s", request->targets != NULL ? request->targets : folder,
-                 request->program);
+        error = -ENAMETOOLONG;
     }
-    if (access(path, X_OK) != 0) {
-        return reason_set(reason, -errno, "program=%s: %s: %s", request->program, path, strerror(errno));
+    if (error == 0 && access(program->path, X_OK) != 0) {
+        error = -errno;
+    }
+    if (error != 0) {
+        return reason_set(reason, error, "program=%s cannot be started: %s", request->program,
+                          strerror(-error));
     }
     /* What a target is told: the clock, and the descriptor it writes its stamp to. */
-    snprintf(stamp_argument, sizeof stamp_argument, "%c%d", clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm',
-             bench->stamp_child ? bench->stamps_fd : -1);
-    bench->program = path;
-    bench->arguments = arguments;
+    snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d",
+             clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1);
+    program->arguments[0] = program->path;
+    program->arguments[1] = foreign ? NULL : program->stamp_argument;
+    program->arguments[2] = NULL;
     return 0;
 }

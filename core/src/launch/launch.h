@@ -50,7 +50,8 @@ static inline void launch_before_exit(const struct bench *bench) {
     }
 }
 
-/* Reaps a child process and stamps it. 0; the child's -errno if it could not exec; -ECHILD if it died. */
+/* Reaps a child process and stamps it. 0; the child's -errno if it could not exec; -ECHILD if a signal ended
+ * it. */
 int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample);
 
 /* Finds the program that exec starts and makes its arguments. 0, or -errno with the reason. */

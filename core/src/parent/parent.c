@@ -47,7 +47,7 @@ static int64_t field_kb(const char *text, const char *key) {
 /* Asks the kernel that all of the memory is resident and none of it huge. The region is the one VMA that
  * starts at its address; mincore would not tell huge pages. */
 static int verify_small_pages(const struct bench *bench, struct reason *reason) {
-    static char line[512];
+    char line[512];
     char start[40];
     snprintf(start, sizeof start, "%lx-", (unsigned long)(uintptr_t)bench->parent_memory);
     FILE *smaps = fopen("/proc/self/smaps", "re");

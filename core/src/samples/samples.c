@@ -28,6 +28,11 @@ int arena_map(struct arena *arena, size_t length) {
     return 0;
 }
 
+int arena_keep_from_children(const struct arena *arena, bool stamp_page_too) {
+    size_t first = stamp_page_too ? 0 : STAMP_PAGE_BYTES;
+    return madvise(arena->memory + first, arena->length - first, MADV_DONTFORK) != 0 ? -errno : 0;
+}
+
 void *arena_take(struct arena *arena, size_t length) {
     /* What is taken first is the stamp page, alone on its page: a forked child faults it in by itself. */
     size_t step = arena->used == 0 ? STAMP_PAGE_BYTES : CACHE_LINE_BYTES;
