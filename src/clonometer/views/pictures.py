@@ -118,7 +118,7 @@ def _memory(results: Results) -> Spec | None:
 
 
 def _ecdf(results: Results) -> Spec | None:
-    chosen = ecdf_choice(ecdf_index(results))
+    chosen = ecdf_choice(ecdf_index(results, results.ecdfs))
     labels = list(dict.fromkeys(one["label"] for one in chosen))
     rows = []
     for family in dict.fromkeys(one["family"] for one in chosen):

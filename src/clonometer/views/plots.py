@@ -116,12 +116,14 @@ def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:
     return ", ".join(condition_phrases(series.cell, axes, None))
 
 
-def ecdf_index(results: Results, most_points: int = _MOST_POINTS) -> list[dict[str, Any]]:
-    """All distributions with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
+def ecdf_index(
+    results: Results, ecdfs: Sequence[EcdfSeries], most_points: int = _MOST_POINTS
+) -> list[dict[str, Any]]:
+    """Distributions of a run with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
     rows = {one.cell: one for one in results.cells}
     placed = {(one.cell, one.placement): one for one in results.cells}
     index = []
-    for series in results.ecdfs:
+    for series in ecdfs:
         row = placed.get((series.cell, series.placement), rows.get(series.cell))
         condition = ecdf_condition(series, row)
         name = mechanism_name(series.workload)

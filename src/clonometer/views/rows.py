@@ -162,7 +162,7 @@ def host_phrases(results: Results) -> list[str]:
     hypervisor = host.get("virt.hypervisor") or "none"
     count = host.get("cpu.online")
     phrases = [
-        cpu_name(str(host.get("cpu.model") or "unknown CPU")),
+        cpu_name(str(host["cpu.model"])) if host.get("cpu.model") else "unknown CPU",
         f"{count} CPU{'' if count == 1 else 's'}" if count else "",
         f"Linux {kernel}",
         "no hypervisor" if hypervisor == "none" else str(hypervisor),

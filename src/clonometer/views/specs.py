@@ -44,7 +44,7 @@ _BYTES_LABEL = (
 _TEMPERATURE_DASHES = {"domain": ["warm", "cold"], "range": [[1, 0], [5, 3]]}
 
 
-def theme(ink: str = "#24292f", ground: str | None = "white") -> Spec:
+def theme(ink: str = "#24292f", ground: str = "white") -> Spec:
     """Configure every chart alike.
 
     Parameters
@@ -52,13 +52,13 @@ def theme(ink: str = "#24292f", ground: str | None = "white") -> Spec:
     ink
         Colour of all that is no data; ``currentColor`` where the page decides, light or dark.
     ground
-        Background, or None for a transparent one.
+        Background; ``transparent`` where the page decides.
     """
     text = {"labelColor": ink, "titleColor": ink, "labelFont": FONT, "titleFont": FONT}
     return {
         "background": ground,
         "font": FONT,
-        "padding": 4 if ground is None else 16,
+        "padding": 4 if ground == "transparent" else 16,
         "view": {"stroke": None},
         "range": {"category": list(PALETTE)},
         "axis": {

@@ -35,7 +35,7 @@ from clonometer.views.rows import (
 )
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
-MOST_CELL_ROWS = 2000
+MOST_CELL_ROWS = 1000
 
 _FACT_GROUPS = {
     "host": "Machine",

@@ -23,6 +23,7 @@ from clonometer.views.specs import PALETTE, ecdf_panel, memory_panel, overview_p
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
 POINT_BUDGET = 24_000
 LEAST_POINTS = 24
+MOST_SERIES = 600
 MOST_POINTS = 400
 EVERY = "all"
 PLAIN = "plain"
@@ -34,7 +35,7 @@ def figure_content(results: Results) -> dict[str, Any]:
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
-        "theme": theme("currentColor", None),
+        "theme": theme("currentColor", "transparent"),
         "palette": list(PALETTE),
         "charts": charts,
         "ecdf": ecdf,
@@ -92,8 +93,9 @@ def _memory(results: Results) -> list[dict[str, Any]]:
 
 
 def _ecdf(results: Results) -> dict[str, Any]:
-    count = max(len(results.ecdfs), 1)
-    index = ecdf_index(results, max(LEAST_POINTS, min(MOST_POINTS, POINT_BUDGET // count)))
+    kept = results.ecdfs[:MOST_SERIES]
+    points = max(LEAST_POINTS, min(MOST_POINTS, POINT_BUDGET // max(len(kept), 1)))
+    index = ecdf_index(results, kept, points)
     conditions = list(dict.fromkeys(one["condition"] for one in index if not one["plain"]))
     has_plain = any(one["plain"] for one in index)
     temperatures = _found(index, "temperature", ("warm", "cold"))
@@ -118,6 +120,7 @@ def _ecdf(results: Results) -> dict[str, Any]:
         "series": index,
         "choices": choices,
         "chosen": chosen,
+        "left_out": len(results.ecdfs) - len(kept),
         "spec": ecdf_panel([], labels=[], width="container", height=300),
     }
 

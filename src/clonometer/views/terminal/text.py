@@ -65,9 +65,11 @@ def elide(text: str, width: int) -> str:
 
 def paint(text: str, style: str, colour: bool) -> str:
     """Colour text, its spaces left alone at both ends."""
-    if not colour or not text.strip():
+    inside = text.strip()
+    if not colour or not inside:
         return text
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
+    before, after = text.split(inside, 1)
+    return f"{before}\x1b[{_CODES[style]}m{inside}\x1b[0m{after}"
 
 
 def to_ascii(text: str) -> str:

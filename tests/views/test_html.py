@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from clonometer.results.types import CellStatus, Finding, Warning_
+from clonometer.views.html import render_report
+
+MEGABYTE = 1_000_000
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Page(HTMLParser):
+    """Collects what a browser would fetch, ids, headings and text, and checks that tags close in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.fetched, self.ids, self.headings, self.words = [], [], [], [], []
+        self.links, self.labelled, self.data = [], [], ""
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        fields = dict(attrs)
+        if tag not in VOID:
+            self.open.append((tag, fields.get("id")))
+        self.fetched += [value for name, value in attrs if name in ("src", "srcset", "data", "action")]
+        self.fetched += [fields["href"]] if tag == "link" else []
+        self.links += [fields["href"]] if tag == "a" else []
+        self.ids += [fields["id"]] if "id" in fields else []
+        self.headings += [int(tag[1])] if re.fullmatch("h[1-6]", tag) else []
+        self.labelled += [fields.get("aria-label")] if fields.get("role") == "img" else []
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        tag, name = self.open[-1] if self.open else ("", None)
+        if name == "report-data":
+            self.data += data
+        elif tag not in ("script", "style"):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return Page(report)
+
+
+def test_it_is_one_small_file_that_fetches_nothing(report, page):
+    assert len(report.encode()) < 2 * MEGABYTE
+    assert set(page.fetched) == {"data:,"}
+    assert "default-src 'none'" in report
+    assert "@import" not in report.split("<script", 1)[0]
+    assert "url(" not in report.split("<script", 1)[0]
+
+
+def test_it_has_all_findings_warnings_and_the_command(results, page):
+    for one in results.findings:
+        assert one.sentence in page.text
+    for one in results.warnings:
+        assert one.next_step in page.text
+    assert shlex.join(results.command) in page.text
+
+
+def test_the_table_is_the_terminals(page):
+    for words in ("51.4", "50.9 – 51.9", "247.5", "Same image", "New program"):
+        assert words in page.text
+    assert "until the new task executes the first instruction of its own code." in page.text
+
+
+def test_headings_are_nested_links_lead_somewhere_and_charts_have_a_text(page):
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
+    assert len(set(page.ids)) == len(page.ids)
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert len(page.labelled) == 6
+    assert all(page.labelled)
+
+
+def test_every_estimate_has_a_row(results, report):
+    assert report.count('<tr title="') == len(results.cells)
+
+
+def test_embedded_data_is_json_and_every_distribution_is_there(results, page):
+    data = json.loads(page.data)
+    assert len(data["ecdf"]["series"]) == len(results.ecdfs)
+    assert len(data["charts"]) == 5
+    assert ["all", "warm and cold"] in data["ecdf"]["choices"]["temperature"]
+
+
+def test_texts_cannot_break_out_of_the_page(results):
+    evil = "</script><script>alert(1)</script><!--\u2028&"
+    text = render_report(
+        replace(
+            results,
+            findings=(Finding("x", evil, {"cells": [evil]}),),
+            warnings=(Warning_("w", evil, evil),),
+            host={"cpu.model": evil, "kernel.version": evil},
+            ecdfs=[replace(results.ecdfs[0], cell=evil, workload=evil)],
+            cells=[replace(results.cells[0], cell=evil, workload=evil)],
+            command=[evil],
+        )
+    )
+    page = Page(text)
+    assert "<script>alert" not in text
+    assert json.loads(page.data)["ecdf"]["series"][0]["label"] == evil
+    assert evil.replace("\u2028", " ") in page.text
+
+
+def test_an_empty_failed_run_is_a_page_too(results):
+    failed = replace(
+        results,
+        status="failed",
+        status_reason="the driver was not found",
+        cells=[],
+        ecdfs=[],
+        memory=[],
+        findings=(),
+        warnings=(),
+        cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],
+    )
+    text = render_report(failed)
+    page = Page(text)
+    assert "This run failed." in page.text
+    assert "Nothing was measured" in page.text
+    assert "exit status 127" in page.text
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert len(text) < 100_000, "a page without charts needs no chart library"
+
+
+def test_a_run_with_very_many_cells_stays_small(results):
+    cells = [replace(one, cell=f"{one.cell}{turn}") for turn in range(20) for one in results.cells]
+    ecdfs = [replace(one, cell=f"{one.cell}{turn}") for turn in range(8) for one in results.ecdfs]
+    text = render_report(replace(results, cells=cells, ecdfs=ecdfs))
+    assert len(text.encode()) < 2 * MEGABYTE
+    assert f"{len(cells) - 1000} more rows" in text
+    assert f"{len(ecdfs) - 600} more distributions" in text

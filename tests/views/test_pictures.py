@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from clonometer.errors import InputError, UsageError
+from clonometer.views.pictures import KINDS, picture
+from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points, memory_points
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_svg_names_what_it_draws(results, kind):
+    text = picture(results, kind, "svg")
+    assert isinstance(text, str)
+    words = {node.text for node in ElementTree.fromstring(text).iter() if node.text}
+    assert {"fork", "pthread"} <= words
+    assert any("until reaped" in word or word == "reaped" for word in words)
+
+
+def test_png_is_a_png_of_some_size(results):
+    data = picture(results, "overview", "png")
+    assert isinstance(data, bytes)
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert int.from_bytes(data[16:20], "big") > 800
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_with_nothing_to_draw_says_so(results, kind):
+    with pytest.raises(InputError, match="nothing to draw"):
+        picture(replace(results, cells=[], ecdfs=[], memory=[]), kind)
+
+
+def test_unknown_kind_and_format_name_what_exists(results):
+    with pytest.raises(UsageError, match="did you mean 'memory'"):
+        picture(results, "memmory")
+    with pytest.raises(UsageError, match="picture format"):
+        picture(results, "ecdf", "gif")
+
+
+def test_distributions_are_thinned_and_keep_their_ends(results):
+    whole, thin = ecdf_index(results, results.ecdfs), ecdf_index(results, results.ecdfs, 24)
+    assert all(len(one["time_ns"]) <= 24 for one in thin)
+    assert [(one["time_ns"][0], one["time_ns"][-1], one["share"][-1]) for one in thin] == [
+        (one["time_ns"][0], one["time_ns"][-1], one["share"][-1]) for one in whole
+    ]
+
+
+def test_a_distribution_rises_from_the_axis_and_skips_zero():
+    series = {"label": "a", "temperature": "warm", "time_ns": [0, 10, 20], "share": [0.2, 0.5, 1.0]}
+    assert [(one["time_ns"], one["share"]) for one in ecdf_points([series])] == [
+        (10, 0),
+        (10, 0.5),
+        (20, 1.0),
+    ]
+
+
+def test_plain_and_pinned_distributions_are_shown_first(results):
+    chosen = ecdf_choice(ecdf_index(results, results.ecdfs, 24))
+    assert {one["label"] for one in chosen} == {"fork", "vfork", "pthread", "posix_spawn", "fork+exec"}
+    assert {one["placement"] for one in chosen} == {"pinned"}
+
+
+def test_a_parent_without_memory_has_no_place_on_a_log_axis(results):
+    series = replace(
+        results.memory[0], parent_bytes=[0, 4096], median_ns=[5.0, 6.0], low_ns=[4.0, 5.0], high_ns=[6.0, 7.0]
+    )
+    assert [point["parent_bytes"] for point in memory_points([series])] == [4096]

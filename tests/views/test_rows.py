@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clonometer.results.types import CellStatus
+from clonometer.views.rows import (
+    effective_frequency,
+    fact_text,
+    families,
+    figure,
+    host_phrases,
+    make_rows,
+    pick_rows,
+    troubles,
+)
+
+
+def test_a_row_has_both_temperatures_and_families_stay_apart(results):
+    rows = make_rows(results.cells)
+    fork = [row for row in rows if row.label == "fork"]
+    assert [row.stage for row in fork] == ["call returns", "task runs", "reaped"]
+    assert all(set(row.estimates) == {"warm", "cold"} for row in fork)
+    assert list(families(rows)) == ["same_image", "new_program", "floor"]
+
+
+def test_observed_placements_are_rows_of_their_own(results):
+    labels = {row.label for row in make_rows(results.cells)}
+    assert {"fork, free, same CPU", "fork, free, other CPU"} <= labels
+
+
+def test_the_short_table_has_each_mechanism_in_its_plainest_condition(results):
+    picked = pick_rows(make_rows(results.cells), 16)
+    assert len(picked) == 16
+    assert {row.label for row in picked} == {"fork", "vfork", "pthread", "posix_spawn", "fork+exec"}
+
+
+def test_further_conditions_come_in_whole_while_there_is_room(results):
+    picked = pick_rows(make_rows(results.cells), 20)
+    extra = [row for row in picked if row.phrases]
+    assert [row.label for row in extra] == ["fork, lazily bound"] * 3
+
+
+def test_all_rows_are_shown_where_they_fit(results):
+    rows = make_rows([one for one in results.cells if "parent_bytes=" in one.cell])
+    assert pick_rows(rows, len(rows)) == rows
+
+
+def test_the_floor_is_shown_only_where_nothing_else_was_measured(results):
+    rows = make_rows(results.cells)
+    assert not [row for row in pick_rows(rows, 1000) if row.family == "floor"]
+    floor = [row for row in rows if row.family == "floor"]
+    assert pick_rows(floor, 25) == floor
+
+
+def test_a_figure_has_the_digits_its_interval_supports(sample, results):
+    one = replace(results.cells[0], median_ns=61_234.0, median_low_ns=60_800.0, median_high_ns=61_700.0)
+    assert (figure(one, "µs").median, figure(one, "µs").low) == ("61.2", "60.8")
+    wide = replace(one, median_low_ns=41_000.0, median_high_ns=81_000.0)
+    assert (figure(wide, "µs").median, figure(wide, "µs").high) == ("60", "80")
+
+
+def test_what_lies_below_the_resolution_is_less_than_it(results):
+    one = replace(results.cells[0], median_ns=4.0, resolution_ns=10.0)
+    assert figure(one, "ns").median == "< 10.0"
+    assert figure(one, "ns").low == ""
+
+
+def test_what_was_not_measured_is_a_dash(results):
+    assert figure(None, "µs").median == "-"
+    assert figure(replace(results.cells[0], median_ns=None), "µs").median == "-"
+
+
+def test_host_phrases_leave_out_what_is_not_known(results):
+    bare = replace(results, host={"kernel.release": "6.1.0"}, cells=[])
+    assert host_phrases(bare) == ["unknown CPU", "Linux 6.1.0", "no hypervisor"]
+
+
+def test_a_frequency_that_moved_is_a_range(results):
+    cells = [replace(results.cells[0], effective_mhz=mhz) for mhz in (2000.0, 3000.0)]
+    assert effective_frequency(replace(results, cells=cells)) == "2000 to 3000 MHz"
+
+
+def test_troubles_join_cells_of_the_same_reason(results):
+    statuses = [CellStatus("a", "ok", None), *(CellStatus(name, "skipped", "no room") for name in "bc")]
+    found = troubles(replace(results, cell_statuses=statuses))
+    assert [(reason, [one.cell for one in cells]) for reason, cells in found] == [
+        ("skipped: no room", ["b", "c"])
+    ]
+
+
+def test_facts_read_as_people_write():
+    assert fact_text("memory.total_bytes", 8 << 30) == "8 GiB"
+    assert fact_text("limit.as_bytes", None) == "unlimited"
+    assert fact_text("cpu.microcode", None) == "not known"
+    assert fact_text("cpu.smt", True) == "yes"
+    assert fact_text("hugetlb.free", {}) == "none"

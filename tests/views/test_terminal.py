@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from clonometer.results.types import CellStatus, Finding, Warning_
+from clonometer.views.terminal import render_answer
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def lines_of(results, **options):
+    text = render_answer(results, **options)
+    assert text.endswith("\n")
+    return text.splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_the_default_plan_fits_a_terminal(results, width):
+    lines = lines_of(results, width=width)
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= width
+    assert not ANSI.search("".join(lines))
+
+
+def test_there_is_one_row_a_mechanism_and_stage_in_two_families(results):
+    lines = lines_of(results)
+    heads = [place for place, line in enumerate(lines) if "µs until" in line]
+    assert [lines[place].split(",")[0] for place in heads] == ["Same image", "New program"]
+    stages = [
+        re.search(r"(call returns|task runs|program runs|reaped)\*? +[\d,.]+ +\S+ – \S+", one)
+        for one in lines
+    ]
+    assert sum(map(bool, stages)) == 16
+    same = "\n".join(lines[heads[0] : heads[1]])
+    assert "posix_spawn" not in same
+    assert "fork+exec" not in same
+
+
+def test_every_row_has_warm_and_cold_medians_with_intervals(results):
+    lines = lines_of(results)
+    row = next(line for line in lines if line.startswith("fork  "))
+    assert re.fullmatch(r"fork +call returns +51\.4 +50\.9 – 51\.9 +146 +137 – 156", row)
+
+
+def test_first_findings_are_told_and_the_rest_counted(results):
+    text = render_answer(results)
+    joined = " ".join(text.split())
+    assert results.findings[0].sentence in joined
+    told = sum(one.sentence in joined for one in results.findings)
+    assert f"{len(results.findings) - told} findings" in text
+    assert "3 warnings" in text
+
+
+def test_a_row_that_is_not_ranked_is_marked_and_explained(results):
+    text = render_answer(results)
+    assert "call returns*" in text
+    assert "* child's life included, not ranked" in text
+    assert "call returns*" not in render_answer(
+        replace(results, cells=[one for one in results.cells if one.rankable])
+    )
+
+
+@pytest.mark.parametrize("limit", [12, 18, 25, 40])
+def test_the_answer_keeps_to_its_lines(results, limit):
+    assert len(lines_of(results, lines=limit)) <= limit
+
+
+def test_rows_that_do_not_fit_are_counted(results):
+    text = render_answer(results, lines=15)
+    shown = len(re.findall(r"\d – ", text)) // 2
+    hidden = re.search(r"--wide adds (\d+) rows", text)
+    everything = 81
+    assert hidden is not None
+    assert shown + int(hidden.group(1)) == everything
+
+
+@pytest.mark.parametrize("width", [80, 120, 160])
+def test_wide_has_every_estimate_every_finding_and_every_next_step(results, width):
+    text = render_answer(results, wide=True, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    joined = " ".join(text.split())
+    rows = re.findall(r"(?:call returns|task runs|program runs|reaped)\*? +(?:warm|cold) +[\d,.]+", text)
+    assert len(rows) == sum(one.stage is not None for one in results.cells)
+    assert all(one.sentence in joined for one in results.findings)
+    assert all(one.next_step in joined for one in results.warnings)
+    assert "bare loop" in text
+    assert "--seed 7" in text
+
+
+def test_wide_names_the_columns_it_had_no_room_for(results):
+    assert "left out at 80 columns" in render_answer(results, wide=True, width=80)
+    wide = render_answer(results, wide=True, width=160)
+    assert "left out" not in wide
+    assert re.search(r"p99 +min +n +processes +MHz", wide)
+
+
+def test_colour_changes_no_character(results):
+    plain, coloured = render_answer(results), render_answer(results, colour=True)
+    assert ANSI.search(coloured)
+    assert ANSI.sub("", coloured) == plain
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_ascii_only_is_ascii_and_keeps_the_columns(results, wide):
+    text = render_answer(results, ascii_only=True, wide=wide)
+    assert text.isascii()
+    assert "?" not in text
+    assert len(text) == len(render_answer(results, wide=wide))
+
+
+def test_floor_only(results):
+    only = replace(results, cells=[one for one in results.cells if one.family == "floor"], findings=())
+    text = render_answer(only)
+    assert "The instrument itself; ns" in text
+    assert "cold" not in text
+    assert re.search(r"clock reading +cost +9\.8 +9\.7 – 9\.9", text)
+
+
+def test_rows_of_a_memory_scan_name_the_axis(results):
+    forks = [one for one in results.cells if one.workload == "launch.fork"]
+    scan = replace(results, cells=[one for one in forks if "parent_bytes=" in one.cell])
+    text = render_answer(scan)
+    assert all(size in text for size in ("fork, 2 MiB", "fork, 64 MiB", "fork, 1 GiB"))
+    assert "clean pages" in text
+
+
+def test_observed_placement_is_told_apart(results):
+    free = replace(results, cells=[one for one in results.cells if "placement=free" in one.cell][:12])
+    text = render_answer(free)
+    assert "same CPU" in text
+    assert "other CPU" in text
+    assert "pinned" not in text.splitlines()[2]
+
+
+def test_one_workload_alone(results):
+    only = [one for one in results.cells if one.cell == "launch.pthread[temperature=warm]"]
+    lines = lines_of(replace(results, cells=only, findings=(), warnings=()))
+    assert sum("pthread" in line for line in lines) == 1
+    assert not any("cold" in line for line in lines)
+
+
+def test_a_failed_run_says_so_with_its_reasons(results):
+    failed = replace(
+        results,
+        status="failed",
+        status_reason="the driver was not found",
+        cells=[],
+        findings=(),
+        warnings=(),
+        cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],
+    )
+    text = render_answer(failed)
+    assert "This run failed: the driver was not found" in text
+    assert "Nothing was measured." in text
+    assert "! failed: exit status 127 (launch.fork)" in text
+    assert "Nothing was measured." in render_answer(failed, wide=True)
+
+
+def test_skipped_cells_are_told_even_beside_a_full_table(results):
+    reason = "needs 1.3 GiB, 0.8 GiB are available"
+    names = [f"launch.fork[parent_bytes=1GiB,temperature={warmth}]" for warmth in ("warm", "cold")]
+    partial = replace(
+        results,
+        status="partial",
+        status_reason="interrupted after 23 s",
+        cell_statuses=[CellStatus(name, "skipped", reason) for name in names],
+    )
+    lines = lines_of(partial)
+    assert len(lines) <= 25
+    assert "This run is partial: interrupted after 23 s" in lines
+    assert any(line.startswith("! 2 cells skipped: needs 1.3 GiB") for line in lines)
+
+
+def test_many_reasons_are_cut_short_and_counted(results):
+    statuses = [CellStatus(f"launch.x{place}", "failed", f"reason {place}") for place in range(9)]
+    text = render_answer(replace(results, cell_statuses=statuses))
+    assert "! 9 cells without a result in all" in text
+    assert len(text.splitlines()) <= 25
+    assert "reason 8" in render_answer(replace(results, cell_statuses=statuses), wide=True)
+
+
+def test_text_from_elsewhere_cannot_steer_the_terminal(results):
+    evil = Finding("x", "\x1b[2J\x07 cleared\nnext", {})
+    text = render_answer(
+        replace(results, findings=(evil,), warnings=(Warning_("w", "\x1b]0;t", "s"),)), wide=True
+    )
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+def test_a_narrow_terminal_drops_the_cold_interval_before_the_cold_median(results):
+    lines = lines_of(results, width=64)
+    row = next(line for line in lines if line.startswith("fork  "))
+    assert re.fullmatch(r"fork +call returns +51\.4 +50\.9 – 51\.9 +146", row)
+    assert max(map(len, lines_of(results, width=40))) <= 40
