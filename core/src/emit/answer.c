@@ -21,7 +21,8 @@ static const struct {
     {ENFILE, "ENFILE"}, {ENOSPC, "ENOSPC"}, {EBUSY, "EBUSY"},     {EINTR, "EINTR"},   {E2BIG, "E2BIG"},
 };
 
-const char *answer_errno_name(int error) {
+/* The symbol of an errno that launches fail with, or NULL. */
+static const char *errno_name(int error) {
     for (size_t i = 0; i < sizeof ERRNO_NAMES / sizeof ERRNO_NAMES[0]; i++) {
         if (ERRNO_NAMES[i].error == error) {
             return ERRNO_NAMES[i].name;
@@ -174,7 +175,7 @@ static void write_outcomes(struct json *json, const struct block *block) {
         if (counts[error] > 0) {
             char number[24];
             snprintf(number, sizeof number, "errno %d", error);
-            const char *name = answer_errno_name(error);
+            const char *name = errno_name(error);
             json_int(json, name != NULL ? name : number, counts[error]);
         }
     }
@@ -237,7 +238,11 @@ int answer_done(int fd, const char *status, const char *reason, int error_number
     json_open(&json, NULL, '{');
     json_text(&json, "status", status);
     json_text(&json, "reason", reason);
-    json_text(&json, "errno", error_number > 0 ? answer_errno_name(error_number) : NULL);
+    if (error_number > 0) {
+        json_int(&json, "errno", error_number);
+    } else {
+        json_text(&json, "errno", NULL);
+    }
     json_int(&json, "blocks", blocks);
     json_text(&json, "driver", "probe");
     json_text(&json, "version", CLONOMETER_VERSION);

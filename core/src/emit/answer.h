@@ -15,7 +15,4 @@ int answer_preamble(int fd);
 /* Ends the answer. `status` is "ok", "skipped" or "failed"; `reason` NULL for "ok"; `error` an errno or 0. */
 int answer_done(int fd, const char *status, const char *reason, int error, int64_t blocks);
 
-/* The symbol of an errno that launches fail with, or NULL. */
-const char *answer_errno_name(int error);
-
 #endif

@@ -1,0 +1,289 @@
+"""Real launches: facts that must hold on every machine, none of them a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests import probe
+
+from clonometer.protocol import Block, null_mask
+
+pytestmark = pytest.mark.real
+
+LAUNCHES = [entry["id"] for entry in probe.catalogue()["workloads"] if "reaped_ns" in entry["quantities"]]
+WORKLOADS = [entry["id"] for entry in probe.catalogue()["workloads"]]
+STAGES = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
+CPU = max(os.sched_getaffinity(0))
+NOBODY = 65534
+
+
+def described(workload: str) -> dict[str, object]:
+    return next(entry for entry in probe.catalogue()["workloads"] if entry["id"] == workload)
+
+
+def present(block: Block, name: str) -> np.ndarray:
+    values = block.columns[name]
+    return values[~null_mask(values)]
+
+
+def gone(session: int) -> bool:
+    """Whether no process of the session is left, with patience for those that are just leaving."""
+    for _ in range(200):
+        if not any(process_session(int(entry)) == session for entry in os.listdir("/proc") if entry.isdigit()):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def process_session(pid: int) -> int | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return int(text.rpartition(")")[2].split()[3])
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_every_workload_answers_with_what_it_declares(workload: str) -> None:
+    answer = probe.ask(f"workload={workload}", "temperatures=cold,warm", "samples=7", "blocks=2", "warmup=2")
+    assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
+    temperatures = [block.temperature for block in answer.blocks]
+    assert temperatures == (["cold", "warm", "warm"] if described(workload)["temperatures"] else [None, None])
+    for block in answer.blocks:
+        assert block.rows == (1 if block.temperature == "cold" else 7)
+        assert block.outcomes == {"ok": block.rows}
+        for quantity in described(workload)["quantities"]:
+            assert len(present(block, quantity)) == block.rows
+            assert (present(block, quantity) > 0).all()
+        for quantity in described(workload)["nulls"]:
+            assert len(present(block, quantity)) == 0
+
+
+@pytest.mark.parametrize("workload", LAUNCHES)
+def test_no_stage_comes_after_reaping(workload: str) -> None:
+    for block in probe.ask(f"workload={workload}", "temperatures=cold,warm", "samples=50", "blocks=2").blocks:
+        for stage in STAGES[:-1]:
+            has = ~null_mask(block.columns[stage])
+            assert (block.columns[stage][has] <= block.columns["reaped_ns"][has]).all()
+        starts, ends = block.columns["start_ns"], block.columns["start_ns"] + block.columns["reaped_ns"]
+        assert (starts[1:] >= ends[:-1]).all()
+        # Stamps come from the TSC, wall_ns from CLOCK_MONOTONIC: the two clocks agree on the block.
+        assert ends[-1] <= block.facts["wall_ns"] * 1.01 + 20_000
+
+
+def test_exec_comes_between_the_childs_first_code_and_its_end() -> None:
+    (block,) = probe.ask("workload=launch.fork_exec", "samples=20", "blocks=1").blocks
+    assert (block.columns["task_runs_ns"] < block.columns["image_runs_ns"]).all()
+    assert (block.columns["image_runs_ns"] < block.columns["reaped_ns"]).all()
+
+
+@pytest.mark.parametrize("workload", LAUNCHES)
+def test_pinned_launches_stay_on_the_cpu_that_was_asked_for(workload: str) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    (block,) = probe.ask(f"workload={workload}", "samples=20", "blocks=1", f"cpu={cpu}").blocks
+    for column in ("cpu_before", "cpu_after", "cpu_child"):
+        assert set(present(block, column)) <= {cpu}
+    assert set(block.facts["effective_mhz"]) == {str(cpu)}
+
+
+def test_the_parents_stamps_only() -> None:
+    (block,) = probe.ask("workload=launch.fork", "stages=parent", "samples=5", "blocks=1").blocks
+    assert len(present(block, "task_runs_ns")) == len(present(block, "cpu_child")) == 0
+    assert len(present(block, "reaped_ns")) == 5
+
+
+@pytest.mark.parametrize(("pages", "rewrites"), [("rewritten", True), ("clean", False)])
+def test_rewritten_pages_fault_again_after_each_fork(pages: str, rewrites: bool) -> None:
+    size, rows = 8 << 20, 4
+    (block,) = probe.ask(
+        "workload=launch.fork", f"parent_bytes={size}", f"pages={pages}", f"samples={rows}", "blocks=1", "warmup=1"
+    ).blocks
+    faults_each = block.facts["minor_faults"] / rows
+    page_count = size // resource.getpagesize()
+    assert (faults_each >= page_count * 0.99) == rewrites
+    assert rewrites or faults_each < page_count / 2
+
+
+def test_first_pages_are_written_anew_before_each_fork() -> None:
+    size = 4 << 20
+    (block,) = probe.ask(
+        "workload=launch.fork", f"parent_bytes={size}", "pages=first", "samples=3", "blocks=1", "warmup=1"
+    ).blocks
+    assert block.facts["minor_faults"] >= 3 * size // resource.getpagesize()
+
+
+def test_the_parents_memory_is_resident_and_its_page_tables_grow_with_it() -> None:
+    size = 64 << 20
+    small, large = (
+        probe.ask("workload=launch.pthread", f"parent_bytes={n}", "samples=1", "blocks=1").blocks[0]
+        for n in (0, size)
+    )
+    assert large.facts["rss_bytes"] - small.facts["rss_bytes"] >= size
+    grown = large.facts["vm_pte_bytes"] - small.facts["vm_pte_bytes"]
+    assert grown >= size // resource.getpagesize() * 8
+
+
+def test_more_memory_than_the_machine_has_is_refused_with_the_numbers() -> None:
+    answer = probe.ask("workload=launch.fork", f"parent_bytes={1 << 50}")
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert "1073741824 MiB" in answer.done.reason
+    assert "leaves" in answer.done.reason
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["workload=launch.nothing"], "unknown workload 'launch.nothing'"),
+        (["workload=launch.fork", "colour=red"], "unknown key 'colour'"),
+        (["workload=launch.fork", "program=x"], "no axis 'program'"),
+        (["workload=launch.fork", "pages=dirty"], "no value 'dirty'"),
+    ],
+)
+def test_what_is_not_known_fails_and_is_named(words: list[str], said: str) -> None:
+    answer = probe.ask(*words)
+    assert (answer.done.status, answer.exit_status) == ("failed", 1)
+    assert said in answer.done.reason
+
+
+@pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.posix_spawn"])
+def test_a_program_that_does_not_exist_is_said_before_measuring(workload: str) -> None:
+    answer = probe.ask(f"workload={workload}", "program=/nowhere/program")
+    assert answer.done.status == "skipped"
+    assert "/nowhere/program" in answer.done.reason
+
+
+@pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.posix_spawn"])
+def test_a_program_that_cannot_be_run_is_counted_with_its_errno(workload: str, tmp_path: Path) -> None:
+    program = tmp_path / "rubbish"
+    program.write_bytes(b"\x00no program at all\x00")
+    program.chmod(0o755)
+    (block,) = probe.ask(f"workload={workload}", f"program={program}", "samples=4", "blocks=1").blocks
+    assert {name: n for name, n in block.outcomes.items() if n} == {"ENOEXEC": 4}
+    assert len(present(block, "reaped_ns")) == 0
+
+
+def test_a_foreign_program_has_no_stamp_of_its_own() -> None:
+    true = shutil.which("true")
+    (block,) = probe.ask("workload=launch.posix_spawn", f"program={true}", "samples=3", "blocks=1").blocks
+    assert len(present(block, "image_runs_ns")) == 0
+    assert len(present(block, "reaped_ns")) == 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+def test_tasks_that_are_not_allowed_are_counted_and_survived(tmp_path: Path) -> None:
+    """As an ordinary user with no process to spare, every fork fails with EAGAIN."""
+    program = tmp_path / "probe-static"
+    shutil.copy(probe.executable(), program)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder == Path("/tmp"):
+            break
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
+
+    def become_nobody() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    # One task of that user is the probe; a sleeper uses up the other.
+    with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as sleeper:
+        try:
+            answer = probe.ask("workload=launch.fork", "samples=3", "blocks=1", program=program, before=become_nobody)
+        finally:
+            sleeper.kill()
+    assert answer.done.status == "ok"
+    assert answer.blocks[0].outcomes == {"ok": 0, "EAGAIN": 3}
+
+
+@pytest.mark.parametrize("linkage", ["static", "dynamic_lazy", "dynamic_now"])
+def test_each_probe_is_linked_as_it_says(linkage: str) -> None:
+    headers = subprocess.check_output(["readelf", "-ldh", probe.executable(linkage)], text=True)
+    assert ("INTERP" in headers) == (linkage != "static")
+    assert ("BIND_NOW" in headers or "Flags: NOW" in headers) == (linkage == "dynamic_now")
+    assert ("EXEC (Executable file)" in headers) == (linkage == "static")
+    assert probe.ask("workload=launch.fork", "samples=2", "blocks=1", linkage=linkage).done.linkage == linkage
+
+
+def test_a_request_for_another_linkage_is_refused() -> None:
+    answer = probe.ask("workload=launch.fork", "linkage=dynamic_now", linkage="static")
+    assert answer.done.status == "failed"
+    assert "dynamic_now" in answer.done.reason
+
+
+def test_a_block_ends_at_its_time_limit_but_keeps_at_least_three() -> None:
+    (block,) = probe.ask("workload=launch.fork", "samples=5000", "blocks=1", "warmup=0", "block_limit_ns=1").blocks
+    assert block.rows == 3
+
+
+def test_the_probe_does_not_outlive_the_runner() -> None:
+    """A runner that is killed takes its probe with it, in the middle of a long block."""
+    code = (
+        "import subprocess, sys, time\n"
+        "p = subprocess.Popen([sys.argv[1], '--fd', '1', 'workload=launch.fork', 'samples=5000000', 'blocks=1'],"
+        " start_new_session=True, stdin=subprocess.DEVNULL)\n"
+        "print(p.pid, file=sys.stderr, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(probe.executable())], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as runner:
+        session = int(runner.stderr.readline())
+        time.sleep(0.3)
+        assert process_session(session) == session
+        runner.send_signal(signal.SIGKILL)
+        runner.wait()
+        assert gone(session)
+
+
+def test_nobody_reading_ends_the_probe() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        [probe.executable(), "--fd", str(writing), "workload=launch.fork"],
+        pass_fds=[writing],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    os.close(writing)
+    assert ended.returncode == 1
+    assert "nobody reads" in ended.stderr
+
+
+def test_nothing_is_left_behind() -> None:
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [probe.executable(), "--fd", str(writing), "workload=launch.fork", "samples=50", "placement=free"],
+        pass_fds=[writing],
+        start_new_session=True,
+    ) as process:
+        os.close(writing)
+        with os.fdopen(reading, "rb") as answer:
+            answer.read()
+        process.wait()
+        assert gone(process.pid)
+
+
+@pytest.mark.parametrize("words", [[], ["--fd"], ["--fd", "x"], ["--fd", "99"], ["--what"]])
+def test_a_call_that_cannot_be_meant_is_refused(words: list[str]) -> None:
+    ended = subprocess.run([probe.executable(), *words], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert "probe" in ended.stderr
+
+
+def test_the_calibration_says_which_clock_and_why() -> None:
+    calibrated = json.loads(subprocess.check_output([probe.executable(), "--calibrate"]))
+    assert calibrated["clock"] in {"tsc", "monotonic"}
+    assert calibrated["clock_hz"] >= 1_000_000
+    assert calibrated["cost_ns"] > 0
+    assert calibrated["reason"]

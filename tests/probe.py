@@ -1,0 +1,76 @@
+"""The built probe, asked directly: what tests of real launches share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from clonometer.protocol import AnswerReader, Block, Done
+
+PATIENCE_SECONDS = 60
+
+
+@cache
+def folder() -> Path:
+    """Where the built executables lie."""
+    for entry in (files("clonometer") / "_bin").iterdir():
+        return Path(str(entry)).parent
+    raise FileNotFoundError("the probe is not built: make build")
+
+
+def executable(linkage: str = "static") -> Path:
+    return folder() / f"probe-{linkage}"
+
+
+@cache
+def clock_words() -> tuple[str, ...]:
+    calibrated = json.loads(subprocess.check_output([executable(), "--calibrate"]))
+    return (f"clock={calibrated['clock']}", f"clock_hz={calibrated['clock_hz']}")
+
+
+@cache
+def catalogue() -> Mapping[str, Any]:
+    return json.loads(subprocess.check_output([executable(), "--describe"]))
+
+
+@dataclass(frozen=True)
+class Answer:
+    blocks: list[Block]
+    done: Done
+    exit_status: int
+    stderr: str
+
+
+def ask(
+    *words: str,
+    linkage: str = "static",
+    program: Path | None = None,
+    before: Callable[[], None] | None = None,
+) -> Answer:
+    """Start the probe with these words and wait for its whole answer."""
+    reading, writing = os.pipe()
+    command = [str(program or executable(linkage)), "--fd", str(writing), f"linkage={linkage}", *words, *clock_words()]
+    with subprocess.Popen(
+        command,
+        pass_fds=[writing],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=before,
+    ) as process:
+        os.close(writing)
+        with os.fdopen(reading, "rb") as answer:
+            data = answer.read()
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    reader = AnswerReader()
+    blocks = list(reader.feed(data))
+    done = reader.finish()
+    return Answer(blocks, done, process.returncode, errors.decode())
