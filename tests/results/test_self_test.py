@@ -26,7 +26,7 @@ def block(
     workload: str = "launch.fork",
     factor: float = 1.0,
 ) -> KnownSamples:
-    """A block as an honest instrument gives it; ``factor`` makes the delays other than they were said to be."""
+    """A block as an honest instrument gives it; ``factor`` makes the delays other than was said."""
     rng = np.random.default_rng(seed)
     rows = 100
     delay = {name: factor * injected_ns if name == spin else 0.0 for name in SPINS}
@@ -128,3 +128,15 @@ def test_a_clock_that_runs_two_percent_fast_is_found() -> None:
     walls = check_walls(fast)
     assert [check.passed for check in walls] == [False, False]
     assert walls[0].worst_share == pytest.approx(0.0204, abs=1e-3)
+
+
+def test_launches_that_scatter_more_than_the_delay_say_nothing() -> None:
+    rng = np.random.default_rng(3)
+    noisy = []
+    for known in experiment():
+        slower = rng.uniform(0, 2_000_000)
+        columns = {**known.columns, "reaped_ns": known.columns["reaped_ns"] + int(slower)}
+        noisy.append(replace(known, columns=columns))
+    reaped = [check for check in check_moves(noisy) if check.stage == "reaped"]
+    assert {check.passed for check in reaped} == {None}
+    assert all("scatter" in (check.reason or "") for check in reaped)

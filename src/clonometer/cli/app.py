@@ -25,7 +25,7 @@ _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet --wide",
     "clonometer report clonometer-run.parquet --out report.html",
     "clonometer list                        what this machine can measure",
-    "clonometer doctor --self-test          does the instrument tell the truth here?",
+    "clonometer doctor --self-test          does it tell the truth here?",
 )
 
 

@@ -13,12 +13,12 @@ from clonometer.errors import UsageError
 SHELLS = ("bash", "zsh", "fish")
 
 _EXAMPLES = examples(
-    "clonometer completion bash > ~/.local/share/bash-completion/completions/clonometer",
+    "source <(clonometer completion bash)",
     "clonometer completion fish > ~/.config/fish/completions/clonometer.fish",
 )
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command(name="completion", epilog=_EXAMPLES)
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
 def command(shell: str | None) -> None:
     """Print the completion script of a shell; by default of the one in $SHELL."""

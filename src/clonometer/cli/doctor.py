@@ -1,4 +1,4 @@
-"""``clonometer doctor``: does the instrument work here, and does it tell the truth?"""
+"""``clonometer doctor``: whether the instrument works here and tells the truth."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 WORKLOADS = ("launch.fork", "launch.pthread")
 PLACEMENTS = ("pinned", "free")
 EXIT_WRONG = 1
+EXIT_CANNOT_TELL = 3
 EXIT_FAILED = 4
 
 
-@click.command(epilog=examples("clonometer doctor", "clonometer doctor --self-test"))
+@click.command(name="doctor", epilog=examples("clonometer doctor", "clonometer doctor --self-test"))
 @click.option(
     "--self-test",
     "self_test",
@@ -44,7 +45,7 @@ def command(ctx: click.Context, self_test: bool, rounds: int, as_json: bool) -> 
 
     The self-test launches processes and threads with delays of 20 and 200 us before the call returns, before
     the child's stamp and before its exit. It ends with status 1 if a stage does not move as the placement
-    predicts.
+    predicts, and with 3 where that happens while other tasks keep the CPUs busy.
     """
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.runner.drivers import find_drivers
@@ -58,16 +59,19 @@ def command(ctx: click.Context, self_test: bool, rounds: int, as_json: bool) -> 
         return
     from clonometer.results.self_test import check_moves, check_walls, passed
 
-    measured, failures = _measure_known(drivers, catalogue, clock, rounds)
+    measured, failures, busy = _measure_known(drivers, catalogue, clock, rounds)
     for failure in failures:
         click.echo(f"clonometer: {failure}", err=True)
     moves, walls = check_moves(measured), check_walls(measured)
     good = passed(moves, walls)
     if as_json:
-        click.echo(json.dumps(_as_json(moves, walls, good), indent=2))
+        click.echo(json.dumps(_as_json(moves, walls, good, busy), indent=2))
     else:
-        click.echo("\n".join(_table(moves, walls, good)))
-    ctx.exit(EXIT_FAILED if failures else 0 if good else EXIT_WRONG)
+        click.echo("\n".join(_table(moves, walls)))
+        click.echo(_verdict(good, busy))
+    if failures:
+        ctx.exit(EXIT_FAILED)
+    ctx.exit(0 if good else EXIT_CANNOT_TELL if busy else EXIT_WRONG)
 
 
 def _describe(drivers: Drivers, catalogue: Catalogue, clock: dict[str, Any]) -> dict[str, Any]:
@@ -116,8 +120,11 @@ def _targets(catalogue: Catalogue) -> list[tuple[Target, str | None, int]]:
 
 def _measure_known(
     drivers: Drivers, catalogue: Catalogue, clock: dict[str, Any], rounds: int
-) -> tuple[list[KnownSamples], list[str]]:
-    """Measure all experiments ``rounds`` times, in a new random order each time; failures come as sentences."""
+) -> tuple[list[KnownSamples], list[str], int]:
+    """Measure all experiments ``rounds`` times, each time in a new order.
+
+    Gives the samples, the failures as sentences, and how many other tasks were seen running at most.
+    """
     from clonometer.results.self_test import KnownSamples
     from clonometer.runner.interrupts import interruption
     from clonometer.runner.measure import measure
@@ -126,8 +133,10 @@ def _measure_known(
     order = random.Random(1)
     known: list[KnownSamples] = []
     failures: dict[str, None] = {}
+    busy = 0
     with interruption() as wish:
         for number in range(rounds):
+            busy = max(busy, _other_running_tasks())
             if sys.stderr.isatty():
                 click.echo(f"round {number + 1} of {rounds}", err=True)
             for target, spin, injected_ns in order.sample(experiments, len(experiments)):
@@ -145,21 +154,22 @@ def _measure_known(
                     )
                     for block in measured.blocks
                 ]
-    return known, list(failures)
+    return known, list(failures), max(busy, _other_running_tasks())
 
 
-def _as_json(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool) -> dict[str, Any]:
+def _as_json(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool, busy: int) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
         "schema": 1,
         "passed": good,
+        "other_running_tasks": busy,
         "moves": [asdict(check) for check in moves],
         "walls": [asdict(check) for check in walls],
     }
 
 
-def _table(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool) -> Iterator[str]:
+def _table(moves: Sequence[Check], walls: Sequence[WallCheck]) -> Iterator[str]:
     yield "Known delays: how far each stage moved, in us, and what was expected."
     yield ""
     yield f"{'workload':<15} {'placed':<7} {'delay':<11} {'stage':<13} {'moved':>8} {'expected':>16}"
@@ -183,4 +193,22 @@ def _table(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool) -> It
             f"{wall.worst_share:.2%} {verdict}"
         )
     yield ""
-    yield "The instrument tells the truth here." if good else "The instrument does NOT tell the truth here."
+
+
+def _verdict(good: bool, busy: int) -> str:
+    if good:
+        return "The instrument tells the truth here."
+    if busy:
+        return (
+            f"Cannot tell: up to {busy} other tasks were running, and delays grow when CPUs are shared.\n"
+            "Try again when the machine is quiet."
+        )
+    return "The instrument does NOT tell the truth here."
+
+
+def _other_running_tasks() -> int:
+    from clonometer.host.facts import collect
+
+    running = collect().get("load.running")
+    # This task counts itself.
+    return max(0, running - 1) if isinstance(running, int) else 0

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 
 import rich_click as click
-from click.exceptions import NoArgsIsHelpError
+from click.exceptions import NoSuchOption
 
 from clonometer.cli.app import app
-from clonometer.errors import ClonometerError
+from clonometer.errors import ClonometerError, unknown
 
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
@@ -22,8 +22,14 @@ def run_to_the_end(words: Sequence[str]) -> int:
     try:
         result = app.main(args=list(words), prog_name="clonometer", standalone_mode=False)
         sys.stdout.flush()
+    except SystemExit as error:
+        # click ends so by itself after completion and help; and where the reader of our answer has gone, with
+        # a status that means something else here.
+        if isinstance(error.__context__, BrokenPipeError):
+            return EXIT_BROKEN_PIPE
+        return error.code if isinstance(error.code, int) else 0
     except BrokenPipeError:
-        # The reader of our answer has gone (``| head``). Python flushes standard output once more on exit.
+        # The same, seen by the flush above. Python flushes standard output once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except (KeyboardInterrupt, click.Abort):
@@ -50,10 +56,12 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
         # A file that vanished or a disk that filled up between our checks and the work.
         complain(_os_message(error))
         return ClonometerError.exit_status
+    if isinstance(error, NoSuchOption) and error.ctx is not None:
+        # click offers everything that is remotely like it.
+        known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts]
+        nearest = unknown("option", error.option_name, [name for name in known if name.startswith("--")])
+        return _explain(nearest)
     message = error.format_message()
-    if isinstance(error, NoArgsIsHelpError):
-        click.echo(message, err=True)
-        return int(error.exit_code)
     hint = None
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"'{error.ctx.command_path} --help' shows what exists"

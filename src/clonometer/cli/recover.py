@@ -10,7 +10,8 @@ from clonometer.cli.examples import examples
 
 
 @click.command(
-    epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet")
+    name="recover",
+    epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet"),
 )
 @click.argument("raw_file", metavar="RAW", type=click.Path(path_type=Path))
 @click.option(

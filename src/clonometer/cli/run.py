@@ -53,7 +53,7 @@ class _Wish:
         return [*words, "--seed", str(self.seed)]
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command(name="run", epilog=_EXAMPLES)
 @click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1)
 @click.option(
     "--set",

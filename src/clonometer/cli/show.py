@@ -16,7 +16,7 @@ _EXAMPLES = examples(
 )
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command(name="show", epilog=_EXAMPLES)
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")

@@ -31,6 +31,13 @@ class Driver:
     description: Mapping[str, Any]
 
     @property
+    def family(self) -> str:
+        """The name that it gives itself, the same in every linkage."""
+        about = self.description.get("driver")
+        name = about.get("name") if isinstance(about, dict) else None
+        return name if isinstance(name, str) else self.name
+
+    @property
     def linkage(self) -> str | None:
         """How it was linked, as it says itself."""
         about = self.description.get("driver")
@@ -91,8 +98,12 @@ class Drivers:
 
     @property
     def descriptions(self) -> list[Mapping[str, Any]]:
-        """What the usable drivers said of themselves, each a catalogue (docs/protocol.md)."""
-        return [driver.description for driver in self.usable]
+        """What the usable drivers said of themselves, each a catalogue (docs/protocol.md).
+
+        One driver built in several linkages is one driver: the preferred one speaks for all.
+        """
+        first = {driver.family: driver.description for driver in reversed(self.usable)}
+        return list(reversed(first.values()))
 
     @property
     def linkages(self) -> list[str]:

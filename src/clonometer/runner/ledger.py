@@ -56,10 +56,8 @@ class Ledger:
             Whether the target may be tried again: not after a skip, nor after two failures in a row.
         """
         account = self._accounts[target]
-        if measured.status == "interrupted":
-            return True
         account.processes += 1
-        if measured.status == "ok":
+        if measured.status in ("ok", "interrupted"):
             account.failures_in_a_row = 0
             seen = {block.temperature for block in measured.blocks}
             account.measured |= {

@@ -1,0 +1,81 @@
+"""The command line's reference, written from the commands themselves: docs/cli.md.
+
+``python -m clonometer.cli.reference docs/cli.md`` writes it anew; a test fails while the file is not current.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import rich_click as click
+
+from clonometer.cli.app import app
+from clonometer.cli.outputs import write_text
+
+_HEAD = """\
+# The command line
+
+Written by `python -m clonometer.cli.reference docs/cli.md` from the commands themselves; do not edit it here.
+
+The answer goes to standard output (with `--json` one JSON object and nothing else), progress and warnings to
+standard error. `NO_COLOR` is honoured; where the output is no terminal it has 80 columns and no colour.
+
+| exit status | meaning |
+|---|---|
+| 0 | complete; what this machine lacks was skipped |
+| 1 | `doctor --self-test`: the instrument does not tell the truth here |
+| 2 | wrong usage or bad input; nothing was measured |
+| 3 | cannot tell |
+| 4 | some cells failed, a driver cannot be used, or there was no room on disk |
+| 130 | interrupted; what was measured is in the run file |
+
+| environment | meaning |
+|---|---|
+| `CLONOMETER_BIN` | the folder with the drivers, instead of the one that came with Clonometer |
+| `NO_COLOR` | no colour, if set to anything |
+| `COLUMNS` | the width to write for |
+"""
+
+
+def reference() -> str:
+    """Write the reference as Markdown."""
+    context = click.Context(app, info_name="clonometer", **app.context_settings)
+    parts = [_HEAD, *_command("clonometer", app, context)]
+    for name in app.list_commands(context):
+        found = app.get_command(context, name)
+        if found is not None:
+            parts += _command(
+                f"clonometer {name}", found, click.Context(found, info_name=name, parent=context)
+            )
+    return "\n".join(parts)
+
+
+def _command(title: str, command: click.Command, context: click.Context) -> Iterator[str]:
+    yield f"## {title}\n"
+    pieces = " ".join(command.collect_usage_pieces(context))
+    yield f"    {title} {pieces}\n"
+    yield from (f"{' '.join(paragraph.split())}\n" for paragraph in (command.help or "").split("\n\n"))
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    yield "| option | meaning |\n|---|---|"
+    for option in options:
+        yield _option(option, context)
+    yield ""
+    if command.epilog:
+        lines = str(command.epilog).splitlines()
+        yield f"{lines[0]}\n"
+        yield from (f"  {line}" for line in lines[1:])
+        yield ""
+
+
+def _option(option: click.Option, context: click.Context) -> str:
+    names = ", ".join(option.opts)
+    metavar = "" if option.is_flag else f" {option.make_metavar(context)}"
+    default = f" Default: {option.default}." if option.show_default else ""
+    cells = (f"`{names}{metavar}`", f"{option.help or ''}{default}")
+    return "| {} | {} |".format(*(cell.replace("|", "\\|") for cell in cells))
+
+
+if __name__ == "__main__":
+    write_text(Path(sys.argv[1]), reference())

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.runner.conftest import FAKE_COMMAND
+
+from clonometer.errors import DriverError, UnavailableError
+from clonometer.plan.cell import Axis, make_cell
+from clonometer.plan.types import Limits, Target
+from clonometer.runner.drivers import Driver, find_drivers
+from clonometer.runner.process import ANSWER_FD
+
+
+def wrapper(folder: Path, name: str, linkage: str) -> None:
+    script = folder / name
+    script.write_text(
+        f'#!/bin/sh\nFAKE_DRIVER_LINKAGE={linkage} exec {" ".join(FAKE_COMMAND)} "$@"\n', encoding="utf-8"
+    )
+    script.chmod(0o755)
+
+
+def test_a_folder_is_searched_for_executables_that_are_drivers(tmp_path: Path) -> None:
+    wrapper(tmp_path, "probe-dynamic_lazy", "dynamic_lazy")
+    wrapper(tmp_path, "probe-static", "static")
+    (tmp_path / "target_static").write_text("no driver")
+    (tmp_path / "probe-static.map").write_text("not executable")
+    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    assert [driver.name for driver in drivers.usable] == ["probe-static", "probe-dynamic_lazy"]
+    assert drivers.linkages == ["dynamic_lazy", "static"]
+    assert len(drivers.descriptions) == 1
+    assert drivers.broken == {}
+
+
+def test_the_linkage_picks_the_driver(tmp_path: Path) -> None:
+    wrapper(tmp_path, "probe-dynamic_lazy", "dynamic_lazy")
+    wrapper(tmp_path, "probe-static", "static")
+    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    assert drivers.choose("launch.fork", {"linkage": "dynamic_lazy"}).name == "probe-dynamic_lazy"
+    assert drivers.choose("launch.fork", {"linkage": "static"}).name == "probe-static"
+    assert drivers.choose("launch.fork", {}).name == "probe-static"
+    with pytest.raises(UnavailableError, match=r"linkage musl, only dynamic_lazy, static"):
+        drivers.choose("launch.fork", {"linkage": "musl"})
+    with pytest.raises(UnavailableError, match=r"no driver here performs launch\.nothing"):
+        drivers.choose("launch.nothing", {})
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("#!/bin/sh\necho no json\n", "answers no JSON"),
+        ("#!/bin/sh\necho '[1]'\n", "answers no JSON object"),
+        ("#!/bin/sh\necho broken >&2\nexit 3\n", "ended with status 3: broken"),
+        ("#!/nonexistent/interpreter\n", "cannot start"),
+    ],
+)
+def test_a_driver_that_cannot_describe_itself_is_left_out(tmp_path: Path, script: str, reason: str) -> None:
+    wrapper(tmp_path, "probe-static", "static")
+    bad = tmp_path / "probe-bad"
+    bad.write_text(script)
+    bad.chmod(0o755)
+    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    assert [driver.name for driver in drivers.usable] == ["probe-static"]
+    assert reason in drivers.broken["probe-bad"]
+    with pytest.raises(DriverError, match="no driver can be used") as raised:
+        find_drivers([[str(bad)]])
+    assert "make build" in str(raised.value.hint)
+
+
+def test_without_any_driver_the_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DriverError, match=f"none in {tmp_path}"):
+        find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+
+
+def test_the_request_has_axes_limits_clock_and_options() -> None:
+    driver = Driver("probe", ("/bin/probe",), {"driver": {"linkage": "static"}})
+    axes = {
+        "parent_bytes": Axis("parent_bytes", "bytes", 0),
+        "linkage": Axis("linkage", "choice", "static", values=("static",)),
+    }
+    cells = tuple(make_cell("launch.fork", {"parent_bytes": 4096}, name, axes) for name in ("warm", "cold"))
+    limits = Limits(processes=1, samples=7, blocks=2, warmup=3, block_limit_ns=9)
+    target = Target("launch.fork", cells[0].condition, cells, limits, {"child_spin_ns": 20_000})
+    words = driver.request(target, {"clock": "tsc", "clock_hz": 2_400_000_000})
+    assert words[:3] == ["/bin/probe", "--fd", ANSWER_FD]
+    assert sorted(words[3:]) == [
+        "block_limit_ns=9",
+        "blocks=2",
+        "child_spin_ns=20000",
+        "clock=tsc",
+        "clock_hz=2400000000",
+        "parent_bytes=4096",
+        "samples=7",
+        "temperatures=cold,warm",
+        "warmup=3",
+        "workload=launch.fork",
+    ]
+
+
+def test_the_calibration_is_checked(tmp_path: Path) -> None:
+    for text, complaint in (
+        ('{"clock": "sundial"}', "unknown clock 'sundial'"),
+        ('{"clock": "tsc", "clock_hz": null}', "no frequency for the TSC"),
+    ):
+        script = tmp_path / "probe-odd"
+        script.write_text(f"#!/bin/sh\necho '{text}'\n")
+        script.chmod(0o755)
+        with pytest.raises(DriverError, match=complaint):
+            Driver("probe-odd", (str(script),), {}).calibrate()
+    assert Driver("fake", FAKE_COMMAND, {}).calibrate()["clock"] == "monotonic"
+
+
+def test_a_driver_that_prints_for_ever_is_stopped() -> None:
+    endless = [sys.executable, "-c", "import os\nwhile True: os.write(1, b'x' * 60000)"]
+    with pytest.raises(DriverError, match="was stopped"):
+        find_drivers([endless])
+    assert os.getpid()
