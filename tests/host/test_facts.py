@@ -154,7 +154,6 @@ def test_a_value_of_the_wrong_type_is_a_lack(kind, value):
         fact.checked(value)
 
 
-@pytest.mark.real
 def test_this_machine_tells_the_essential():
     facts = collect()
     for key in (
@@ -172,7 +171,6 @@ def test_this_machine_tells_the_essential():
     assert facts["cpu.allowed"] <= facts["cpu.online"]
 
 
-@pytest.mark.real
 def test_collecting_starts_no_process():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     collect()

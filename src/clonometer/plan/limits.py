@@ -20,11 +20,12 @@ _KEYS = {
 }
 LIMIT_KEYS = tuple(_KEYS)
 
-# Forking with memory costs about this much per byte where the pages are written again before each launch
-# (64 MiB: 10 ms, 1 GiB: 200 ms on a virtual machine of 2024). It only keeps defaults bearable.
-_LAUNCH_NS_PER_BYTE = 0.19
+# Forking with memory costs about this much per byte where the pages are written again before each launch, and
+# building the parent this much (1 GiB on virtual machines: 200 to 500 ms a launch, 0.4 to 1.2 s to build).
+# These only keep defaults bearable.
+_LAUNCH_NS_PER_BYTE = 0.3
 _LAUNCH_NS = 200_000
-_BUILD_NS_PER_BYTE = 0.4
+_BUILD_NS_PER_BYTE = 0.7
 _START_NS = 15_000_000
 _WARMUP_LIMIT_NS = 50_000_000
 
