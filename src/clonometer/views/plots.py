@@ -119,7 +119,7 @@ def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:
 def ecdf_index(
     results: Results, ecdfs: Sequence[EcdfSeries], most_points: int = _MOST_POINTS
 ) -> list[dict[str, Any]]:
-    """Distributions of a run with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
+    """Distributions with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
     rows = {one.cell: one for one in results.cells}
     placed = {(one.cell, one.placement): one for one in results.cells}
     index = []

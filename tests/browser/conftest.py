@@ -1,0 +1,83 @@
+"""A browser that can reach nothing, and the report of the sample run on disk."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = Path("/usr/bin/chromium")
+SAMPLE = Path(__file__).parent.parent / "views" / "sample_results.py"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is not installed")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def report_file(tmp_path_factory):
+    from clonometer.views.html import render_report
+
+    spec = importlib.util.spec_from_file_location("browser_sample_results", SAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    sample = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = sample
+    spec.loader.exec_module(sample)
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render_report(sample.sample_results()), encoding="utf-8")
+    return path
+
+
+class Visit:
+    """A page that has drawn its charts, with all it said and asked for."""
+
+    def __init__(self, page, path):
+        self.page = page
+        self.said, self.asked = [], []
+        page.on("console", lambda message: self.said.append(message.text))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
+
+
+@pytest.fixture
+def visit(browser, report_file):
+    """Open a page of one's own, to be worked with."""
+    pages = []
+
+    def open_page(width=1280, scheme="light"):
+        pages.append(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        return Visit(pages[-1], report_file)
+
+    yield open_page
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture(scope="session")
+def look(browser, report_file):
+    """Open a page to look at only: one for each width and scheme, because drawing takes a second."""
+    visits = {}
+
+    def open_page(width=1280, scheme="light"):
+        if (width, scheme) not in visits:
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            visits[width, scheme] = Visit(page, report_file)
+        return visits[width, scheme]
+
+    yield open_page
+    for one in visits.values():
+        one.page.close()
