@@ -328,3 +328,29 @@ def test_one_failure_among_good_processes_does_not_fail_the_cell(
     assert outcome.status == "complete"
     assert {end.status for end in outcome.cells} == {"ok"}
     assert all("1 of 4 processes failed" in str(end.reason) for end in outcome.cells)
+
+
+@pytest.mark.parametrize("fault", ["write", "measure"])
+def test_the_observer_is_released_whatever_happens(
+    fake_run: FakeRun, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    from clonometer.runfile import RunFileWriter
+
+    heard: list[str] = []
+
+    class Listening(Silent):
+        def run_ended(self, status: str, reason: str | None) -> None:
+            heard.append(status)
+
+        def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+            if fault == "measure":
+                raise RuntimeError("a mistake")
+
+    def refuse(writer: RunFileWriter, metadata: object) -> Path:
+        raise OutputError("cannot write run.parquet: no room on disk")
+
+    monkeypatch.setattr(RunFileWriter, "write", refuse)
+    with pytest.raises((OutputError, RuntimeError)):
+        fake_run(workloads=("launch.fork",), progress=Listening())
+    assert len(heard) == 1
+    assert fake_run.raw.exists()

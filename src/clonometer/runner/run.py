@@ -130,7 +130,12 @@ def run(
                 driver_timeout_s=driver_timeout_s,
             )
             session.skip_unavailable(catalogue)
-            session.measure_all(clock)
+            try:
+                session.measure_all(clock)
+            except BaseException:
+                # Only a mistake of ours comes here; the observer may hold the terminal.
+                session.progress.run_ended("failed", "an internal error")
+                raise
             return session.finish(metadata)
 
 
@@ -163,7 +168,7 @@ class _Session:
         self._plan = plan
         self._drivers = drivers
         self._scheduler = scheduler
-        self._progress = progress
+        self.progress = progress
         self._wish = wish
         self._raw = raw
         self._writer = writer
@@ -184,7 +189,7 @@ class _Session:
 
     def measure_all(self, clock: Mapping[str, Any]) -> None:
         """Start drivers until the scheduler has had enough, the user wants to stop, or the disk is full."""
-        self._progress.run_started(self._plan)
+        self.progress.run_started(self._plan)
         began_s = time.monotonic()
         while not self._wish.wanted and self._trouble is None:
             elapsed_s = time.monotonic() - began_s
@@ -193,7 +198,7 @@ class _Session:
                 break
             target = self._plan.targets[index]
             number = len(self._processes)
-            self._progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
+            self.progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
             try:
                 measured = self._measure_one(target, number, clock)
             except OutputError as error:
@@ -202,7 +207,7 @@ class _Session:
             self._scheduler.process_ended(index, measured.seconds)
             if not self._ledger.note(index, measured):
                 self._scheduler.drop(index)
-            self._progress.process_ended(target, number, measured.status, measured.reason)
+            self.progress.process_ended(target, number, measured.status, measured.reason)
 
     def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any]) -> Measured:
         driver = self._drivers.choose(target.workload, target.condition)
@@ -264,12 +269,11 @@ class _Session:
         outcome = RunOutcome(
             self._writer.path, status, reason, exit_status, ends, len(self._processes), self._writer.n_samples
         )
+        self.progress.run_ended(status, reason)
         if self._wish.wanted and self._writer.n_blocks == 0:
             self._raw.remove()
-            outcome = replace(outcome, path=None)
-        else:
-            self._write(metadata, outcome)
-        self._progress.run_ended(status, reason)
+            return replace(outcome, path=None)
+        self._write(metadata, outcome)
         return outcome
 
     def _write(self, metadata: Mapping[str, Any], outcome: RunOutcome) -> None:
