@@ -243,3 +243,19 @@ def test_damage_gives_run_file_errors_only(path: Path, data: st.DataObject) -> N
         run.samples()
     except (RunFileError, UsageError):
         return
+
+
+def test_a_flipped_bit_never_changes_a_sample(path: Path) -> None:
+    data = path.read_bytes()
+    sent = open_run(path).samples()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    told = 0
+    for at in range(4, footer):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        try:
+            found = open_run(path).samples()
+        except RunFileError:
+            told += 1
+        else:
+            assert found.equals(sent)
+    assert told > (footer - 4) / 2

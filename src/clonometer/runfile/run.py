@@ -99,6 +99,7 @@ class Run:
         RunFileError
             If the file is damaged.
         """
+        self._cell_spans()
         with _readable(self.path):
             return self._parquet.read()
 
@@ -178,8 +179,19 @@ class Run:
                 for group in range(self._parquet.num_row_groups):
                     for name, start, stop in _runs(self._parquet.read_row_group(group, ["cell"]).column(0)):
                         spans.setdefault(name, []).append(_Span(group, start, stop))
+            self._check_rows(spans)
             self._spans = spans
         return self._spans
+
+    def _check_rows(self, spans: Mapping[str, list[_Span]]) -> None:
+        # Parquet's checksums leave out the headers of its pages: a damaged one can exchange whole names.
+        declared: dict[str, int] = {}
+        for entry in self.details.blocks:
+            if entry.rows:
+                declared[entry.cell] = declared.get(entry.cell, 0) + entry.rows
+        found = {cell: sum(span.stop - span.start for span in own) for cell, own in spans.items()}
+        if found != declared:
+            raise RunFileError(f"{self.path} is damaged: its cells have other samples than its metadata says")
 
     def _row_group(self, group: int, names: list[str]) -> dict[str, NDArray[Any]]:
         held_group, held = self._decoded
