@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.runner.conftest import FAKE_COMMAND
 
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
 from clonometer.runner.drivers import Driver, find_drivers
 from clonometer.runner.measure import measure, timeout_for
-from tests.runner.conftest import FAKE_COMMAND
 
 CLOCK = {"clock": "monotonic"}
 
