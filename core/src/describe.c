@@ -12,6 +12,20 @@
 
 enum { CATALOGUE_BYTES = 1 << 20 };
 
+static void write_unavailable(struct json *json, const struct option *option) {
+    if (option->available == NULL) {
+        return;
+    }
+    json_open(json, "unavailable", '{');
+    for (int64_t i = 0; option->choices[i] != NULL; i++) {
+        struct reason reason = {""};
+        if (option->available(i, &reason) != 0) {
+            json_text(json, option->choices[i], reason.text);
+        }
+    }
+    json_close(json, '}');
+}
+
 static void write_axis(struct json *json, const struct option *option) {
     static const char *const KINDS[] = {"count", "bytes", "choice", "text"};
     json_open(json, option->key, '{');
@@ -26,11 +40,21 @@ static void write_axis(struct json *json, const struct option *option) {
             json_text(json, NULL, option->choices[i]);
         }
         json_close(json, ']');
+        write_unavailable(json, option);
     } else {
         json_int(json, "default", option->fallback);
         json_int(json, "minimum", 0);
     }
     json_close(json, '}');
+}
+
+static bool any_has_axis(const char *axis) {
+    for (size_t i = 0; WORKLOADS[i] != NULL; i++) {
+        if (workload_has_axis(WORKLOADS[i], axis)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_null(const struct workload *workload, const char *column) {
@@ -71,8 +95,10 @@ static void write_workload(struct json *json, const struct workload *workload) {
     }
     json_close(json, '}');
     json_text(json, "call_returns_contains", workload->call_returns_contains);
-    json_bool(json, "available", true);
-    json_text(json, "reason", NULL);
+    struct reason reason = {""};
+    bool available = workload->available == NULL || workload->available(&reason) == 0;
+    json_bool(json, "available", available);
+    json_text(json, "reason", available ? NULL : reason.text);
     json_close(json, '}');
 }
 
@@ -146,7 +172,7 @@ int describe(int fd) {
     write_driver(&json);
     json_open(&json, "axes", '{');
     for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
-        if (OPTIONS[i].axis) {
+        if (OPTIONS[i].axis && any_has_axis(OPTIONS[i].key)) {
             write_axis(&json, &OPTIONS[i]);
         }
     }

@@ -90,7 +90,11 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     bench->stamp_child = request->stages == STAGES_ALL;
     clock_used.kind = (enum clock_kind)request->clock_kind;
     clock_used.hz = request->clock_kind == CLOCK_KIND_TSC ? (uint64_t)request->clock_hz : 1000000000U;
-    int error = map_all(measurement, request);
+    int error = request->workload->available != NULL ? request->workload->available(reason) : 0;
+    if (error != 0) {
+        return error;
+    }
+    error = map_all(measurement, request);
     if (error != 0) {
         return reason_set(reason, error, "memory for %lld samples cannot be mapped: %s",
                           (long long)request->samples * request->blocks, strerror(-error));
@@ -224,6 +228,9 @@ int measure_run(struct measurement *measurement, struct reason *reason) {
         error = warm_up(measurement, warmup);
         warmup = warmup < LATER_WARMUP ? warmup : LATER_WARMUP;
         error = error != 0 ? error : measure_block(measurement, block, request->samples);
+    }
+    if (request->workload->finish != NULL) {
+        request->workload->finish(&measurement->bench);
     }
     return error != 0 ? reason_set(reason, error, "the parent's memory cannot be kept in its state: %s",
                                    strerror(-error))

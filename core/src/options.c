@@ -13,56 +13,10 @@
 #error "the build names the linkage"
 #endif
 
-#define FIELD(name) offsetof(struct request, name)
-
-static const char *const CLOCKS[] = {"monotonic", "tsc", NULL};
-static const char *const PAGE_KINDS[] = {"4k", NULL};
-static const char *const PAGES[] = {"rewritten", "first", "clean", NULL};
-static const char *const PLACEMENTS[] = {"pinned", "free", NULL};
-static const char *const STAGES[] = {"all", "parent", NULL};
-static const char *const LINKAGES[] = {"static", "dynamic_lazy", "dynamic_now", "musl", NULL};
-
-const struct option OPTIONS[] = {
-    {"workload", OPTION_TEXT, false, FIELD(workload_id), 0, NULL, NULL, ""},
-    {"temperatures", OPTION_TEXT, false, FIELD(temperatures), 0, "warm", NULL, ""},
-    {"samples", OPTION_COUNT, false, FIELD(samples), 200, NULL, NULL, ""},
-    {"blocks", OPTION_COUNT, false, FIELD(blocks), 3, NULL, NULL, ""},
-    {"warmup", OPTION_COUNT, false, FIELD(warmup), 20, NULL, NULL, ""},
-    {"block_limit_ns", OPTION_COUNT, false, FIELD(block_limit_ns), 0, NULL, NULL, ""},
-    {"cpu", OPTION_COUNT, false, FIELD(cpu), -1, NULL, NULL, ""},
-    {"clock", OPTION_CHOICE, false, FIELD(clock_kind), CLOCK_KIND_MONOTONIC, NULL, CLOCKS, ""},
-    {"clock_hz", OPTION_COUNT, false, FIELD(clock_hz), 0, NULL, NULL, ""},
-    {"targets", OPTION_TEXT, false, FIELD(targets), 0, NULL, NULL, ""},
-    {"linkage", OPTION_CHOICE, true, FIELD(linkage), 0, NULL, LINKAGES,
-     "how the measuring program is linked: static, dynamic with lazy or immediate binding, musl"},
-    {"page_kind", OPTION_CHOICE, true, FIELD(page_kind), 0, NULL, PAGE_KINDS,
-     "what kind of pages the parent's memory has"},
-    {"pages", OPTION_CHOICE, true, FIELD(pages), PAGES_REWRITTEN, NULL, PAGES,
-     "state of the parent's memory at each launch: written again before it, written but never forked before, "
-     "or "
-     "left write-protected by the last fork"},
-    {"parent_bytes", OPTION_BYTES, true, FIELD(parent_bytes), 0, NULL, NULL,
-     "touched private memory that the parent has beside its own few pages"},
-    {"placement", OPTION_CHOICE, true, FIELD(placement), PLACEMENT_PINNED, NULL, PLACEMENTS,
-     "parent and child on one CPU, or where the scheduler puts them"},
-    {"program", OPTION_TEXT, true, FIELD(program), 0, "target_static", NULL,
-     "what an exec starts: one of our targets, or any path"},
-    {"stages", OPTION_CHOICE, true, FIELD(stages), STAGES_ALL, NULL, STAGES,
-     "all stages, or the parent's stamps only (the new task stamps nothing)"},
-    {"call_spin_ns", OPTION_COUNT, true, FIELD(call_spin_ns), 0, NULL, NULL,
-     "known answer: the parent spins this long after its call, before its stamp"},
-    {"stamp_spin_ns", OPTION_COUNT, true, FIELD(stamp_spin_ns), 0, NULL, NULL,
-     "known answer: the new task spins this long before its stamp"},
-    {"child_spin_ns", OPTION_COUNT, true, FIELD(child_spin_ns), 0, NULL, NULL,
-     "known answer: the new task spins this long before it exits"},
-};
-const size_t OPTION_COUNT_ALL = sizeof OPTIONS / sizeof OPTIONS[0];
-
 int reason_set(struct reason *reason, int error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is right above; clang-tidy 14 misses it
-     */
+    /* clang-tidy 14 overlooks the va_start above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(reason->text, sizeof reason->text, format, arguments);
     va_end(arguments);
     return error;
@@ -83,7 +37,7 @@ const struct option *option_find(const char *key, size_t length) {
 
 static void store(struct request *request, const struct option *option, int64_t number, const char *text) {
     char *field = (char *)request + option->offset;
-    if (option->kind == OPTION_TEXT || option->choices == LINKAGES) {
+    if (option->kind == OPTION_TEXT || option->offset == offsetof(struct request, linkage)) {
         memcpy(field, &text, sizeof text);
     } else {
         memcpy(field, &number, sizeof number);
@@ -182,7 +136,8 @@ static int check_axes(int count, char **words, const struct request *request, st
 int options_parse(int count, char **words, struct request *request, struct reason *reason) {
     memset(request, 0, sizeof *request);
     for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
-        const char *text = OPTIONS[i].choices == LINKAGES ? options_linkage() : OPTIONS[i].text;
+        const char *text =
+            OPTIONS[i].offset == offsetof(struct request, linkage) ? options_linkage() : OPTIONS[i].text;
         store(request, &OPTIONS[i], OPTIONS[i].fallback, text);
     }
     for (int i = 0; i < count; i++) {

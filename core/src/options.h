@@ -12,6 +12,25 @@ struct workload;
 
 enum pages { PAGES_REWRITTEN = 0, PAGES_FIRST, PAGES_CLEAN };
 enum placement { PLACEMENT_PINNED = 0, PLACEMENT_FREE };
+enum stack_kind { STACK_LIBRARY = 0, STACK_USER_4K, STACK_USER_HUGE };
+enum guard { GUARD_LIBRARY = 0, GUARD_NONE };
+enum stack_cache { STACK_CACHE_WARM = 0, STACK_CACHE_COLD };
+enum thread_ending { THREAD_RETURNS = 0, THREAD_PTHREAD_EXIT };
+enum process_ending { PROCESS_FAST_EXIT = 0, PROCESS_EXIT };
+enum close_files { CLOSE_NONE = 0, CLOSE_EACH, CLOSE_RANGE };
+enum vma_kind { VMA_UNTOUCHED = 0, VMA_TOUCHED };
+enum file_kind { FILE_SAME = 0, FILE_DISTINCT };
+enum thread_state { THREAD_IDLE = 0, THREAD_BUSY };
+enum after { AFTER_NONE = 0, AFTER_FORK, AFTER_VFORK, AFTER_PTHREAD };
+enum launchers { LAUNCHERS_THREADS = 0, LAUNCHERS_PROCESSES };
+enum sched_class {
+    SCHED_CLASS_OTHER = 0,
+    SCHED_CLASS_BATCH,
+    SCHED_CLASS_IDLE,
+    SCHED_CLASS_FIFO,
+    SCHED_CLASS_RR
+};
+enum clock_path { CLOCK_PATH_VDSO = 0, CLOCK_PATH_SYSCALL };
 enum stages { STAGES_ALL = 0, STAGES_PARENT };
 
 /* All counts are non-negative; sizes in bytes, times in nanoseconds. Texts point into argv. */
@@ -36,6 +55,31 @@ struct request {
     int64_t pages;
     int64_t placement;
     int64_t stages;
+    int64_t detached;
+    int64_t stack_bytes;
+    int64_t stack_kind;
+    int64_t guard;
+    int64_t stack_cache;
+    int64_t thread_ending;
+    int64_t process_ending;
+    int64_t close_files;
+    int64_t nofile;
+    int64_t vmas;
+    int64_t vma_kind;
+    int64_t open_files;
+    int64_t file_kind;
+    int64_t parent_threads;
+    int64_t thread_state;
+    int64_t mlockall;
+    int64_t launch_number;
+    int64_t after;
+    int64_t concurrency;
+    int64_t launchers;
+    int64_t sched_class;
+    int64_t child_bytes;
+    int64_t zombies;
+    int64_t copy_bytes;
+    int64_t path;
     int64_t call_spin_ns;
     int64_t stamp_spin_ns;
     int64_t child_spin_ns;
@@ -63,6 +107,8 @@ struct option {
     const char *text;           /* default of a text */
     const char *const *choices; /* of a choice, in the order of its enum, ended by NULL */
     const char *summary;
+    /* Whether this machine has a value of a choice: 0, or -errno with the reason. NULL: it has all. */
+    int (*available)(int64_t choice, struct reason *reason);
 };
 
 extern const struct option OPTIONS[];

@@ -49,6 +49,7 @@ struct bench {
     bool stamp_child;
     struct program program;
     unsigned char *parent_memory;
+    void *state; /* the workload's own, set by its prepare */
 };
 
 struct workload {
@@ -60,11 +61,20 @@ struct workload {
     bool has_temperature;
     const struct null_reason *nulls;   /* ended by a NULL column; may be NULL */
     const char *call_returns_contains; /* NULL, or "child_life" */
+    /* Whether this machine can do it at all: 0, or -errno with the reason. NULL: always. */
+    int (*available)(struct reason *reason);
     /* Makes ready what the launches need. 0, or -errno with the reason (the cell is skipped). May be NULL. */
     int (*prepare)(struct bench *bench, struct reason *reason);
     /* One launch: stamps the sample. 0, or -errno of a launch that failed. */
     int (*launch)(const struct bench *bench, struct sample *sample);
+    /* Ends what prepare started, after the last block. May be NULL. */
+    void (*finish)(struct bench *bench);
 };
+
+/* Axes by what they change, so that one that is added reaches every workload it belongs to. */
+#define AXES_PLACE "linkage", "placement", "stages"
+#define AXES_PARENT "page_kind", "pages", "parent_bytes"
+#define AXES_SPIN "call_spin_ns", "stamp_spin_ns", "child_spin_ns"
 
 extern const struct workload *const WORKLOADS[]; /* ended by NULL */
 

@@ -31,10 +31,8 @@ const struct column LAUNCH_COLUMNS[] = {
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 
-const char *const LAUNCH_AXES[] = {"call_spin_ns", "child_spin_ns", "linkage",       "page_kind", "pages",
-                                   "parent_bytes", "placement",     "stamp_spin_ns", "stages",    NULL};
-const char *const EXEC_AXES[] = {"call_spin_ns", "linkage", "page_kind",     "pages",  "parent_bytes",
-                                 "placement",    "program", "stamp_spin_ns", "stages", NULL};
+const char *const LAUNCH_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, NULL};
+const char *const EXEC_AXES[] = {AXES_PLACE, AXES_PARENT, "call_spin_ns", "stamp_spin_ns", "program", NULL};
 const struct null_reason NO_NEW_PROGRAM[] = {{"image_runs_ns", "no new program is started"}, {NULL, NULL}};
 
 int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
