@@ -48,10 +48,12 @@ def test_paired_difference_is_archs_percentile_interval() -> None:
 
 
 def test_the_interval_is_widened_for_small_samples() -> None:
-    a, b = _sides(n=8)
-    ours = ratio_of_medians(Processes.of(a), Processes.of(b), seed=2)
-    low, high = _narrowed(ours, log=True)
-    assert np.log(ours.high / ours.low) == pytest.approx(np.log(high / low) * (8 / 7) ** 0.5)
+    # Of three values the ends of the percentile interval are the smallest and the largest.
+    ratio = ratio_of_medians(Processes.of([1.0, 2.0, 8.0]), Processes.of([1.0] * 3), seed=2)
+    assert np.log(ratio.low / 2) == pytest.approx(np.log(1 / 2) * 1.5**0.5)
+    assert np.log(ratio.high / 2) == pytest.approx(np.log(8 / 2) * 1.5**0.5)
+    difference = difference_of_medians(Processes.of([1.0, 2.0, 8.0]), Processes.of([1.0] * 3), seed=2)
+    assert (difference.low, difference.high) == pytest.approx((1 - 1.5**0.5, 1 + 6 * 1.5**0.5))
 
 
 def _coverage(simulate: Callable[[np.random.Generator], tuple[Processes, Processes]], truth: float) -> float:
@@ -120,10 +122,13 @@ def test_blocks_widen_the_interval_only_where_processes_are_few() -> None:
     assert width(12, True) == pytest.approx(width(12, False), rel=1e-3)
 
 
-def test_blocks_of_unequal_number_are_drawn_within_their_own_process() -> None:
-    side = Processes.of([2.0, 2.0], None, [[2.0], [2.0, 2.0, 2.0, 2.0]])
+def test_a_process_with_fewer_blocks_than_others_has_the_median_of_its_own_number() -> None:
+    # Two blocks, 1 and 3, drawn twice give 1, 2 or 3; drawn as often as the other's nine, they would give 1.
+    side = Processes.of([2.0, 2.0], None, [[1.0, 3.0], [2.0] * 9])
     ratio = ratio_of_medians(side, Processes.of([1.0, 1.0]), seed=1)
-    assert (ratio.low, ratio.high) == pytest.approx((2.0, 2.0))
+    # All four draws 1 is rarer than 2.5%; the mean of 1 and 2 is not. Then the widening for two processes.
+    assert ratio.low == pytest.approx(2 * 0.75 ** (2**0.5))
+    assert ratio.high == pytest.approx(2 * 1.25 ** (2**0.5))
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_does_not() -> None:

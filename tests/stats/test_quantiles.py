@@ -43,6 +43,16 @@ def test_median_interval_is_the_published_formula_of_hettmansperger_and_sheather
     assert (interval.confidence, interval.n, interval.reaches_nominal) == (0.95, 10, True)
 
 
+def test_tail_interval_is_the_published_formula_of_nyblom() -> None:
+    values = np.arange(1.0, 61.0) ** 2
+    errs = stats.binom.cdf(np.arange(-1, 60), 60, 0.8)
+    r = int(np.flatnonzero(errs <= 0.025)[-1])
+    weight = 1 / (1 + r * 0.2 * (errs[r + 1] - 0.025) / ((60 - r) * 0.8 * (0.025 - errs[r])))
+    expected = (1 - weight) * values[r - 1] + weight * values[r]
+    assert quantile_interval(values, 0.8).low == pytest.approx(expected)
+    assert quantile_interval(-values, 0.2).high == pytest.approx(-expected)
+
+
 @pytest.mark.parametrize("probability", [0.1, 0.5, 0.9])
 def test_interval_lies_within_scipys_conservative_one(probability: float) -> None:
     values = np.random.default_rng(3).lognormal(size=60)

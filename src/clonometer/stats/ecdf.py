@@ -46,11 +46,7 @@ def thin_ecdf(values: ArrayLike, most_points: int = MOST_POINTS) -> tuple[Floats
     fraction = np.cumsum(counts) / n
     if x.size > most_points:
         ranks = np.linspace(1, n, most_points) / n
-        # Rounding may push a rank past its step by one unit in the last place, hence the half sample.
+        # Half a sample less: rounding cannot push a rank past its step. Both ends are among the ranks.
         kept = np.unique(np.clip(np.searchsorted(fraction, ranks - 0.5 / n), 0, x.size - 1))
-        kept = np.unique(np.concatenate([[0], kept, [x.size - 1]]))
-        # The two ends may come on top of the even ranks; what exceeds the limit goes from the middle.
-        if kept.size > most_points:
-            kept = np.delete(kept, np.arange(1, 1 + kept.size - most_points))
         x, fraction = x[kept], fraction[kept]
     return np.asarray(x, dtype=np.float64), np.asarray(fraction, dtype=np.float64)
