@@ -89,6 +89,10 @@ def test_headings_are_nested_links_lead_somewhere_and_charts_have_a_text(page):
     assert all(page.labelled)
 
 
+def test_a_fact_that_could_not_be_read_has_its_reason(page):
+    assert "not known (no cpufreq in /sys/devices/system/cpu)" in page.text
+
+
 def test_every_estimate_has_a_row(results, report):
     assert report.count('<tr title="') == len(results.cells)
 

@@ -91,6 +91,7 @@ def test_troubles_join_cells_of_the_same_reason(results):
 def test_facts_read_as_people_write():
     assert fact_text("memory.total_bytes", 8 << 30) == "8 GiB"
     assert fact_text("limit.as_bytes", None) == "unlimited"
+    assert fact_text("cgroup.pids_max", None) == "unlimited"
     assert fact_text("cpu.microcode", None) == "not known"
     assert fact_text("cpu.smt", True) == "yes"
     assert fact_text("hugetlb.free", {}) == "none"

@@ -18,6 +18,7 @@ from clonometer.views.labels import (
 )
 
 TEMPERATURES = ("warm", "cold", None)
+_NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgroup.pids_max"}
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
 def fact_text(key: str, value: object) -> str:
     """Write a host fact for reading."""
     if value is None:
-        return "unlimited" if key.startswith("limit.") else "not known"
+        return "unlimited" if key in _NULL_IS_UNLIMITED or key.startswith("limit.") else "not known"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

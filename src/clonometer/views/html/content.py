@@ -242,7 +242,7 @@ def _facts(results: Results) -> list[dict[str, Any]]:
             continue
         head = key.split(".")[0]
         reason = str(results.host.get(f"lacks.{key}") or "")
-        groups.setdefault(head, []).append((key, fact_text(key, value), reason if value is None else ""))
+        groups.setdefault(head, []).append((key, "not known" if reason else fact_text(key, value), reason))
     return [{"name": _FACT_GROUPS.get(head, head), "facts": facts} for head, facts in groups.items()]
 
 
