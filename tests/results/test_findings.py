@@ -95,7 +95,7 @@ def test_memory_has_the_known_slope(found: dict[str, Finding]) -> None:
 
 
 def test_memory_does_not_change_a_thread(found: dict[str, Finding]) -> None:
-    assert found["memory.pthread"].sentence.startswith("Memory in the parent does not change pthread")
+    assert found["memory.pthread"].sentence.startswith("Memory in the parent is not seen to change pthread")
     assert found["memory.pthread"].numbers["verdict"] == "same"
 
 
@@ -156,10 +156,21 @@ def test_an_effect_below_two_percent_is_no_effect(builder: Any) -> None:
     assert "cannot be told apart" in finding.sentence
 
 
-def test_one_process_a_side_tells_nothing_apart(builder: Any) -> None:
-    builder.cell("launch.fork", _scaled(10), processes=1)
-    builder.cell("launch.pthread", FORK, processes=1)
-    assert _findings(builder.run)["process_vs_thread.warm"].numbers["verdict"] == "same"
+@pytest.mark.parametrize(("processes", "verdict"), [(1, "same"), (3, "same"), (4, "longer")])
+def test_three_processes_a_side_tell_nothing_apart(builder: Any, processes: int, verdict: str) -> None:
+    builder.cell("launch.fork", _scaled(10), processes=processes)
+    builder.cell("launch.pthread", FORK, processes=processes)
+    finding = _findings(builder.run)["process_vs_thread.warm"]
+    assert finding.numbers["verdict"] == verdict
+    assert ("from only" in finding.sentence) == (verdict == "same")
+
+
+def test_a_slope_from_few_processes_is_still_a_slope(builder: Any) -> None:
+    for size in (0, 1 << 30):
+        builder.cell("launch.fork", _scaled(1 + size / 1e7), processes=2, parent_bytes=size)
+    finding = _findings(builder.run)["memory.fork"]
+    assert finding.numbers["verdict"] == "same"
+    assert finding.sentence.startswith("Each GiB written in the parent adds to fork")
 
 
 def test_another_condition_than_the_default_is_named(builder: Any) -> None:

@@ -13,6 +13,8 @@ from clonometer.stats.interval import Interval
 from clonometer.units import format_ratio
 
 MINIMUM_EFFECT = 0.02
+# With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
+MINIMUM_PROCESSES = 4
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Comparison:
 
     ``ratio`` is a's median over b's with its interval; ``inverse`` is b's over a's. ``verdict`` is
     ``longer``, ``shorter`` or ``same``: the last where the interval contains 1, where the effect is below 2%,
-    or where one process is all there is.
+    or where a side has fewer than 4 processes.
     """
 
     a: Evidence
@@ -38,7 +40,15 @@ class Comparison:
     @property
     def aside(self) -> str:
         """The ratio with its interval, as words that stand in brackets themselves."""
-        return self.text.replace(" (", ", ").removesuffix(")")
+        words = self.text.replace(" (", ", ").removesuffix(")")
+        if self.ratio.n >= MINIMUM_PROCESSES:
+            return words
+        return f"{words}, from only {self.ratio.n} {'process' if self.ratio.n == 1 else 'processes'}"
+
+    @property
+    def sees_nothing(self) -> bool:
+        """Whether the interval contains 1 or the effect is below 2%, however many processes there are."""
+        return self.ratio.contains(1.0) or abs(self.ratio.value - 1) < MINIMUM_EFFECT
 
     @property
     def inverse_text(self) -> str:
@@ -109,17 +119,14 @@ class Comparer:
         ]
         ratio = ratio_of_medians(a.processes, b.processes, seed=self.seed_for(*names))
         inverse = replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
-        return Comparison(a, b, ratio, inverse, _verdict(ratio))
+        comparison = Comparison(a, b, ratio, inverse, "longer" if ratio.value > 1 else "shorter")
+        if ratio.n < MINIMUM_PROCESSES or comparison.sees_nothing:
+            return replace(comparison, verdict="same")
+        return comparison
 
 
 def _zero_blocks(row: Evidence) -> bool:
     return any(bool((block <= 0).any()) for block in row.processes.blocks or ())
-
-
-def _verdict(ratio: Interval) -> str:
-    if not ratio.reaches_nominal or ratio.contains(1.0) or abs(ratio.value - 1) < MINIMUM_EFFECT:
-        return "same"
-    return "longer" if ratio.value > 1 else "shorter"
 
 
 def lead(comparisons: Sequence[Comparison]) -> Comparison:

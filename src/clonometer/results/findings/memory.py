@@ -52,10 +52,10 @@ def _memory_text(
     first, last = (approximate_bytes(size) if size else "none" for size in (sizes[0], sizes[-1]))
     words = condition({}, temperature, comparer.book.default("placement"))
     reaped = until(growth.a.estimate.stage)
-    if growth.verdict == "same":
+    if growth.sees_nothing:
         return (
-            f"memory in the parent does not change {name}: at {last} it takes {growth.text} times as long "
-            f"{reaped} as at {first}, {words}"
+            f"memory in the parent is not seen to change {name}: at {last} it takes {growth.text} times "
+            f"as long {reaped} as at {first}, {words}"
         )
     slopes = listed([f"{_per_gib(entry)} {until(entry['stage'])}" for entry in entries])
     pages = format_number(entries[0]["slope_ns_per_page"], *entries[0]["slope_ns_per_page_interval"])
