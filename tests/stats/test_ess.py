@@ -50,6 +50,12 @@ def test_one_outlier_hides_dependence_from_the_mean_but_not_from_the_median() ->
     assert effective_sample_size_of_median(values) < 500
 
 
+def test_differences_whose_squares_underflow_have_a_correlation() -> None:
+    tiny = _autoregressive(0.9, 200)
+    assert effective_sample_size(tiny * 1e-200) == pytest.approx(effective_sample_size(tiny))
+    assert effective_sample_size([0.0, 0.0, 0.0, 5e-324]) <= 4
+
+
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
 def test_between_one_and_n(values: list[float]) -> None:

@@ -44,9 +44,12 @@ def autocorrelation(values: ArrayLike) -> Floats:
     array = finite_values(values)
     n = array.size
     centred = array - array.mean()
+    largest = float(np.max(np.abs(centred)))
     # Rounding in the mean leaves dust in a constant sequence, which would pass for correlation.
-    if np.ptp(array) == 0:
+    if np.ptp(array) == 0 or largest == 0:
         return np.concatenate([[1.0], np.zeros(n - 1)])
+    # Squares of very small differences underflow to nothing.
+    centred = centred / largest
     length = 1 << (2 * n - 1).bit_length()
     spectrum = np.fft.rfft(centred, length)
     covariance = np.fft.irfft(spectrum * np.conj(spectrum), length)[:n]
