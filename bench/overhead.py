@@ -12,7 +12,12 @@ from bench.harness import Line, ask_probe, clock, compile_c, interleaved_ratio, 
 from clonometer.stats.quantiles import quantile_interval
 
 LAUNCHES = {"fork": 1000, "pthread": 4000}
-LIMITS = {("fork", "parent"): 1.02, ("fork", "all"): 1.05, ("pthread", "parent"): 1.02, ("pthread", "all"): 1.02}
+LIMITS = {
+    ("fork", "parent"): 1.02,
+    ("fork", "all"): 1.05,
+    ("pthread", "parent"): 1.02,
+    ("pthread", "all"): 1.02,
+}
 
 
 def bare(program: Path, kind: str, cpu: int) -> float:

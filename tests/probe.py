@@ -56,7 +56,14 @@ def ask(
 ) -> Answer:
     """Start the probe with these words and wait for its whole answer."""
     reading, writing = os.pipe()
-    command = [str(program or executable(linkage)), "--fd", str(writing), f"linkage={linkage}", *words, *clock_words()]
+    command = [
+        str(program or executable(linkage)),
+        "--fd",
+        str(writing),
+        f"linkage={linkage}",
+        *words,
+        *clock_words(),
+    ]
     with subprocess.Popen(
         command,
         pass_fds=[writing],

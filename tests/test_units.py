@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clonometer.units import format_duration, format_duration_interval, format_number, format_ratio
+from clonometer.units import (
+    format_duration,
+    format_duration_interval,
+    format_number,
+    format_ratio,
+    supported_decimals,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +84,10 @@ def test_a_printed_number_is_within_its_interval(value: float, share: float) -> 
     # Three digits are the most, so that a very narrow interval may be missed by half of the last one.
     slack = max((high - low) / 2, 0.51 * 10 ** (math.floor(math.log10(value)) - 2))
     assert abs(printed - value) <= slack
+
+
+def test_a_lopsided_interval_does_not_round_its_value_away() -> None:
+    """Digits follow the nearer end: a median of 24 with an outlying upper end of 2900 is no 0."""
+    assert format_number(24, 16, 2900) == "24"
+    assert format_duration(31_000, 22_000, 2_844_000) == "31 µs"
+    assert supported_decimals(24_000, 16_000, 2_900_000, "µs") == 0

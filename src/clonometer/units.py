@@ -90,8 +90,8 @@ def table_unit(times_ns: Iterable[float | None]) -> str:
 def supported_decimals(median_ns: float, low_ns: float | None, high_ns: float | None, unit: str) -> int:
     """Decimals that an interval supports in ``unit``; negative where whole units are too fine.
 
-    The last digit is the first one of the half-width, and one more where that is a 1. Without an interval the
-    median gets three digits. Never finer than 0.1 ns.
+    As everywhere (see `_interval_decimals`), with four digits at most and never finer than 0.1 ns, so that a
+    column of figures lines up.
 
     Examples
     --------
@@ -100,16 +100,11 @@ def supported_decimals(median_ns: float, low_ns: float | None, high_ns: float | 
     >>> supported_decimals(15_012_345, 14_600_000, 15_400_000, "µs")
     -2
     """
-    shift = _TABLE_UNITS[unit]
-    half = 0.0 if low_ns is None or high_ns is None else (high_ns - low_ns) / 2
-    finest = shift + 1
-    if half > 0:
-        exponent = math.floor(math.log10(half))
-        extra = 1 if half < 2 * 10.0**exponent else 0
-        return min(shift - exponent + extra, finest)
     if median_ns <= 0:
         return 0
-    return min(shift - math.floor(math.log10(median_ns)) + 2, finest)
+    shift = _TABLE_UNITS[unit]
+    most_digits = 3 if low_ns is None or high_ns is None else 4
+    return shift + min(_interval_decimals(median_ns, low_ns, high_ns, most_digits), 1)
 
 
 def format_figure(time_ns: float, decimals: int, unit: str) -> str:
@@ -129,10 +124,10 @@ _MOST_DIGITS = 3
 _MOST_RATIO_DIGITS = 4
 
 
-def _interval_decimals(
-    value: float, low: float | None, high: float | None, most_digits: int = _MOST_DIGITS
-) -> int:
-    """How many decimals an interval supports: down to its half-width's leading digit, one digit at least.
+def _interval_decimals(value: float, low: float | None, high: float | None, most_digits: int = _MOST_DIGITS) -> int:
+    """How many decimals an interval supports: down to the leading digit of the way to its nearer end.
+
+    The nearer end, since intervals of durations are lopsided: 24 (16 to 2900) is no 0. One digit at least.
 
     Parameters
     ----------
@@ -158,7 +153,8 @@ def _interval_decimals(
     leading = -math.floor(math.log10(float(f"{magnitude:.{most_digits - 1}e}")))
     decimals = leading + most_digits - 1
     if low is not None and high is not None and high > low:
-        decimals = min(decimals, max(leading, -math.floor(math.log10((high - low) / 2))))
+        near = min((end for end in (value - low, high - value) if end > 0), default=high - low)
+        decimals = min(decimals, max(leading, -math.floor(math.log10(near))))
     return decimals
 
 
@@ -214,9 +210,7 @@ def format_duration(
     return f"{format_number(value_ns / factor, low, high)} {name}"
 
 
-def format_duration_interval(
-    value_ns: float, low_ns: float, high_ns: float, resolution_ns: float = 0.0
-) -> str:
+def format_duration_interval(value_ns: float, low_ns: float, high_ns: float, resolution_ns: float = 0.0) -> str:
     """Write a duration with its interval, all in one unit and to the same digit.
 
     Examples
@@ -248,8 +242,6 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
         return format_number(value)
     decimals = _interval_decimals(value, low, high)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
-    while decimals < most and any(
-        round(end, decimals) in (0, 1) and end not in (0, 1) for end in (low, high)
-    ):
+    while decimals < most and any(round(end, decimals) in (0, 1) and end not in (0, 1) for end in (low, high)):
         decimals += 1
     return f"{_rounded(value, decimals)} ({_rounded(low, decimals)} to {_rounded(high, decimals)})"

@@ -22,9 +22,7 @@ def column(page, number):
 
 def values(page, number):
     cells = f"#cell-table tbody tr:not([hidden]) td:nth-child({number})"
-    return [
-        float(text) for text in page.eval_on_selector_all(cells, "all => all.map((one) => one.dataset.v)")
-    ]
+    return [float(text) for text in page.eval_on_selector_all(cells, "all => all.map((one) => one.dataset.v)")]
 
 
 def marks(page, chart):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess  # noqa: TID251 -- the command as people start it
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path

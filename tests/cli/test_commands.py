@@ -77,9 +77,7 @@ def test_show_only_keeps_the_cells_that_match(measured: Path, capsys: Captured) 
     assert "unknown cell 'launch.frok'" in capsys.readouterr().err
 
 
-def test_report_writes_one_file_and_spares_existing_ones(
-    measured: Path, tmp_path: Path, capsys: Captured
-) -> None:
+def test_report_writes_one_file_and_spares_existing_ones(measured: Path, tmp_path: Path, capsys: Captured) -> None:
     path, out = str(measured / "clonometer-run.parquet"), tmp_path / "report.html"
     assert run_to_the_end(["report", path, "--out", str(out)]) == 0
     assert str(out) in capsys.readouterr().err

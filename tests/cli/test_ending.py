@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-import subprocess  # noqa: TID251 -- the command as people start it
+import subprocess
 
 import pytest
 from tests.cli.conftest import CommandLine

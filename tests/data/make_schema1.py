@@ -35,8 +35,7 @@ def main() -> None:
 
     catalogue = fake_driver.catalogue()
     axes = {
-        name: Axis(name, axis["type"], axis["default"], axis["summary"])
-        for name, axis in catalogue["axes"].items()
+        name: Axis(name, axis["type"], axis["default"], axis["summary"]) for name, axis in catalogue["axes"].items()
     }
     entries = {one["id"]: one for one in catalogue["workloads"]}
     writer = RunFileWriter(FOLDER / "schema1.parquet")
@@ -79,9 +78,7 @@ def _process(number: int, cells: list[Cell]) -> dict[str, Any]:
     }
 
 
-def _metadata(
-    catalogue: dict[str, Any], cells: list[Cell], processes: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _metadata(catalogue: dict[str, Any], cells: list[Cell], processes: list[dict[str, Any]]) -> dict[str, Any]:
     absent = cells[-1].text
     reason = "needs Linux 9.9, this is 6.1"
     return {

@@ -41,9 +41,7 @@ def workloads():
     """The workloads, as the catalogue lists them, by id."""
     same = ["linkage", "open_files", "page_kind", "pages", "parent_bytes", "placement"]
     entries = [
-        _workload(
-            "launch.fork", "same_image", "fork() and waitpid()", same, {"image_runs_ns": "no new program"}
-        ),
+        _workload("launch.fork", "same_image", "fork() and waitpid()", same, {"image_runs_ns": "no new program"}),
         _workload(
             "launch.vfork",
             "same_image",
@@ -67,9 +65,7 @@ def workloads():
             {"task_runs_ns": "no code of ours runs before exec"},
             contains="child_life",
         ),
-        _workload(
-            "launch.fork_exec", "new_program", "fork(), execve() and waitpid()", [*same, "program"], {}
-        ),
+        _workload("launch.fork_exec", "new_program", "fork(), execve() and waitpid()", [*same, "program"], {}),
         _workload(
             "launch.none",
             "floor",
@@ -78,9 +74,7 @@ def workloads():
             {"task_runs_ns": "no task", "image_runs_ns": "no task"},
         ),
         {
-            **_workload(
-                "clock.used", "floor", "one reading of the clock in use", ["linkage", "placement"], {}
-            ),
+            **_workload("clock.used", "floor", "one reading of the clock in use", ["linkage", "placement"], {}),
             "temperatures": [],
             "quantities": ["cost_ns"],
         },

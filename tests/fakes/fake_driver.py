@@ -186,8 +186,7 @@ def make_block(request, index, temperature, failing):
         wall_ns = rows[-1][0] + max(rows[-1][4], 0) if rows else 0
         failures = sum(row[8] != 0 for row in rows)
     cols = b"".join(
-        struct.pack(f"<{len(rows)}{CODES[kind]}", *(row[at] for row in rows))
-        for at, (_, kind, _) in enumerate(columns)
+        struct.pack(f"<{len(rows)}{CODES[kind]}", *(row[at] for row in rows)) for at, (_, kind, _) in enumerate(columns)
     )
     head = {
         "block": index,

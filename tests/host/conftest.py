@@ -19,9 +19,7 @@ class Machine:
         for path, content in files.items():
             file = self.root / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(
-                content if content.endswith("\n") or not content else f"{content}\n", encoding="utf-8"
-            )
+            file.write_text(content if content.endswith("\n") or not content else f"{content}\n", encoding="utf-8")
         return self
 
     def link(self, path, target):

@@ -110,9 +110,7 @@ def test_v1_writes_no_limit_as_a_huge_number(machine):
         },
     )
     found = limits(machine)
-    assert [
-        found[key] for key in ("cpu_quota_cpus", "memory_max_bytes", "memory_used_bytes", "pids_max")
-    ] == [None] * 4
+    assert [found[key] for key in ("cpu_quota_cpus", "memory_max_bytes", "memory_used_bytes", "pids_max")] == [None] * 4
 
 
 def test_v1_looks_at_its_ancestors(machine):
@@ -143,7 +141,5 @@ def test_hybrid_uses_v1_for_what_v1_has(machine):
 
 @pytest.mark.parametrize("folder", ["sys/fs/cgroup", "sys/fs/cgroup/unified"])
 def test_without_mountinfo_the_usual_places_are_tried(machine, folder):
-    machine.write(
-        {"proc/self/cgroup": "0::/", f"{folder}/cgroup.controllers": "pids", f"{folder}/pids.max": "12"}
-    )
+    machine.write({"proc/self/cgroup": "0::/", f"{folder}/cgroup.controllers": "pids", f"{folder}/pids.max": "12"})
     assert limits(machine)["pids_max"] == 12

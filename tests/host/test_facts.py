@@ -44,9 +44,7 @@ def test_every_fact_has_a_key_and_a_summary_and_known_units():
 
 def test_a_laptop(laptop):
     facts = collect(laptop.root)
-    assert {
-        key: value for key, value in facts.items() if key.startswith(("cpu.", "cpufreq.", "cpuidle."))
-    } == {
+    assert {key: value for key, value in facts.items() if key.startswith(("cpu.", "cpufreq.", "cpuidle."))} == {
         "cpu.model": "11th Gen Intel(R) Core(TM) i7 @ 2.80GHz",
         "cpu.vendor": "GenuineIntel",
         "cpu.arch": "x86_64",
@@ -145,9 +143,7 @@ def test_a_key_is_registered_once():
     assert "cpu.colour" not in registry.FACTS
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"), [("int", True), ("int", "1"), ("bool", 1), ("int", -1), ("text", None)]
-)
+@pytest.mark.parametrize(("kind", "value"), [("int", True), ("int", "1"), ("bool", 1), ("int", -1), ("text", None)])
 def test_a_value_of_the_wrong_type_is_a_lack(kind, value):
     fact = Fact("some.key", kind, "count", "summary", None, lambda source: None)
     with pytest.raises(Lack):
@@ -165,9 +161,7 @@ def test_this_machine_tells_the_essential():
         "user.root",
     ):
         assert facts[key] is not None, facts.get(LACKS + key)
-    assert not [
-        value for key, value in facts.items() if key.startswith(LACKS) and "not understood" in str(value)
-    ]
+    assert not [value for key, value in facts.items() if key.startswith(LACKS) and "not understood" in str(value)]
     assert facts["cpu.allowed"] <= facts["cpu.online"]
 
 

@@ -99,9 +99,7 @@ def test_without_the_flag_firmware_does_not_mislead(machine):
 
 
 def test_arm_guests_are_told_by_firmware_or_device_tree(machine):
-    machine.write(
-        {"proc/cpuinfo": "CPU implementer\t: 0x41\n", "proc/device-tree/hypervisor/compatible": "linux,kvm"}
-    )
+    machine.write({"proc/cpuinfo": "CPU implementer\t: 0x41\n", "proc/device-tree/hypervisor/compatible": "linux,kvm"})
     assert collect(machine.root)["virt.hypervisor"] == "KVM"
 
 
@@ -140,9 +138,7 @@ def config(machine, *lines):
     ],
 )
 def test_preemption_as_built(machine, version, lines, mode):
-    machine.write(
-        {"proc/sys/kernel/version": version, "proc/cmdline": "quiet preempt=full" if "RT" in version else ""}
-    )
+    machine.write({"proc/sys/kernel/version": version, "proc/cmdline": "quiet preempt=full" if "RT" in version else ""})
     config(machine, *lines)
     assert collect(machine.root)["kernel.preemption"] == mode
 
@@ -174,15 +170,11 @@ def test_the_configuration_in_proc(machine):
     facts = collect(machine.root)
     assert (facts["kernel.init_on_alloc"], facts["kernel.init_on_free"]) == (False, False)
     (machine.root / "proc/config.gz").write_bytes(packed[:-9])
-    assert collect(machine.root)["lacks.kernel.init_on_free"].startswith(
-        "no init_on_free on the command line"
-    )
+    assert collect(machine.root)["lacks.kernel.init_on_free"].startswith("no init_on_free on the command line")
 
 
 def test_only_flags_that_move_launches_are_kept(machine):
-    machine.write(
-        {"proc/cmdline": "root=UUID=1 quiet isolcpus=2-3 nohz_full=2-3 mitigations=off password=x idle=poll"}
-    )
+    machine.write({"proc/cmdline": "root=UUID=1 quiet isolcpus=2-3 nohz_full=2-3 mitigations=off password=x idle=poll"})
     assert collect(machine.root)["kernel.cmdline_flags"] == [
         "isolcpus=2-3",
         "nohz_full=2-3",

@@ -6,7 +6,7 @@ import contextlib
 import os
 import resource
 import signal
-import subprocess  # noqa: TID251 -- the command as people start it
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -107,7 +107,12 @@ def test_the_parents_stamps_only() -> None:
 def test_rewritten_pages_fault_again_after_each_fork(pages: str, rewrites: bool) -> None:
     size, rows = 8 << 20, 4
     (block,) = probe.ask(
-        "workload=launch.fork", f"parent_bytes={size}", f"pages={pages}", f"samples={rows}", "blocks=1", "warmup=1"
+        "workload=launch.fork",
+        f"parent_bytes={size}",
+        f"pages={pages}",
+        f"samples={rows}",
+        "blocks=1",
+        "warmup=1",
     ).blocks
     faults_each = block.facts["minor_faults"] / rows
     page_count = size // resource.getpagesize()
@@ -126,8 +131,7 @@ def test_first_pages_are_written_anew_before_each_fork() -> None:
 def test_the_parents_memory_is_resident_and_its_page_tables_grow_with_it() -> None:
     size = 64 << 20
     small, large = (
-        probe.ask("workload=launch.pthread", f"parent_bytes={n}", "samples=1", "blocks=1").blocks[0]
-        for n in (0, size)
+        probe.ask("workload=launch.pthread", f"parent_bytes={n}", "samples=1", "blocks=1").blocks[0] for n in (0, size)
     )
     assert large.facts["rss_bytes"] - small.facts["rss_bytes"] >= size
     grown = large.facts["vm_pte_bytes"] - small.facts["vm_pte_bytes"]

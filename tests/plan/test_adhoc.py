@@ -86,9 +86,7 @@ def test_only_keeps_the_cells_that_match(catalogue):
     plan = load_plan("default", catalogue)
     kept = apply_only(plan, ["launch.fork[*temperature=warm]", "clock.used"])
     assert texts(kept) == [
-        text
-        for text in texts(plan)
-        if text == "clock.used" or (text.startswith("launch.fork[") and "warm" in text)
+        text for text in texts(plan) if text == "clock.used" or (text.startswith("launch.fork[") and "warm" in text)
     ]
     assert all(target.cells for target in kept.targets)
     assert (kept.name, kept.budget_seconds) == (plan.name, plan.budget_seconds)

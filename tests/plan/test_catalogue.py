@@ -111,9 +111,7 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "key"), SPOILT, ids=[f"{number}:{key}" for number, (_, key) in enumerate(SPOILT)]
-)
+@pytest.mark.parametrize(("spoil", "key"), SPOILT, ids=[f"{number}:{key}" for number, (_, key) in enumerate(SPOILT)])
 def test_a_wrong_description_names_driver_and_key(described, spoil, key):
     spoil(described)
     with pytest.raises(CatalogueError) as caught:

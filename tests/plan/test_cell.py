@@ -63,9 +63,7 @@ def test_cells_have_the_same_text_only_if_they_are_the_same(first, second):
     ],
 )
 def test_texts_that_could_be_mistaken_differ(first, second):
-    assert (
-        make_cell("launch.fork", first, None, AXES).text != make_cell("launch.fork", second, None, AXES).text
-    )
+    assert make_cell("launch.fork", first, None, AXES).text != make_cell("launch.fork", second, None, AXES).text
 
 
 @given(CELLS, CELLS)

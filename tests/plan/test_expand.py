@@ -113,9 +113,7 @@ def test_a_condition_with_two_limits_of_a_kind_is_refused(catalogue):
 
 
 def test_what_this_machine_lacks_stays_in_the_plan(catalogue):
-    targets = expand(
-        [entry(["launch.fork"], {"linkage": ["musl"]}, ["warm"]), entry(["launch.absent"])], catalogue
-    )
+    targets = expand([entry(["launch.fork"], {"linkage": ["musl"]}, ["warm"]), entry(["launch.absent"])], catalogue)
     assert texts(targets)[0] == ["launch.fork[linkage=musl,temperature=warm]"]
     assert targets[1].workload == "launch.absent"
 

@@ -17,9 +17,7 @@ from clonometer.plan.types import Limits, Plan
 ENTRIES = st.builds(
     Entry,
     place=st.just("here"),
-    workloads=st.lists(
-        st.sampled_from(["launch.fork_exec", "launch.pos*", "launch.fork_*"]), min_size=1, max_size=2
-    ),
+    workloads=st.lists(st.sampled_from(["launch.fork_exec", "launch.pos*", "launch.fork_*"]), min_size=1, max_size=2),
     settings=st.fixed_dictionaries(
         {},
         optional={
@@ -47,9 +45,7 @@ def test_the_metadata_is_as_documented(catalogue):
     keys = {"name", "title", "budget_seconds", "cells", "targets"}
     assert set(metadata) == keys
     assert keys <= set(re.findall(r"`(\w+)`", row))
-    assert [set(entry) for entry in metadata["cells"]][:1] == [
-        {"cell", "workload", "condition", "temperature"}
-    ]
+    assert [set(entry) for entry in metadata["cells"]][:1] == [{"cell", "workload", "condition", "temperature"}]
     assert metadata["cells"][0]["cell"] == "launch.fork[temperature=cold]"
 
 

@@ -263,9 +263,7 @@ def add_default_plan(builder: RunBuilder) -> RunBuilder:
         builder.cell("launch.fork", slower, temperature, linkage="dynamic_lazy")
         for size in (2 * MIB, 64 * MIB, GIB):
             pages = size // 4096
-            builder.cell(
-                "launch.fork", {n: v + 50 * pages for n, v in fork.items()}, temperature, parent_bytes=size
-            )
+            builder.cell("launch.fork", {n: v + 50 * pages for n, v in fork.items()}, temperature, parent_bytes=size)
             builder.cell("launch.pthread", pthread, temperature, parent_bytes=size)
         at_64 = {name: value + 50 * (64 * MIB // 4096) for name, value in fork.items()}
         for state, share in (("clean", 0.6), ("first", 1.3)):

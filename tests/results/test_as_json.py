@@ -70,9 +70,7 @@ def test_failed_and_missing_cells_are_valid(builder: Any) -> None:
     values = {"call_returns_ns": 1, "task_runs_ns": 2, "reaped_ns": 3}
     text = builder.cell("launch.fork", values)
     builder.run.data[text]["errno"][:] = 11
-    builder.run.metadata["cells"].append(
-        {"cell": "x", "status": "skipped", "reason": "no memory", "stopped_by": None}
-    )
+    builder.run.metadata["cells"].append({"cell": "x", "status": "skipped", "reason": "no memory", "stopped_by": None})
     document = _round_trip(results_to_json(summarize(builder.run)))
     _validate(document)
     assert document["cell_statuses"][-1] == {"cell": "x", "status": "skipped", "reason": "no memory"}

@@ -75,8 +75,7 @@ def test_vforks_call_is_never_ranked_and_families_never_meet(found: dict[str, Fi
 
 def test_what_cannot_be_told_apart_is_said_in_the_ranking_and_at_the_end(found: dict[str, Finding]) -> None:
     assert (
-        "posix_spawn and fork+exec cannot be told apart until reaped (1.0"
-        in found["fastest.new_program.warm"].sentence
+        "posix_spawn and fork+exec cannot be told apart until reaped (1.0" in found["fastest.new_program.warm"].sentence
     )
     assert list(found)[-1] == "indistinct"
     last = found["indistinct"]
@@ -104,9 +103,7 @@ def test_cold_and_warm_agree_and_disagree(found: dict[str, Finding]) -> None:
     assert finding.numbers["agree"] == ["call_returns"]
     assert finding.numbers["disagree"] == ["task_runs", "reaped"]
     assert "agree that pthread is faster than fork until the call returns" in finding.sentence
-    assert (
-        "disagree until the task runs and until reaped: pthread is faster warm, fork cold" in finding.sentence
-    )
+    assert "disagree until the task runs and until reaped: pthread is faster warm, fork cold" in finding.sentence
 
 
 def test_cold_and_warm_cannot_be_compared_where_one_is_open(builder: Any) -> None:
@@ -123,9 +120,7 @@ def test_linkage_and_pages_have_their_known_ratios(found: dict[str, Finding]) ->
     assert "From a lazily bound parent fork takes 1.5" in found["linkage.fork.dynamic_lazy"].sentence
     assert _within(found["pages.fork.clean"].numbers, 0.6)
     assert _within(found["pages.fork.first"].numbers, 1.3)
-    assert found["pages.fork.first"].sentence.startswith(
-        "At 64 MiB, with pages never forked before, fork takes 1.2"
-    )
+    assert found["pages.fork.first"].sentence.startswith("At 64 MiB, with pages never forked before, fork takes 1.2")
 
 
 def test_linkages_do_not_compete(found: dict[str, Finding]) -> None:

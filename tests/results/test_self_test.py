@@ -32,9 +32,7 @@ def block(
     delay = {name: factor * injected_ns if name == spin else 0.0 for name in SPINS}
     serial = placement == "pinned"
     call = 50_000 + delay["call_spin_ns"] + rng.normal(0, 1000, rows)
-    task = (
-        70_000 + delay["stamp_spin_ns"] + (delay["call_spin_ns"] if serial else 0) + rng.normal(0, 1000, rows)
-    )
+    task = 70_000 + delay["stamp_spin_ns"] + (delay["call_spin_ns"] if serial else 0) + rng.normal(0, 1000, rows)
     child_end = task + 30_000 + delay["child_spin_ns"]
     reaped = (child_end if serial else np.maximum(child_end, call)) + 20_000
     start = np.concatenate([[0], np.cumsum(reaped[:-1] + 200)])
@@ -92,16 +90,13 @@ def test_a_delay_that_overlaps_must_not_lengthen_the_whole() -> None:
     for known in experiment():
         reaped = known.columns["reaped_ns"] + (known.injected_ns if known.spin == "call_spin_ns" else 0)
         slow.append(replace(known, columns={**known.columns, "reaped_ns": reaped}))
-    wrong = {
-        (check.placement, check.spin, check.stage) for check in check_moves(slow) if check.passed is False
-    }
+    wrong = {(check.placement, check.spin, check.stage) for check in check_moves(slow) if check.passed is False}
     assert ("free", "call_spin_ns", "reaped") in wrong
 
 
 def test_what_was_not_observed_is_neither_passed_nor_failed() -> None:
     same_cpu = [
-        replace(known, columns={**known.columns, "cpu_child": known.columns["cpu_before"]})
-        for known in experiment()
+        replace(known, columns={**known.columns, "cpu_child": known.columns["cpu_before"]}) for known in experiment()
     ]
     checks = check_moves(same_cpu)
     free = [check for check in checks if check.placement == "free"]

@@ -44,9 +44,7 @@ def test_labels_tell_placements_and_linkages_apart(results: Results) -> None:
 def test_memory_series_are_warm_sorted_and_rewritten(results: Results) -> None:
     keys = {(series.workload, series.stage) for series in results.memory}
     assert keys == {
-        (f"launch.{name}", stage)
-        for name in ("fork", "pthread")
-        for stage in ("call_returns", "task_runs", "reaped")
+        (f"launch.{name}", stage) for name in ("fork", "pthread") for stage in ("call_returns", "task_runs", "reaped")
     }
     for series in results.memory:
         assert series.pages == "rewritten"

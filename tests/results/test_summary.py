@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import subprocess  # noqa: TID251 -- a fresh interpreter is the only way to see what an import loads
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any

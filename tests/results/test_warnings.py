@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clonometer.results import summarize
-from clonometer.results.types import Results, Warning_
+from clonometer.results.types import Results, RunWarning
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
@@ -15,7 +15,7 @@ def _ids(results: Results) -> set[str]:
     return {warning.id for warning in results.warnings}
 
 
-def _the(results: Results, id_: str) -> Warning_:
+def _the(results: Results, id_: str) -> RunWarning:
     return next(warning for warning in results.warnings if warning.id == id_)
 
 
@@ -101,9 +101,7 @@ def test_small_moves_and_a_single_accident_are_no_drift(builder: Any, values: li
 
 
 def test_a_neighbour_in_an_empty_loop(builder: Any) -> None:
-    builder.cell(
-        "launch.none", {"call_returns_ns": 10, "reaped_ns": 20}, None, facts={"involuntary_switches": 2}
-    )
+    builder.cell("launch.none", {"call_returns_ns": 10, "reaped_ns": 20}, None, facts={"involuntary_switches": 2})
     assert "in 36 of 36 blocks" in _the(summarize(builder.run), "switches.involuntary").sentence
 
 
@@ -123,9 +121,7 @@ def test_more_switches_than_launches_explain(builder: Any) -> None:
     ("workload", "cpu_ns", "fires"),
     [("clock.used", 500, True), ("clock.used", 900, False), ("launch.fork", 500, False)],
 )
-def test_wall_above_cpu_counts_only_where_nobody_waits(
-    builder: Any, workload: str, cpu_ns: int, fires: bool
-) -> None:
+def test_wall_above_cpu_counts_only_where_nobody_waits(builder: Any, workload: str, cpu_ns: int, fires: bool) -> None:
     values = {"cost_ns": 9.8} if workload == "clock.used" else FORK
     builder.cell(workload, values, None if workload == "clock.used" else "warm", facts={"cpu_ns": cpu_ns})
     assert ("wall.far_above_cpu" in _ids(summarize(builder.run))) == fires

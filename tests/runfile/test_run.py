@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa  # noqa: TID251 -- files of others are made
-import pyarrow.parquet as pq  # noqa: TID251 -- files of others are made
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

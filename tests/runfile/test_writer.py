@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow.parquet as pq  # noqa: TID251 -- the file is looked at from outside
+import pyarrow.parquet as pq
 import pytest
 from tests.fakes.sample_run import CLOCK, FORK_COLD, FORK_WARM, metadata, processes, write_run
 
@@ -41,10 +41,7 @@ def test_rows_are_sorted_and_have_every_column(tmp_path: Path) -> None:
     assert clock.reaped_ns.isna().all()
     assert fork.cost_ns.isna().all()
     assert clock.cost_ns.isna().tolist() == [False] * 4 + [True]
-    assert (
-        fork.reaped_ns.isna().tolist()
-        == ([False, True, False, False, False] + [False, True] + [False] * 5) * 2
-    )
+    assert fork.reaped_ns.isna().tolist() == ([False, True, False, False, False] + [False, True] + [False] * 5) * 2
     assert fork["sample"].tolist() == [*range(5), *range(7)] * 2
 
 

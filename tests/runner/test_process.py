@@ -53,10 +53,7 @@ def test_standard_output_takes_the_answer_where_no_descriptor_was_named() -> Non
 
 
 def test_the_driver_reads_nothing_and_leads_a_session_of_its_own() -> None:
-    code = (
-        ANSWER
-        + "os.write(out, b'%d %d %d' % (len(sys.stdin.read()), os.getsid(0) == os.getpid(), os.getpid()))"
-    )
+    code = ANSWER + "os.write(out, b'%d %d %d' % (len(sys.stdin.read()), os.getsid(0) == os.getpid(), os.getpid()))"
     answer, _ = run(code)
     assert answer.split()[:2] == [b"0", b"1"]
 
@@ -141,11 +138,11 @@ def test_what_cannot_be_started_is_named(tmp_path: Path) -> None:
 
 
 def test_no_descriptor_is_left_open() -> None:
-    before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    before = set(os.listdir("/proc/self/fd"))
     run(ANSWER + "os.write(out, b'x')")
     with pytest.raises(DriverError):
         supervise(["/nonexistent/driver"], lambda data: True, timeout_s=1.0)
-    assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_lazy_binding_is_not_overruled_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

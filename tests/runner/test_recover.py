@@ -108,9 +108,7 @@ def raw_of_one(path: Path, end: dict[str, Any], n_blocks: int = 0) -> Path:
         ({"status": "failed", "reason": "needs 2, has 1"}, 1, "ok", "failed"),
     ],
 )
-def test_says_how_each_cell_ended(
-    end: dict[str, Any], n_blocks: int, cold: str, warm: str, tmp_path: Path
-) -> None:
+def test_says_how_each_cell_ended(end: dict[str, Any], n_blocks: int, cold: str, warm: str, tmp_path: Path) -> None:
     found = recover(raw_of_one(tmp_path / "run.raw", end, n_blocks), tmp_path / "run.parquet")
     ends = statuses(found.path)
     assert ends[FORK_COLD] == (cold, None if cold == "ok" else "needs 2, has 1")

@@ -88,9 +88,7 @@ def test_a_driver_that_misbehaves_fails_its_cells_and_no_others(
         entries = run.details.processes
         assert sum(entry.status == "failed" for entry in entries) == 2
         assert sum(entry.status == "ok" for entry in entries) == 3
-        assert {cell.cell: cell.status for cell in run.details.cells} == {
-            end.cell: end.status for end in outcome.cells
-        }
+        assert {cell.cell: cell.status for cell in run.details.cells} == {end.cell: end.status for end in outcome.cells}
     assert not any(alive(pid) for pid in fake_run.measuring_pids())
 
 
@@ -179,9 +177,7 @@ class Interrupting(Silent):
     def __init__(self, number: int, times: int = 1, at: int = 2) -> None:
         self.number, self.times, self.at = number, times, at
 
-    def process_started(
-        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-    ) -> None:
+    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         if process == self.at:
             for _ in range(self.times):
                 signal.raise_signal(self.number)
@@ -192,9 +188,7 @@ class Interrupting(Silent):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_was_measured(
-    fake_run: FakeRun, number: int, alive: Callable[[int], bool]
-) -> None:
+def test_an_interrupt_keeps_what_was_measured(fake_run: FakeRun, number: int, alive: Callable[[int], bool]) -> None:
     before = signal.getsignal(number)
     outcome = fake_run(processes=10, progress=Interrupting(number))
     assert (outcome.status, outcome.exit_status) == ("partial", 130)
@@ -211,9 +205,7 @@ def test_an_interrupt_keeps_what_was_measured(
 
 def test_an_interrupt_wakes_the_runner_while_a_driver_measures(fake_run: FakeRun) -> None:
     class Later(Silent):
-        def process_started(
-            self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-        ) -> None:
+        def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
             if process == 0:
                 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 
@@ -229,9 +221,7 @@ def test_an_interrupt_wakes_the_runner_while_a_driver_measures(fake_run: FakeRun
 
 def test_blocks_that_arrived_before_the_interrupt_count(fake_run: FakeRun) -> None:
     class Later(Silent):
-        def process_started(
-            self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-        ) -> None:
+        def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
             threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 
     outcome = fake_run("hang", workloads=("launch.fork",), progress=Later())
@@ -264,9 +254,7 @@ def no_room(writer: RawWriter, data: bytes) -> None:
 original_append = RawWriter._append
 
 
-def test_a_full_disk_ends_the_run_with_what_was_saved(
-    fake_run: FakeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_ends_the_run_with_what_was_saved(fake_run: FakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RawWriter, "_append", no_room)
     outcome = fake_run(processes=5)
     assert (outcome.status, outcome.exit_status) == ("partial", 4)
@@ -300,9 +288,7 @@ def test_the_observer_hears_of_everything_in_order(fake_run: FakeRun) -> None:
         def run_started(self, plan: Plan) -> None:
             heard.append("run")
 
-        def process_started(
-            self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-        ) -> None:
+        def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
             heard.append(f"start {process}")
 
         def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
@@ -319,9 +305,7 @@ def test_one_failure_among_good_processes_does_not_fail_the_cell(
     fake_run: FakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class OneBad(Silent):
-        def process_started(
-            self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-        ) -> None:
+        def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
             monkeypatch.setenv("FAKE_DRIVER_MODE", "rubbish" if process == 1 else "ok")
 
     outcome = fake_run(workloads=("launch.fork",), processes=4, progress=OneBad())

@@ -22,9 +22,7 @@ def _sides(seed: int = 1, n: int = 16) -> tuple[np.ndarray, np.ndarray]:
 def _narrowed(interval: Interval, log: bool) -> tuple[float, float]:
     """Undo the widening for small samples, which the oracle does not have."""
     shrink = ((interval.n - 1) / interval.n) ** 0.5
-    value, low, high = (
-        np.log(number) if log else number for number in (interval.value, interval.low, interval.high)
-    )
+    value, low, high = (np.log(number) if log else number for number in (interval.value, interval.low, interval.high))
     ends = value + (low - value) * shrink, value + (high - value) * shrink
     return (np.exp(ends[0]), np.exp(ends[1])) if log else ends
 
@@ -109,9 +107,7 @@ def test_blocks_widen_the_interval_only_where_processes_are_few() -> None:
     generator = np.random.default_rng(8)
 
     def width(n: int, with_blocks: bool) -> float:
-        blocks = [
-            generator_.lognormal(0, 0.3, 3) for generator_ in [np.random.default_rng(k) for k in range(n)]
-        ]
+        blocks = [generator_.lognormal(0, 0.3, 3) for generator_ in [np.random.default_rng(k) for k in range(n)]]
         values = [float(np.median(one)) for one in blocks]
         side = Processes.of(values, None, blocks if with_blocks else None)
         other = Processes.of(generator.lognormal(0, 1e-6, n))

@@ -24,9 +24,7 @@ def test_a_heavy_weight_pulls_the_line() -> None:
     assert intercept == pytest.approx(0.0, abs=1e-4)
 
 
-def _groups(
-    generator: np.random.Generator, slope: float, spread: float = 0.05, n: int = 12
-) -> list[np.ndarray]:
+def _groups(generator: np.random.Generator, slope: float, spread: float = 0.05, n: int = 12) -> list[np.ndarray]:
     return [(80_000 + slope * pages) * generator.lognormal(0, spread, n) for pages in PAGES]
 
 

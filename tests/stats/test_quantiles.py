@@ -16,9 +16,7 @@ from clonometer.stats.quantiles import (
 DATA_SETS = 400
 
 
-@pytest.mark.parametrize(
-    ("n", "probability"), [(1, 0.5), (12, 0.5), (300, 0.99), (5000, 0.01), (20_000, 0.5)]
-)
+@pytest.mark.parametrize(("n", "probability"), [(1, 0.5), (12, 0.5), (300, 0.99), (5000, 0.01), (20_000, 0.5)])
 def test_binomial_distribution_is_scipys(n: int, probability: float) -> None:
     expected = stats.binom.cdf(np.arange(n + 1), n, probability)
     np.testing.assert_allclose(binomial_cdf(n, probability), expected, atol=1e-10)

@@ -15,7 +15,7 @@ from clonometer.results.types import (
     Finding,
     MemorySeries,
     Results,
-    Warning_,
+    RunWarning,
 )
 from clonometer.units import format_bytes
 
@@ -93,9 +93,7 @@ def estimate(
     axes = changes.pop("axes", {})
     spread = changes.pop("spread", 0.006) * chance.uniform(0.6, 1.6)
     temperature = changes.get("temperature")
-    low, high = (
-        (None, None) if median_ns is None else (median_ns * (1 - spread), median_ns * (1 + 1.2 * spread))
-    )
+    low, high = (None, None) if median_ns is None else (median_ns * (1 - spread), median_ns * (1 + 1.2 * spread))
     fields: dict[str, Any] = {
         "cell": cell_text(workload, axes, temperature),
         "workload": workload,
@@ -268,12 +266,12 @@ HOST: dict[str, Any] = {
 }
 
 WARNINGS = (
-    Warning_(
+    RunWarning(
         "frequency.drift",
         "The effective frequency moved by 4.1% during the run (3255 to 3394 MHz).",
         "Repeat on a quiet machine, or set the performance governor.",
     ),
-    Warning_(
+    RunWarning(
         "samples.few",
         "Cold cells have 12 samples each: one for each process.",
         "Raise the number of processes with --budget to narrow their intervals.",
@@ -284,12 +282,10 @@ WARNINGS = (
 def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
     """Build the default plan's results; ``changes`` replace fields of `Results`."""
     chance = random.Random(20260401)
-    cells = [
-        row for shape in shapes() for warmth in ("warm", "cold") for row in _cell_rows(shape, warmth, chance)
-    ]
+    cells = [row for shape in shapes() for warmth in ("warm", "cold") for row in _cell_rows(shape, warmth, chance)]
     cells[0] = replace(
         cells[0],
-        warnings=(Warning_("processes.few", "5 processes only.", "Raise --budget."),),
+        warnings=(RunWarning("processes.few", "5 processes only.", "Raise --budget."),),
         outcomes={"ok": 7199, "EAGAIN": 1},
     )
     ecdfs = [_ecdf(row, chance, ecdf_points) for row in cells]

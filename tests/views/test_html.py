@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from clonometer.results.types import CellStatus, Finding, Warning_
+from clonometer.results.types import CellStatus, Finding, RunWarning
 from clonometer.views.html import render_report
 
 MEGABYTE = 1_000_000
@@ -110,7 +110,7 @@ def test_texts_cannot_break_out_of_the_page(results):
         replace(
             results,
             findings=(Finding("x", evil, {"cells": [evil]}),),
-            warnings=(Warning_("w", evil, evil),),
+            warnings=(RunWarning("w", evil, evil),),
             host={"cpu.model": evil, "kernel.version": evil},
             ecdfs=[replace(results.ecdfs[0], cell=evil, workload=evil)],
             cells=[replace(results.cells[0], cell=evil, workload=evil)],

@@ -83,9 +83,7 @@ def test_a_frequency_that_moved_is_a_range(results):
 def test_troubles_join_cells_of_the_same_reason(results):
     statuses = [CellStatus("a", "ok", None), *(CellStatus(name, "skipped", "no room") for name in "bc")]
     found = troubles(replace(results, cell_statuses=statuses))
-    assert [(reason, [one.cell for one in cells]) for reason, cells in found] == [
-        ("skipped: no room", ["b", "c"])
-    ]
+    assert [(reason, [one.cell for one in cells]) for reason, cells in found] == [("skipped: no room", ["b", "c"])]
 
 
 def test_facts_read_as_people_write():

@@ -198,7 +198,7 @@ static void write_facts(struct json *json, const struct block *block) {
     json_int(json, "major_faults", block->major_faults);
     json_int(json, "voluntary_switches", block->voluntary_switches);
     json_int(json, "involuntary_switches", block->involuntary_switches);
-    json_int(json, "self_cpu_ns", block->self_cpu_ns);
+    json_int(json, "cpu_ns", block->self_cpu_ns);
     json_int(json, "children_cpu_ns", block->children_cpu_ns);
     json_int(json, "vm_pte_bytes", block->parent.vm_pte_bytes);
     json_int(json, "rss_bytes", block->parent.rss_bytes);

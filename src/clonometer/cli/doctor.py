@@ -149,9 +149,7 @@ def _measure_known(
                     continue
                 placement = str(target.condition["placement"])
                 known += [
-                    KnownSamples(
-                        target.workload, placement, spin, injected_ns, block.columns, block.facts["wall_ns"]
-                    )
+                    KnownSamples(target.workload, placement, spin, injected_ns, block.columns, block.facts["wall_ns"])
                     for block in measured.blocks
                 ]
     return known, list(failures), max(busy, _other_running_tasks())

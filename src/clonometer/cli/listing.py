@@ -99,9 +99,7 @@ def _plans(catalogue: Catalogue, drivers: Drivers) -> list[dict[str, Any]]:
             plan = load_plan(name, catalogue)
         except ClonometerError as error:
             # A plan may name what the drivers that were built here do not have at all.
-            plans.append(
-                {**entry, "budget_seconds": None, "cells": [], "unavailable": [], "reason": error.message}
-            )
+            plans.append({**entry, "budget_seconds": None, "cells": [], "unavailable": [], "reason": error.message})
             continue
         missing = [
             {"cell": cell.text, "reason": reason}
@@ -134,9 +132,7 @@ def render(listing: dict[str, Any], width: int) -> Iterator[str]:
     indent = 2 + max((len(entry["name"]) for entry in listing["plans"]), default=0) + 2
     for entry in listing["plans"]:
         budget = f" (about {entry['budget_seconds']:.0f} s)" if entry["budget_seconds"] else ""
-        yield from _item(
-            entry["name"], f"{entry['title']}: {len(entry['cells'])} cells{budget}", indent, width
-        )
+        yield from _item(entry["name"], f"{entry['title']}: {len(entry['cells'])} cells{budget}", indent, width)
         yield from _missing(entry["reason"], indent, width)
         for missing in entry["unavailable"]:
             yield from _missing(f"{missing['cell']}: {missing['reason']}", indent, width)

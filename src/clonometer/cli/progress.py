@@ -57,9 +57,7 @@ class PlainProgress:
         click.echo(f"measuring {plan.name}: {cells}, about {plan.budget_seconds:.0f} s", err=True)
         self._next_s = time.monotonic() + PLAIN_EVERY_S
 
-    def process_started(
-        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-    ) -> None:
+    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Say where we are, if ten seconds have passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + PLAIN_EVERY_S
@@ -91,9 +89,7 @@ class BarProgress:
         self._live = Live(console=_console(), auto_refresh=False, transient=True)
         self._live.start()
 
-    def process_started(
-        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-    ) -> None:
+    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Draw once; then nothing moves until the process has ended."""
         if self._live is not None:
             self._live.update(_bar(target, process, elapsed_s, remaining_s), refresh=True)

@@ -29,9 +29,7 @@ def command(raw_file: Path, out: Path | None, force: bool) -> None:
     from clonometer.runner.recover import recover
 
     found = recover(raw_file, raw_file.with_suffix(".parquet") if out is None else out, force)
-    click.echo(
-        f"{found.n_samples:,} samples of {found.n_processes:,} processes, status {found.status}", err=True
-    )
+    click.echo(f"{found.n_samples:,} samples of {found.n_processes:,} processes, status {found.status}", err=True)
     if found.fault:
         click.echo(f"the raw file could not be read to its end: {found.fault}", err=True)
     click.echo(f"wrote {found.path}; 'clonometer show {found.path}' shows it", err=True)

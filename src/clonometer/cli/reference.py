@@ -46,9 +46,7 @@ def reference() -> str:
     for name in app.list_commands(context):
         found = app.get_command(context, name)
         if found is not None:
-            parts += _command(
-                f"clonometer {name}", found, click.Context(found, info_name=name, parent=context)
-            )
+            parts += _command(f"clonometer {name}", found, click.Context(found, info_name=name, parent=context))
     return "\n".join(parts)
 
 

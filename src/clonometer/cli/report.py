@@ -11,9 +11,7 @@ from clonometer.cli.examples import examples
 from clonometer.cli.outputs import write_text
 
 
-@click.command(
-    name="report", epilog=examples("clonometer report clonometer-run.parquet --out clonometer-report.html")
-)
+@click.command(name="report", epilog=examples("clonometer report clonometer-run.parquet --out clonometer-report.html"))
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The HTML file.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")

@@ -62,9 +62,7 @@ class _Wish:
     multiple=True,
     help="Measure under these values of an axis; repeatable.",
 )
-@click.option(
-    "--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file; without workloads 'default'."
-)
+@click.option("--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file; without workloads 'default'.")
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 @click.option(
     "--budget",
@@ -247,9 +245,7 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[
     troubled = [end for end in outcome.cells if end.status == "failed"]
     lines += [f"  failed: {end.cell}: {end.reason}" for end in troubled[:5]]
     if len(troubled) > 5:
-        lines.append(
-            f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json"
-        )
+        lines.append(f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json")
     files = [str(outcome.path), *([str(outputs.report)] if outputs.report is not None else [])]
     lines.append(f"Wrote {' and '.join(files)}.")
     if outcome.status == "partial":
@@ -262,9 +258,7 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[
             f"  clonometer show {shlex.quote(str(outputs.out))}",
         ]
     if outputs.previous_raw is not None:
-        lines.append(
-            f"An unfinished run is kept: clonometer recover {shlex.quote(str(outputs.previous_raw))}"
-        )
+        lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outputs.previous_raw))}")
     return lines
 
 

@@ -20,9 +20,7 @@ _EXAMPLES = examples(
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
-@click.option(
-    "--only", "globs", metavar="GLOB", multiple=True, help="Show only cells that match; repeatable."
-)
+@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Show only cells that match; repeatable.")
 def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...]) -> None:
     """Show the answer of a run file."""
     print_answer(keep_cells(read_results(run_file), globs), as_json=as_json, wide=wide)

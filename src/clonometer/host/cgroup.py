@@ -50,9 +50,7 @@ def _mount(source: Source, controller: str) -> tuple[str, str] | None:
         if (kind == "cgroup2") if controller == "" else (controller in options):
             fields = before.split()
             return fields[4], fields[3]
-    standard = (
-        ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] if controller == "" else [f"/sys/fs/cgroup/{controller}"]
-    )
+    standard = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] if controller == "" else [f"/sys/fs/cgroup/{controller}"]
     marker = "cgroup.controllers" if controller == "" else "cgroup.procs"
     return next(((folder, "/") for folder in standard if source.exists(f"{folder}/{marker}")), None)
 
@@ -101,9 +99,7 @@ def _reclaimable_bytes(source: Source, folder: str, name: str) -> int:
 def _memory_used(source: Source, folder: str, *, v2: bool) -> int | None:
     with suppress(Lack):
         current = source.integer(f"{folder}/{'memory.current' if v2 else 'memory.usage_in_bytes'}")
-        return max(
-            current - _reclaimable_bytes(source, folder, "inactive_file" if v2 else "total_inactive_file"), 0
-        )
+        return max(current - _reclaimable_bytes(source, folder, "inactive_file" if v2 else "total_inactive_file"), 0)
     return None
 
 
@@ -171,9 +167,7 @@ def _memory_max(source: Source) -> int | None:
     return None if bound is None else bound.limit
 
 
-@register(
-    "cgroup.memory_used_bytes", "int", "what counts against it", unit="bytes", null="no limit, or not told"
-)
+@register("cgroup.memory_used_bytes", "int", "what counts against it", unit="bytes", null="no limit, or not told")
 def _memory_used_bytes(source: Source) -> int | None:
     bound = memory_bound(source)
     return None if bound is None else bound.used

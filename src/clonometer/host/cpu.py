@@ -223,7 +223,4 @@ def _idle_governor(source: Source) -> str:
 def _idle_states(source: Source) -> list[str]:
     folder = f"{_CPU}/cpu{online_cpus(source)[0]}/cpuidle"
     states = sorted(source.names(folder, "state"), key=lambda name: int(name.removeprefix("state")))
-    return [
-        f"{source.text(f'{folder}/{state}/name')}:{source.text(f'{folder}/{state}/latency')}"
-        for state in states
-    ]
+    return [f"{source.text(f'{folder}/{state}/name')}:{source.text(f'{folder}/{state}/latency')}" for state in states]

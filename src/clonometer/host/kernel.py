@@ -54,11 +54,7 @@ def _config(source: Source) -> dict[str, str]:
             text = gzip.decompress(source.bytes("/proc/config.gz")).decode("utf-8", "replace")
         except (OSError, EOFError, zlib.error):
             raise Lack("/proc/config.gz is damaged") from None
-    pairs = (
-        line.removeprefix("CONFIG_").partition("=")
-        for line in text.splitlines()
-        if line.startswith("CONFIG_")
-    )
+    pairs = (line.removeprefix("CONFIG_").partition("=") for line in text.splitlines() if line.startswith("CONFIG_"))
     return {name: value.strip().strip('"') for name, _, value in pairs}
 
 
@@ -78,9 +74,7 @@ def _preemption(source: Source) -> str:
     except Lack:
         if " PREEMPT " in f" {version} ":
             return "full"
-        raise Lack(
-            "only root can read /sys/kernel/debug, and the kernel's configuration is not to be had"
-        ) from None
+        raise Lack("only root can read /sys/kernel/debug, and the kernel's configuration is not to be had") from None
     for option, name in (("LAZY", "lazy"), ("VOLUNTARY", "voluntary"), ("NONE", "none")):
         if f"PREEMPT_{option}" in config:
             return name
@@ -105,9 +99,7 @@ def _default_on(source: Source, flag: str, option: str) -> bool:
     try:
         return option in _config(source)
     except Lack:
-        raise Lack(
-            f"no {flag} on the command line, and the kernel's configuration is not to be had"
-        ) from None
+        raise Lack(f"no {flag} on the command line, and the kernel's configuration is not to be had") from None
 
 
 @register("kernel.init_on_alloc", "bool", "whether memory is zeroed when allocated")

@@ -44,11 +44,7 @@ def _processor(facts: Mapping[str, object]) -> str | None:
 def _surroundings(facts: Mapping[str, object]) -> str | None:
     hypervisor, container = facts.get("virt.hypervisor"), facts.get("virt.container")
     known = {None: None, "none": "no hypervisor", "unknown": "unknown hypervisor"}
-    text = (
-        known.get(hypervisor, f"{hypervisor} guest")
-        if hypervisor is None or isinstance(hypervisor, str)
-        else None
-    )
+    text = known.get(hypervisor, f"{hypervisor} guest") if hypervisor is None or isinstance(hypervisor, str) else None
     inside = f"in {container}" if container not in (None, "none") else None
     return ", ".join(part for part in (text, inside) if part) or None
 

@@ -18,9 +18,7 @@ def _total(source: Source) -> int:
     return _meminfo(source, "MemTotal")
 
 
-@register(
-    "memory.available_bytes", "int", "what may be taken without swapping, when the run started", unit="bytes"
-)
+@register("memory.available_bytes", "int", "what may be taken without swapping, when the run started", unit="bytes")
 def _available(source: Source) -> int:
     return _meminfo(source, "MemAvailable")
 

@@ -79,9 +79,7 @@ def plan_from_arguments(
     temperatures = read.pop(TEMPERATURE, None)
     entry = Entry("command line", tuple(workloads), read, temperatures, dict(limits or {}))
     targets = expand([entry], catalogue, ease=True)
-    budget = (
-        estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
-    )
+    budget = estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
     return Plan("adhoc", title, budget, targets)
 
 
@@ -103,11 +101,7 @@ def apply_only(plan: Plan, globs: Sequence[str]) -> Plan:
     """
     for glob in globs:
         if not any(matches(cell.text, [glob]) for cell in plan.cells):
-            names = (
-                {cell.text for cell in plan.cells}
-                if "[" in glob
-                else {target.workload for target in plan.targets}
-            )
+            names = {cell.text for cell in plan.cells} if "[" in glob else {target.workload for target in plan.targets}
             near = unknown("cell", glob, names)
             raise UsageError(f"--only {near.message} ({plan.name} has no such cell)", near.hint)
     kept = (
@@ -152,9 +146,7 @@ def _keep_temperatures(targets: Iterable[Target], given: Sequence[str]) -> tuple
     return left
 
 
-def _scan(
-    targets: Sequence[Target], axis: str, given: Sequence[str], catalogue: Catalogue
-) -> tuple[Target, ...]:
+def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue: Catalogue) -> tuple[Target, ...]:
     if not any(axis in target.condition for target in targets):
         raise unknown("axis of this plan", axis, {name for target in targets for name in target.condition})
     values = list(dict.fromkeys(read_value(catalogue.axes[axis], value) for value in given))

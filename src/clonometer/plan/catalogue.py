@@ -144,9 +144,7 @@ class _Merged:
     def add(self, described: Mapping[str, object]) -> None:
         reader = _Reader("?", "", described)
         drivers = (
-            reader.items("drivers")
-            if "drivers" in described
-            else [reader.child("driver", described.get("driver"))]
+            reader.items("drivers") if "drivers" in described else [reader.child("driver", described.get("driver"))]
         )
         names = [driver.text("name") for driver in drivers]
         reader.driver = " + ".join(names)
@@ -175,9 +173,7 @@ class _Merged:
                     raise reader.error(key, f"is {getattr(axis, attribute)!r} where {was}")
             # A value is out of reach only where no driver has it; a driver that lacks it answers so itself.
             both = {value: why for value, why in before.unavailable.items() if value in axis.unavailable}
-            self.axes[name] = Axis(
-                name, axis.kind, axis.default, before.summary, axis.values, axis.minimum, both
-            )
+            self.axes[name] = Axis(name, axis.kind, axis.default, before.summary, axis.values, axis.minimum, both)
             self._raw["axes"][name] = {**_object(self._raw["axes"][name]), "unavailable": both}
             return
         self.axes[name] = axis
@@ -190,17 +186,13 @@ class _Merged:
         quantity = Quantity(name, reader.text("unit"), reader.text_or_none("stage"), reader.text("summary"))
         before = self.quantities.setdefault(name, quantity)
         if (before.unit, before.stage) != (quantity.unit, quantity.stage):
-            raise reader.error(
-                "unit", f"or stage differs: another driver says {before.unit!r}, {before.stage!r}"
-            )
+            raise reader.error("unit", f"or stage differs: another driver says {before.unit!r}, {before.stage!r}")
         self._raw["quantities"].setdefault(name, dict(reader.content))
 
     def _add_workload(self, reader: _Reader, axes: set[str], quantities: set[str], owner: str) -> None:
         workload = _read_workload(reader, axes, quantities)
         if workload.id in self.workloads:
-            raise reader.error(
-                "id", f"{workload.id!r} is offered twice (also by {self._owner[workload.id]!r})"
-            )
+            raise reader.error("id", f"{workload.id!r} is offered twice (also by {self._owner[workload.id]!r})")
         self.workloads[workload.id] = workload
         self._owner[workload.id] = owner
         self._raw["workloads"][workload.id] = {"driver": owner, **reader.content}

@@ -72,9 +72,7 @@ def make_cell(
         The axes that the workload has, by name.
     """
     full = {name: condition.get(name, axis.default) for name, axis in sorted(axes.items())}
-    shown = {
-        name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default
-    }
+    shown = {name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default}
     if temperature is not None:
         shown["temperature"] = temperature
     inside = ",".join(f"{name}={text}" for name, text in sorted(shown.items()))
@@ -105,6 +103,5 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 def matches(text: str, globs: Iterable[str]) -> bool:
     """Whether a cell's text matches any of the globs, whole or by its workload alone."""
     return any(
-        glob_pattern(glob).fullmatch(text) or glob_pattern(glob).fullmatch(text.split("[", 1)[0])
-        for glob in globs
+        glob_pattern(glob).fullmatch(text) or glob_pattern(glob).fullmatch(text.split("[", 1)[0]) for glob in globs
     )

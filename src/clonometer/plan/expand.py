@@ -191,9 +191,7 @@ def _temperatures_of(entry: Entry, workload: Workload, *, strict: bool) -> list[
             )
     if not workload.temperatures:
         return [None]
-    return [
-        each for each in TEMPERATURES if each in workload.temperatures and (asked is None or each in asked)
-    ]
+    return [each for each in TEMPERATURES if each in workload.temperatures and (asked is None or each in asked)]
 
 
 def _merge(drafts: dict[str, _Draft], text: str, draft: _Draft) -> None:

@@ -50,9 +50,7 @@ def from_metadata(metadata: Mapping[str, Any]) -> Plan:
     """
     try:
         cells = {
-            entry["cell"]: Cell(
-                entry["cell"], entry["workload"], dict(entry["condition"]), entry["temperature"]
-            )
+            entry["cell"]: Cell(entry["cell"], entry["workload"], dict(entry["condition"]), entry["temperature"])
             for entry in metadata["cells"]
         }
         if "targets" in metadata:
@@ -61,9 +59,7 @@ def from_metadata(metadata: Mapping[str, Any]) -> Plan:
             targets = _grouped(list(cells.values()))
         return Plan(metadata["name"], metadata["title"], float(metadata["budget_seconds"]), targets)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise RunFileError(
-            f"the plan in the run's metadata is damaged: {type(error).__name__}: {error}"
-        ) from None
+        raise RunFileError(f"the plan in the run's metadata is damaged: {type(error).__name__}: {error}") from None
 
 
 def _target(entry: Mapping[str, Any], cells: Mapping[str, Cell]) -> Target:

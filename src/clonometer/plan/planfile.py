@@ -27,9 +27,7 @@ def plan_names() -> list[str]:
     >>> "default" in plan_names()
     True
     """
-    return sorted(
-        path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml")
-    )
+    return sorted(path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml"))
 
 
 def plan_title(name: str) -> str:
@@ -193,11 +191,7 @@ def _table(value: object, place: str) -> Mapping[str, object]:
 
 def _texts(value: object, place: str) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
-    if (
-        not isinstance(texts, list | tuple)
-        or not texts
-        or not all(isinstance(one, str) and one for one in texts)
-    ):
+    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(one, str) and one for one in texts):
         raise PlanError(f"{place}: must be a text or a list of texts, is {value!r}")
     return tuple(texts)
 

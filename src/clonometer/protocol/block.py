@@ -181,9 +181,7 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
     """
     said = Json(tail, f"TAIL of block {head.index}")
     if len(cols.payload) != head.cols_bytes:
-        raise ProtocolError(
-            f"COLS of block {head.index} has {len(cols.payload):,} bytes, not {head.cols_bytes:,}"
-        )
+        raise ProtocolError(f"COLS of block {head.index} has {len(cols.payload):,} bytes, not {head.cols_bytes:,}")
     rows = said.count("rows")
     if rows != head.rows:
         said.refuse(f"rows is {rows}, HEAD said {head.rows}")

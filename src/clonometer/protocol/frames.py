@@ -144,9 +144,7 @@ class FrameReader:
         # Rubbish is recognized by its first bytes, without waiting for sixteen.
         begin = bytes(self._buffer[: len(self._magic)])
         if not self._magic.startswith(begin):
-            raise ProtocolError(
-                f"the {self._what} does not begin with {self._magic.decode()}: {_quote(begin)}"
-            )
+            raise ProtocolError(f"the {self._what} does not begin with {self._magic.decode()}: {_quote(begin)}")
         if len(self._buffer) < PREAMBLE.size:
             return False
         _, version, zero = PREAMBLE.unpack_from(self._buffer)
@@ -164,9 +162,7 @@ class FrameReader:
     def _read_header(self) -> tuple[str, int]:
         kind_bytes, zero, length = HEADER.unpack_from(self._buffer, self._start)
         if not (kind_bytes.isascii() and kind_bytes.isalpha()) or zero != 0:
-            raise ProtocolError(
-                f"byte {self.offset:,} of the {self._what} should begin a frame: {_quote(kind_bytes)}"
-            )
+            raise ProtocolError(f"byte {self.offset:,} of the {self._what} should begin a frame: {_quote(kind_bytes)}")
         kind = kind_bytes.decode("ascii")
         self._admit(kind, length)
         return kind, length

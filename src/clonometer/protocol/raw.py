@@ -49,9 +49,7 @@ class RawWriter:
         From every method: when the file cannot be written, saying what was saved.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], metadata: Mapping[str, Any], *, force: bool = False
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any], *, force: bool = False) -> None:
         self.path = Path(path)
         self.n_processes = 0
         self.n_blocks = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from clonometer.results.types import RESULTS_SCHEMA, CellStatus, Estimate, Finding, Results, Warning_
+from clonometer.results.types import RESULTS_SCHEMA, CellStatus, Estimate, Finding, Results, RunWarning
 
 
 def results_to_json(results: Results) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {"id": finding.id, "sentence": finding.sentence, "numbers": _plain(finding.numbers)}
 
 
-def _warning(warning: Warning_) -> dict[str, Any]:
+def _warning(warning: RunWarning) -> dict[str, Any]:
     return asdict(warning)
 
 

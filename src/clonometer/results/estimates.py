@@ -53,9 +53,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
     for group in observed.groups:
         processes = _processes(group, starts)
         fields = _numbers(group, processes)
-        rankable = not (
-            group.quantity.stage == "call_returns" and entry.get("call_returns_contains") == "child_life"
-        )
+        rankable = not (group.quantity.stage == "call_returns" and entry.get("call_returns_contains") == "child_life")
         estimate = Estimate(
             cell=observed.cell,
             workload=observed.workload,
@@ -84,9 +82,7 @@ def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
     import numpy as np
 
     size = int(group.values.size)
-    fields: dict[str, Any] = dict.fromkeys(
-        ("median_ns", "median_low_ns", "median_high_ns", "p99_ns", "min_ns")
-    )
+    fields: dict[str, Any] = dict.fromkeys(("median_ns", "median_low_ns", "median_high_ns", "p99_ns", "min_ns"))
     fields |= {"n_samples": size, "n_processes": int(np.unique(group.process).size), "p99_reason": None}
     if size == 0:
         return fields | {"p99_reason": "no sample"}

@@ -86,6 +86,4 @@ class Book:
                 if row.estimate.workload == workload and changes not in own:
                     own.append(changes)
             found.append(own)
-        return (
-            [changes for changes in found[0] if all(changes in other for other in found[1:])] if found else []
-        )
+        return [changes for changes in found[0] if all(changes in other for other in found[1:])] if found else []

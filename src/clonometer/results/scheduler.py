@@ -126,6 +126,4 @@ class RoundsScheduler:
     def _cost_s(self, targets: Sequence[int]) -> float:
         known = [median(seconds) for seconds in self._seconds if seconds]
         unknown_s = median(known) if known else 0.0
-        return sum(
-            median(self._seconds[target]) if self._seconds[target] else unknown_s for target in targets
-        )
+        return sum(median(self._seconds[target]) if self._seconds[target] else unknown_s for target in targets)

@@ -165,9 +165,7 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
         return 0.0, 0.0
     if placement == "free" and stage == "reaped":
         # The parent may still have been busy when the child was done: that slack is used up first.
-        return (0.0 if spin == "call_spin_ns" or injected_ns < 100_000 else injected_ns / 2), float(
-            injected_ns
-        )
+        return (0.0 if spin == "call_spin_ns" or injected_ns < 100_000 else injected_ns / 2), float(injected_ns)
     return float(injected_ns), float(injected_ns)
 
 

@@ -49,9 +49,7 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
         raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
 
 
-def _results(
-    metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]
-) -> Results:
+def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
     usable = [row for row in rows if row.estimate.median_ns is not None]
     book = Book(usable, defaults_of(metadata))
     estimates = tuple(row.estimate for row in rows)
@@ -71,17 +69,13 @@ def _results(
         n_processes=len(metadata["processes"]),
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
-        cell_statuses=tuple(
-            CellStatus(entry["cell"], entry["status"], entry["reason"]) for entry in metadata["cells"]
-        ),
+        cell_statuses=tuple(CellStatus(entry["cell"], entry["status"], entry["reason"]) for entry in metadata["cells"]),
         findings=find_all(book, int(metadata["seed"])),
         warnings=run_warnings(estimates, metadata),
         ecdfs=ecdf_series(book),
         memory=memory_series(book),
         summaries={
-            entry["id"]: entry["summary"]
-            for entry in metadata["catalogue"]["workloads"]
-            if entry["id"] in present
+            entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },
     )
 

@@ -10,7 +10,7 @@ RESULTS_SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Warning_:
+class RunWarning:
     """Something that weakens a number, as data.
 
     ``id`` is stable and dotted (``processes.few``); ``sentence`` says what was seen, with numbers; ``next_step``
@@ -77,7 +77,7 @@ class Estimate:
     not_rankable_reason: str | None = None
     outcomes: Mapping[str, int] = field(default_factory=dict)
     clock_skew: int = 0
-    warnings: tuple[Warning_, ...] = ()
+    warnings: tuple[RunWarning, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,14 @@ class Finding:
     """A sentence computed from the results, with the numbers it rests on.
 
     ``numbers`` maps names to numbers, texts or lists of them; a ratio stands as ``ratio``, ``ratio_low``,
-    ``ratio_high``; ``cells`` names the evidence.
+    ``ratio_high``; ``cells`` names the evidence. ``headline`` says the most of it in one line of a terminal, and is
+    empty where there is no shorter way than the sentence.
     """
 
     id: str
     sentence: str
     numbers: Mapping[str, Any]
+    headline: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Results:
     cells: Sequence[Estimate]
     cell_statuses: Sequence[CellStatus]
     findings: Sequence[Finding]
-    warnings: Sequence[Warning_]
+    warnings: Sequence[RunWarning]
     ecdfs: Sequence[EcdfSeries]
     memory: Sequence[MemorySeries]
     summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from clonometer.results.observed import Group
-from clonometer.results.types import Estimate, Warning_
+from clonometer.results.types import Estimate, RunWarning
 from clonometer.stats.ess import effective_sample_size_of_median
 from clonometer.stats.quantiles import quantile_interval
 
@@ -24,7 +24,7 @@ _LEAST_BLOCKS = 10
 
 def estimate_warnings(
     estimate: Estimate, group: Group, all_samples: int, metadata: Mapping[str, Any]
-) -> tuple[Warning_, ...]:
+) -> tuple[RunWarning, ...]:
     """Judge one row.
 
     Parameters
@@ -40,7 +40,7 @@ def estimate_warnings(
 
     Returns
     -------
-    tuple of Warning_
+    tuple of RunWarning
         In a fixed order; empty where nothing is wrong.
     """
     found = [_failed_launches(estimate), _clock_skew(estimate)]
@@ -57,12 +57,12 @@ def estimate_warnings(
     return tuple(warning for warning in found if warning is not None)
 
 
-def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> tuple[Warning_, ...]:
+def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> tuple[RunWarning, ...]:
     """Judge a run: what holds for all of it, then one warning for each kind that rows have.
 
     Returns
     -------
-    tuple of Warning_
+    tuple of RunWarning
         A kind that one row has is said as that row says it; one that several have, once, with their number
         and the first of them.
     """
@@ -74,8 +74,8 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
     return tuple(found + _gathered(estimates, {warning.id for warning in found}))
 
 
-def _gathered(estimates: Iterable[Estimate], said: set[str]) -> list[Warning_]:
-    kinds: dict[str, dict[str, Warning_]] = {}
+def _gathered(estimates: Iterable[Estimate], said: set[str]) -> list[RunWarning]:
+    kinds: dict[str, dict[str, RunWarning]] = {}
     for estimate in estimates:
         for warning in estimate.warnings:
             if warning.id not in said:
@@ -84,7 +84,7 @@ def _gathered(estimates: Iterable[Estimate], said: set[str]) -> list[Warning_]:
     for id_, sentences in kinds.items():
         first, *others = sentences.values()
         more = f" (and {len(others)} more like it)" if others else ""
-        gathered.append(Warning_(id_, first.sentence + more, first.next_step))
+        gathered.append(RunWarning(id_, first.sentence + more, first.next_step))
     return gathered
 
 
@@ -93,24 +93,24 @@ def _name(estimate: Estimate) -> str:
     return estimate.cell + (where if estimate.condition.get("placement") == "free" else "")
 
 
-def _failed_launches(estimate: Estimate) -> Warning_ | None:
+def _failed_launches(estimate: Estimate) -> RunWarning | None:
     failed = {name: count for name, count in estimate.outcomes.items() if name != "ok" and count}
     if not failed:
         return None
     total = sum(estimate.outcomes.values())
     text = ", ".join(f"{count} {name}" for name, count in sorted(failed.items()))
-    return Warning_(
+    return RunWarning(
         "launches.failed",
         f"{estimate.cell}: {sum(failed.values())} of {total} launches failed: {text}",
         "look at `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, not timed",
     )
 
 
-def _clock_skew(estimate: Estimate) -> Warning_ | None:
+def _clock_skew(estimate: Estimate) -> RunWarning | None:
     if not estimate.clock_skew:
         return None
     total = sum(estimate.outcomes.values())
-    return Warning_(
+    return RunWarning(
         "clock.skew",
         f"{estimate.cell}: {estimate.clock_skew} of {total} samples had a stage before the call or after "
         "reaping and were left out",
@@ -118,40 +118,39 @@ def _clock_skew(estimate: Estimate) -> Warning_ | None:
     )
 
 
-def _rare_placement(estimate: Estimate, all_samples: int) -> Warning_ | None:
+def _rare_placement(estimate: Estimate, all_samples: int) -> RunWarning | None:
     share = estimate.n_samples / all_samples
     if share >= RARE_SHARE or estimate.n_processes >= RARE_PROCESSES:
         return None
-    return Warning_(
+    return RunWarning(
         "placement.rare",
         f"{_name(estimate)}: only {estimate.n_samples} of {all_samples} samples",
         "read the other placement's row; this one is an accident of scheduling",
     )
 
 
-def _few_processes(estimate: Estimate) -> Warning_ | None:
+def _few_processes(estimate: Estimate) -> RunWarning | None:
     count = estimate.n_processes
     if count >= FEW_PROCESSES:
         return None
     interval = quantile_interval([float(number) for number in range(count)])
     noun = "process" if count == 1 else "processes"
     covers = f": the interval is their range and covers {interval.confidence:.0%}"
-    return Warning_(
+    return RunWarning(
         "processes.few",
-        f"{_name(estimate)}: {count} {noun} instead of {FEW_PROCESSES}"
-        + ("" if interval.reaches_nominal else covers),
+        f"{_name(estimate)}: {count} {noun} instead of {FEW_PROCESSES}" + ("" if interval.reaches_nominal else covers),
         "give it more time: a larger --budget, or fewer cells with --only",
     )
 
 
-def _few_samples(estimate: Estimate, group: Group) -> Warning_ | None:
+def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
     # A cold process has but one sample to give: there the number of processes says it all.
     if estimate.temperature == "cold":
         return None
     effective = _effective_samples(group)
     if effective >= FEW_EFFECTIVE_SAMPLES:
         return None
-    return Warning_(
+    return RunWarning(
         "samples.few",
         f"{_name(estimate)}, {estimate.quantity}: {estimate.n_samples} samples are worth {effective:.0f} "
         "independent ones",
@@ -166,7 +165,7 @@ def _effective_samples(group: Group) -> float:
     return sum(effective_sample_size_of_median(part) for part in np.split(group.values, changes))
 
 
-def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> Warning_ | None:
+def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarning | None:
     median, low, high = estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns
     if median is None or low is None or high is None or median <= 0:
         return None
@@ -175,10 +174,9 @@ def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> Warning_ 
     negligible = max(estimate.resolution_ns, (metadata.get("clock") or {}).get("cost_ns") or 0.0)
     if half <= WIDE_HALF_WIDTH * median or half <= negligible:
         return None
-    return Warning_(
+    return RunWarning(
         "interval.wide",
-        f"{_name(estimate)}, {estimate.quantity}: the interval reaches {half / median:.0%} of the median "
-        "to each side",
+        f"{_name(estimate)}, {estimate.quantity}: the interval reaches {half / median:.0%} of the median to each side",
         "repeat on a quieter machine or with a larger --budget",
     )
 
@@ -187,7 +185,7 @@ def _cell_blocks(metadata: Mapping[str, Any], cell: str) -> list[Mapping[str, An
     return [block for block in metadata["blocks"] if block["cell"] == cell]
 
 
-def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> Warning_ | None:
+def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> RunWarning | None:
     """Compare the blocks' frequencies, without the lowest and highest twentieth: one is an accident."""
     import numpy as np
 
@@ -202,7 +200,7 @@ def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> Warning_ | None:
     low, median, high = np.quantile(found, [0.05, 0.5, 0.95])
     if high - low <= DRIFT_SHARE * median:
         return None
-    return Warning_(
+    return RunWarning(
         "frequency.drift",
         f"{what}: the effective CPU frequency moved between {low:.0f} and {high:.0f} MHz",
         "set the performance governor or let the machine cool down; compare only within this run",
@@ -213,7 +211,7 @@ def _workload(block: Mapping[str, Any]) -> str:
     return str(block["cell"]).split("[", 1)[0]
 
 
-def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> Warning_ | None:
+def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
     """Count blocks in which somebody else ran: more switches than the launches themselves explain."""
     judged = disturbed = 0
     for block in blocks:
@@ -226,14 +224,14 @@ def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> Warning_
         disturbed += switches > expected
     if judged < _LEAST_BLOCKS or disturbed <= DISTURBED_SHARE * judged:
         return None
-    return Warning_(
+    return RunWarning(
         "switches.involuntary",
         f"in {disturbed} of {judged} blocks other work took the CPU away",
         "stop what else is running, or give the run a CPU of its own with taskset",
     )
 
 
-def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> Warning_ | None:
+def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
     """Compare wall and CPU time of blocks that wait for nobody; a parent waits for its child by design."""
     judged = slow = 0
     for block in blocks:
@@ -244,9 +242,8 @@ def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> Warning_ | No
         slow += facts.get("wall_ns", 0) > WALL_OVER_CPU * facts["cpu_ns"]
     if judged < _LEAST_BLOCKS or slow <= DISTURBED_SHARE * judged:
         return None
-    return Warning_(
+    return RunWarning(
         "wall.far_above_cpu",
-        f"in {slow} of {judged} blocks that wait for nobody, wall time was over {WALL_OVER_CPU} times "
-        "CPU time",
+        f"in {slow} of {judged} blocks that wait for nobody, wall time was over {WALL_OVER_CPU} times CPU time",
         "somebody else had the CPU, or the hypervisor took it: look at steal time and repeat",
     )

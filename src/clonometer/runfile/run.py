@@ -161,9 +161,7 @@ class Run:
         import numpy as np
 
         unsound = [
-            (entry.process, entry.block)
-            for entry in self.details.blocks
-            if entry.cell == cell and entry.status != "ok"
+            (entry.process, entry.block) for entry in self.details.blocks if entry.cell == cell and entry.status != "ok"
         ]
         if not unsound:
             return columns

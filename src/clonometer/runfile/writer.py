@@ -213,10 +213,7 @@ class RunFileWriter:
             [
                 pa.field("cell", pa.dictionary(pa.int32(), pa.string()), nullable=False),
                 *(pa.field(name, pa.int32(), nullable=False) for name in KEY_COLUMNS[1:]),
-                *(
-                    pa.field(name, pa.type_for_alias(ARROW_TYPES[kind]))
-                    for name, (kind, _) in self._columns.items()
-                ),
+                *(pa.field(name, pa.type_for_alias(ARROW_TYPES[kind])) for name, (kind, _) in self._columns.items()),
             ]
         )
         whole_numbers = [field.name for field in schema if pa.types.is_integer(field.type)]

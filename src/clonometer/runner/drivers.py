@@ -126,9 +126,7 @@ class Drivers:
             if wanted is None or driver.linkage == wanted:
                 return driver
         built = sorted({driver.linkage for driver in able if driver.linkage is not None})
-        raise UnavailableError(
-            f"no driver was built with linkage {wanted}, only {', '.join(built) or 'unnamed'}"
-        )
+        raise UnavailableError(f"no driver was built with linkage {wanted}, only {', '.join(built) or 'unnamed'}")
 
     def calibrate(self) -> dict[str, Any]:
         """Calibrate the clock with the preferred driver.
@@ -141,9 +139,7 @@ class Drivers:
         return self.usable[0].calibrate()
 
 
-def find_drivers(
-    commands: Sequence[Sequence[str]] | None = None, environ: Mapping[str, str] | None = None
-) -> Drivers:
+def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mapping[str, str] | None = None) -> Drivers:
     """Find the drivers and let each describe itself.
 
     Parameters

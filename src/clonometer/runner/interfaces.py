@@ -35,9 +35,7 @@ class Progress(Protocol):
     def run_started(self, plan: Plan) -> None:
         """Learn that outputs are open and measuring begins."""
 
-    def process_started(
-        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-    ) -> None:
+    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Learn which target the next process measures; called just before it starts."""
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
@@ -53,9 +51,7 @@ class Silent:
     def run_started(self, plan: Plan) -> None:
         """Show nothing."""
 
-    def process_started(
-        self, target: Target, process: int, elapsed_s: float, remaining_s: float | None
-    ) -> None:
+    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Show nothing."""
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:

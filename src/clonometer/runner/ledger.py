@@ -60,9 +60,7 @@ class Ledger:
         if measured.status in ("ok", "interrupted"):
             account.failures_in_a_row = 0
             seen = {block.temperature for block in measured.blocks}
-            account.measured |= {
-                cell.text for cell in self._plan.targets[target].cells if cell.temperature in seen
-            }
+            account.measured |= {cell.text for cell in self._plan.targets[target].cells if cell.temperature in seen}
         elif measured.status == "skipped":
             account.skipped = measured.reason
         else:

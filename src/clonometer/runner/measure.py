@@ -39,13 +39,9 @@ class Measured:
 def timeout_for(target: Target) -> float:
     """Seconds after which a driver that measures ``target`` must be hanging."""
     limits = target.limits
-    spins_ns = sum(
-        value for key, value in target.options.items() if key in _SPIN_KEYS and isinstance(value, int)
-    )
+    spins_ns = sum(value for key, value in target.options.items() if key in _SPIN_KEYS and isinstance(value, int))
     launches = limits.blocks * (limits.samples + limits.warmup)
-    return _LEAST_TIMEOUT_S + _PATIENCE * 1e-9 * (
-        estimated_process_ns(target.condition, limits) + launches * spins_ns
-    )
+    return _LEAST_TIMEOUT_S + _PATIENCE * 1e-9 * (estimated_process_ns(target.condition, limits) + launches * spins_ns)
 
 
 def measure(
@@ -81,20 +77,14 @@ def measure(
 
     limit_s = timeout_for(target) if timeout_s is None else timeout_s
     try:
-        ending = supervise(
-            driver.request(target, clock), receive, timeout_s=limit_s, interrupt_fd=interrupt_fd
-        )
+        ending = supervise(driver.request(target, clock), receive, timeout_s=limit_s, interrupt_fd=interrupt_fd)
     except DriverError as error:
         return Measured("failed", error.message, (), None, None, "", 0.0)
     status, reason = _judge(target, reader, blocks, ending)
-    return Measured(
-        status, reason, tuple(blocks), reader.done, ending.exit_status, ending.stderr, ending.seconds
-    )
+    return Measured(status, reason, tuple(blocks), reader.done, ending.exit_status, ending.stderr, ending.seconds)
 
 
-def _judge(
-    target: Target, reader: AnswerReader, blocks: list[Block], ending: Ending
-) -> tuple[str, str | None]:
+def _judge(target: Target, reader: AnswerReader, blocks: list[Block], ending: Ending) -> tuple[str, str | None]:
     if ending.stopped == "interrupt":
         return "interrupted", "the run was interrupted"
     if ending.stopped == "timeout":

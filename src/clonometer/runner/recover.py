@@ -32,9 +32,7 @@ class RecoverSummary:
     fault: str | None
 
 
-def recover(
-    raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], force: bool = False
-) -> RecoverSummary:
+def recover(raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], force: bool = False) -> RecoverSummary:
     """Write the run file of a run that was killed. NAME.raw stays where it is.
 
     Parameters

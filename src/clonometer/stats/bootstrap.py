@@ -203,9 +203,7 @@ def _fewer(a: Processes, b: Processes) -> int:
     return int(min(a.values.size, b.values.size))
 
 
-def _interval(
-    value: float, ends: tuple[float, float], confidence: float, a: Processes, b: Processes
-) -> Interval:
+def _interval(value: float, ends: tuple[float, float], confidence: float, a: Processes, b: Processes) -> Interval:
     fewer = _fewer(a, b)
     low, high = ends
     pairs = "pairs of neighbouring processes" if _paired(a, b) else "processes"
@@ -233,9 +231,7 @@ def _draw(a: Processes, b: Processes, seed: int, resamples: int) -> tuple[Floats
         drawn = generator.integers(0, pair_a.size, (resamples, pair_a.size))
         chosen_a, chosen_b = pair_a[drawn], pair_b[drawn]
     else:
-        chosen_a, chosen_b = (
-            generator.integers(0, side.values.size, (resamples, side.values.size)) for side in (a, b)
-        )
+        chosen_a, chosen_b = (generator.integers(0, side.values.size, (resamples, side.values.size)) for side in (a, b))
     return (
         np.median(_values_drawn(a, chosen_a, generator), axis=1),
         np.median(_values_drawn(b, chosen_b, generator), axis=1),

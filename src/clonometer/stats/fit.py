@@ -158,10 +158,7 @@ def _weights(groups: Sequence[Floats], medians: Floats) -> Floats:
 
 def _drawn_medians(groups: Sequence[Floats], seed: int, resamples: int) -> NDArray[np.float64]:
     generator = np.random.default_rng(seed)
-    columns = [
-        np.median(group[generator.integers(0, group.size, (resamples, group.size))], axis=1)
-        for group in groups
-    ]
+    columns = [np.median(group[generator.integers(0, group.size, (resamples, group.size))], axis=1) for group in groups]
     return np.stack(columns, axis=1)
 
 

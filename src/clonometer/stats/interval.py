@@ -48,9 +48,7 @@ class Interval:
         if not all(math.isfinite(number) for number in (self.value, self.low, self.high)):
             raise ValueError(f"an interval needs finite numbers, not {self.low}, {self.value}, {self.high}")
         if not self.low <= self.value <= self.high:
-            raise ValueError(
-                f"an interval needs low <= value <= high, not {self.low}, {self.value}, {self.high}"
-            )
+            raise ValueError(f"an interval needs low <= value <= high, not {self.low}, {self.value}, {self.high}")
 
     @property
     def relative_half_width(self) -> float | None:

@@ -122,9 +122,7 @@ def axis_phrase(name: str, value: int | str) -> str:
     return f"{name.replace('_', ' ')} {value}"
 
 
-def condition_phrases(
-    cell: str, condition: Mapping[str, int | str], placement: str | None
-) -> tuple[str, ...]:
+def condition_phrases(cell: str, condition: Mapping[str, int | str], placement: str | None) -> tuple[str, ...]:
     """Say what sets a cell apart from its workload's defaults, and where its tasks ran if that was left free.
 
     Examples

@@ -111,8 +111,7 @@ def _memory(results: Results) -> Spec | None:
     labels = list(dict.fromkeys(point["label"] for points in chosen.values() for point in points))
     domain = time_domain([point for points in chosen.values() for point in points], "low_ns", "high_ns")
     panels = [
-        memory_panel(points, labels=labels, domain=domain, title=stage_title(stage))
-        for stage, points in chosen.items()
+        memory_panel(points, labels=labels, domain=domain, title=stage_title(stage)) for stage, points in chosen.items()
     ]
     return stack([panels])
 

@@ -90,9 +90,7 @@ def memory_points(series: Sequence[MemorySeries]) -> list[dict[str, Any]]:
             f"{format_duration_interval(median, low, high)}",
         }
         for one in series
-        for size, median, low, high in zip(
-            one.parent_bytes, one.median_ns, one.low_ns, one.high_ns, strict=True
-        )
+        for size, median, low, high in zip(one.parent_bytes, one.median_ns, one.low_ns, one.high_ns, strict=True)
         if size > 0 and median > 0
     ]
 
@@ -116,9 +114,7 @@ def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:
     return ", ".join(condition_phrases(series.cell, axes, None))
 
 
-def ecdf_index(
-    results: Results, ecdfs: Sequence[EcdfSeries], most_points: int = _MOST_POINTS
-) -> list[dict[str, Any]]:
+def ecdf_index(results: Results, ecdfs: Sequence[EcdfSeries], most_points: int = _MOST_POINTS) -> list[dict[str, Any]]:
     """Distributions with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
     rows = {one.cell: one for one in results.cells}
     placed = {(one.cell, one.placement): one for one in results.cells}

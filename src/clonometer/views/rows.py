@@ -143,11 +143,7 @@ def figure(one: Estimate | None, unit: str) -> Figure:
 
 def plain_figure(time_ns: float | None, unit: str) -> str:
     """Write a single duration in ``unit`` to three digits, or a dash."""
-    return (
-        "-"
-        if time_ns is None
-        else format_figure(time_ns, supported_decimals(time_ns, None, None, unit), unit)
-    )
+    return "-" if time_ns is None else format_figure(time_ns, supported_decimals(time_ns, None, None, unit), unit)
 
 
 def quantity_text(one: Estimate) -> str:

@@ -117,9 +117,7 @@ def ecdf_panel(
         The least and the greatest time of the axis.
     """
     return {
-        **_frame(
-            data, title, width, height, "Share of launches done within a time, a line for each mechanism."
-        ),
+        **_frame(data, title, width, height, "Share of launches done within a time, a line for each mechanism."),
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
         "encoding": {
             "x": _time_axis("time_ns", "time since the call began (log)", domain),

@@ -12,9 +12,9 @@ from clonometer.results.types import Finding
 
 _FINDERS = (
     process_against_thread,
-    fastest,
     memory,
     cold_and_warm,
+    fastest,
     linkages,
     pages,
     placements,

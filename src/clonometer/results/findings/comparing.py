@@ -114,9 +114,7 @@ class Comparer:
     def _compare(self, a: Evidence, b: Evidence) -> Comparison | None:
         if min(side.processes.values.min() for side in (a, b)) <= 0 or _zero_blocks(a) or _zero_blocks(b):
             return None
-        names = [
-            name for side in (a.estimate, b.estimate) for name in (side.cell, side.stage, side.placement)
-        ]
+        names = [name for side in (a.estimate, b.estimate) for name in (side.cell, side.stage, side.placement)]
         ratio = ratio_of_medians(a.processes, b.processes, seed=self.seed_for(*names))
         inverse = replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
         comparison = Comparison(a, b, ratio, inverse, "longer" if ratio.value > 1 else "shorter")

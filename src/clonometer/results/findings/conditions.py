@@ -40,9 +40,7 @@ def linkages(comparer: Comparer) -> list[Finding]:
     return findings
 
 
-def _finding(
-    kind: str, base: Evidence, value: int | str, comparisons: Sequence[Comparison], text: str
-) -> Finding:
+def _finding(kind: str, base: Evidence, value: int | str, comparisons: Sequence[Comparison], text: str) -> Finding:
     cells = [cell for one in comparisons for cell in one.numbers["cells"]]
     numbers = comparisons[0].numbers | {
         kind: value,
@@ -59,9 +57,7 @@ def _against(comparer: Comparer, base: Evidence, comparisons: Sequence[Compariso
     own = [one for one in comparisons if one.a.estimate.stage == stage]
     first, *others = own
     also = "".join(f", and {one.text} {one.a.estimate.temperature}" for one in others)
-    changes = {
-        axis: value for axis, value in comparer.book.changes(base.estimate).items() if axis != "parent_bytes"
-    }
+    changes = {axis: value for axis, value in comparer.book.changes(base.estimate).items() if axis != "parent_bytes"}
     where = condition(changes, None, base.estimate.condition.get("placement"))
     words = ", ".join(filter(None, [f"{first.a.estimate.temperature or ''}{also}", where]))
     name = mechanism(base.estimate.workload)
@@ -94,9 +90,7 @@ def _values(comparer: Comparer, workload: str, axis: str) -> list[int | str]:
     return [value for value in values if value != comparer.book.default(axis)]
 
 
-def _pairs(
-    comparer: Comparer, workload: str, base: Changes, other: Changes
-) -> list[tuple[Evidence, Evidence]]:
+def _pairs(comparer: Comparer, workload: str, base: Changes, other: Changes) -> list[tuple[Evidence, Evidence]]:
     pairs = []
     for stage in reversed(STAGES):
         for temperature in (*TEMPERATURES, None):

@@ -31,7 +31,9 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
             "of": "launch.fork over launch.pthread",
             "stages": [one.numbers for one in comparisons],
         }
-        findings.append(Finding(f"process_vs_thread.{temperature or 'only'}", sentence(text), numbers))
+        brief = f"{temperature}: " if temperature else ""
+        headline = sentence(brief + several_ratios("fork", "pthread", [lead(comparisons)]))
+        findings.append(Finding(f"process_vs_thread.{temperature or 'only'}", sentence(text), numbers, headline))
     return findings
 
 
@@ -61,9 +63,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         "cannot_tell": open_,
         "warm": [warm[stage].numbers for stage in stages],
         "cold": [cold[stage].numbers for stage in stages],
-        "cells": sorted(
-            {cell for one in (cold, warm) for stage in stages for cell in one[stage].numbers["cells"]}
-        ),
+        "cells": sorted({cell for one in (cold, warm) for stage in stages for cell in one[stage].numbers["cells"]}),
     }
     return [Finding("cold_and_warm", sentence(text), numbers)]
 
@@ -76,6 +76,7 @@ def fastest(comparer: Comparer) -> list[Finding]:
 
 def _fastest_of(comparer: Comparer, family: str, temperature: str) -> Finding | None:
     clauses, entries = [], []
+    headline = ""
     for stage in STAGES:
         ranked = _contestants(comparer, family, temperature, stage)
         made = [comparer.compare(row, ranked[0]) for row in ranked[1:]]
@@ -83,6 +84,7 @@ def _fastest_of(comparer: Comparer, family: str, temperature: str) -> Finding | 
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
+        headline = _ranking_in_short(ranked[0], comparisons[0], f"{_FAMILIES[family]}, {temperature}")
         order = [row.estimate.workload for row in ranked]
         entries.append(comparisons[0].numbers | {"order": order, "fastest": order[0]})
     if not clauses:
@@ -90,7 +92,15 @@ def _fastest_of(comparer: Comparer, family: str, temperature: str) -> Finding | 
     words = condition({}, temperature, comparer.book.default("placement"))
     text = f"{_FAMILIES[family]}, {words}: {'; '.join(clauses)}"
     numbers = entries[-1] | {"family": family, "temperature": temperature, "stages": entries}
-    return Finding(f"fastest.{family}.{temperature}", sentence(text), numbers)
+    return Finding(f"fastest.{family}.{temperature}", sentence(text), numbers, headline)
+
+
+def _ranking_in_short(best: Evidence, runner_up: Comparison, words: str) -> str:
+    names = mechanism(runner_up.a.estimate.workload), mechanism(best.estimate.workload)
+    stage = until(best.estimate.stage)
+    if runner_up.verdict == "same":
+        return sentence(f"{words}: {listed(names)} cannot be told apart {stage} ({runner_up.aside})")
+    return sentence(f"{words}: {names[0]} takes {runner_up.text} times as long as {names[1]} {stage}")
 
 
 def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
@@ -143,8 +153,7 @@ def _faster(comparison: Comparison) -> tuple[str, str]:
 
 def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
     return [
-        f"agree that {winner} is faster than {loser} {listed(own)}"
-        for winner, loser, own in _by_winner(warm, stages)
+        f"agree that {winner} is faster than {loser} {listed(own)}" for winner, loser, own in _by_winner(warm, stages)
     ]
 
 

@@ -40,13 +40,19 @@ def _memory_of(comparer: Comparer, workload: str) -> list[Finding]:
             numbers |= {"stages": entries, "temperature": temperature, "workload": workload}
             numbers["cells"] = entries[0]["cells"]
             text = _memory_text(comparer, growth, entries, temperature)
-            return [Finding(f"memory.{workload.removeprefix('launch.')}", sentence(text), numbers)]
+            headline = _memory_in_short(growth, entries[0], temperature)
+            return [Finding(f"memory.{workload.removeprefix('launch.')}", sentence(text), numbers, headline)]
     return []
 
 
-def _memory_text(
-    comparer: Comparer, growth: Comparison, entries: Sequence[dict[str, Any]], temperature: str
-) -> str:
+def _memory_in_short(growth: Comparison, entry: dict[str, Any], temperature: str) -> str:
+    name, stage = mechanism(growth.a.estimate.workload), until(entry["stage"])
+    if growth.sees_nothing:
+        return sentence(f"memory is not seen to change {name} {stage} ({growth.aside})")
+    return sentence(f"each GiB written adds {_per_gib(entry)} to {name} {stage}, {temperature}")
+
+
+def _memory_text(comparer: Comparer, growth: Comparison, entries: Sequence[dict[str, Any]], temperature: str) -> str:
     name = mechanism(growth.a.estimate.workload)
     sizes = entries[0]["parent_bytes"]
     first, last = (approximate_bytes(size) if size else "none" for size in (sizes[0], sizes[-1]))
@@ -76,9 +82,7 @@ def memory_points(
 ) -> list[Evidence]:
     """Rows of one workload that differ only in ``parent_bytes``, smallest first."""
     book = comparer.book
-    sizes = {
-        row.estimate.condition.get("parent_bytes") for row in book.rows if row.estimate.workload == workload
-    }
+    sizes = {row.estimate.condition.get("parent_bytes") for row in book.rows if row.estimate.workload == workload}
     points = []
     for size in sorted(size for size in sizes if isinstance(size, int)):
         own = dict(changes) if size == book.default("parent_bytes") else {**changes, "parent_bytes": size}

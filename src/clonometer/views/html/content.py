@@ -74,13 +74,9 @@ def page_content(results: Results) -> dict[str, Any]:
         "lead": results.findings[0].sentence if results.findings else "",
         "findings": [_finding(one) for one in results.findings],
         "tables": [_table(family, members) for family, members in families(short).items()],
-        "not_ranked": sorted(
-            {one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}
-        ),
+        "not_ranked": sorted({one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}),
         "stages": _stages(results),
-        "floor": [
-            (row.label, quantity_text(row.any_estimate), _summary(results, row)) for row in _floor(rows)
-        ],
+        "floor": [(row.label, quantity_text(row.any_estimate), _summary(results, row)) for row in _floor(rows)],
         "cell_rows": [_cell_row(one) for one in results.cells[:MOST_CELL_ROWS]],
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),

@@ -83,9 +83,7 @@ def _memory(results: Results) -> list[dict[str, Any]]:
                 "id": f"memory-{stage}",
                 "kind": "memory",
                 "title": stage_title(stage),
-                "alt": "Launch time by parent memory. "
-                + "; ".join(str(point["tip"]) for point in points)
-                + ".",
+                "alt": "Launch time by parent memory. " + "; ".join(str(point["tip"]) for point in points) + ".",
                 "spec": memory_panel(points, labels=labels, domain=domain, width="container", height=300),
             }
         )

@@ -13,7 +13,7 @@ from clonometer.views.terminal.text import clean, elide, join_phrases, paint, to
 FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
 LEAST_WIDTH = 40
-NOT_RANKED = "* child's life included, not ranked"
+NOT_RANKED = "* includes the child's life"
 
 
 def render_answer(
@@ -69,6 +69,7 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     head = _head(results, width, colour)
     trouble = _trouble_lines(results, width, most=3)
     findings = [wrap(one.sentence, width, bullet="- ") for one in results.findings]
+    headlines = [wrap(one.headline or one.sentence, width, bullet="- ") for one in results.findings]
     wanted = sum(map(len, findings)) + len(trouble) + 1
     rows = make_rows(results.cells)
     sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
@@ -81,6 +82,8 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
     for tail_room in range(3):
         told, untold = _choose(findings, limit - used - tail_room)
+        if untold:
+            told, untold = _choose(headlines, limit - used - tail_room)
         tail = _tail(results, picked, hidden, untold, width)
         if len(tail) <= tail_room:
             break
@@ -183,9 +186,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks = [_head(results, width, colour) + wrap(about, width)]
     blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
     stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
-    notes = [
-        line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)
-    ]
+    notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]
     if any(not row.rankable for row in rows):
         notes.append(f"{NOT_RANKED}.")
     blocks.append(notes)
@@ -198,7 +199,5 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
             for line in wrap(f"warning: {sentence}{place} {step}", width, bullet="! ")
         ]
     )
-    blocks.append(
-        wrap(f"Repeat it with: {clean(' '.join(results.command))}", width) if results.command else []
-    )
+    blocks.append(wrap(f"Repeat it with: {clean(' '.join(results.command))}", width) if results.command else [])
     return _spaced(blocks, 1 << 30)

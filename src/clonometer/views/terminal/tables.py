@@ -77,14 +77,11 @@ def _draw_short(
     sections: dict[str, list[str]] = {}
     columns: list[Block] = []
     for place, warmth in enumerate(warmths):
-        columns += _figure_columns(
-            split, warmth, len(warmths) > 1 or warmth is not None, place == 0 or all_intervals
-        )
+        columns += _figure_columns(split, warmth, len(warmths) > 1 or warmth is not None, place == 0 or all_intervals)
     line = 0
     for family, members in split.items():
         left = [heads[family]] + [
-            f"{label:<{label_width}}  {_stage(row)}"
-            for label, row in zip(labels[family], members, strict=True)
+            f"{label:<{label_width}}  {_stage(row)}" for label, row in zip(labels[family], members, strict=True)
         ]
         sections[family] = []
         for text in left:
@@ -111,27 +108,20 @@ def _stage(row: Row) -> str:
     return row.stage if row.rankable else f"{row.stage}*"
 
 
-def _figure_columns(
-    split: dict[str, list[Row]], warmth: str | None, named: bool, interval: bool
-) -> list[Block]:
+def _figure_columns(split: dict[str, list[Row]], warmth: str | None, named: bool, interval: bool) -> list[Block]:
     """The median's column and, if wanted, its interval's, over all families, each with its own unit."""
     figures: list[Figure | None] = []
     for members in split.values():
         unit = rows_unit(members)
         figures.append(None)
-        figures += [
-            figure(row.estimates[warmth], unit) if warmth in row.estimates else Figure("") for row in members
-        ]
+        figures += [figure(row.estimates[warmth], unit) if warmth in row.estimates else Figure("") for row in members]
     head = (warmth or "median") if named else "median"
-    medians = align(
-        [one.median if one else "" for one in figures], [head if one is None else "" for one in figures]
-    )
+    medians = align([one.median if one else "" for one in figures], [head if one is None else "" for one in figures])
     blocks = [Block(medians)]
     if interval:
         lows = max(len(one.low) for one in figures if one)
         texts = [
-            INTERVAL_HEADING if one is None else f"{one.low:>{lows}} – {one.high}" if one.low else ""
-            for one in figures
+            INTERVAL_HEADING if one is None else f"{one.low:>{lows}} – {one.high}" if one.low else "" for one in figures
         ]
         wide = max(map(len, texts))
         blocks.append(Block([f"{text:<{wide}}" for text in texts], "dim"))
@@ -142,9 +132,7 @@ def align(numbers: Sequence[str], headings: Sequence[str]) -> list[str]:
     """Align numbers by their decimal points and set the headings flush right above them."""
     tails = [len(text.partition(".")[1] + text.partition(".")[2]) for text in numbers]
     longest = max(tails, default=0)
-    padded = [
-        text + " " * (longest - tail) if text else "" for text, tail in zip(numbers, tails, strict=True)
-    ]
+    padded = [text + " " * (longest - tail) if text else "" for text, tail in zip(numbers, tails, strict=True)]
     width = max((len(text) for text in (*padded, *headings)), default=0)
     return [f"{head or text:>{width}}" for text, head in zip(padded, headings, strict=True)]
 
@@ -190,9 +178,7 @@ def _wide_columns(pairs: list[tuple[Row, Estimate]], title: str, unit: str) -> d
         "until": words("until", [_stage(row) for row, _ in pairs]),
         "temperature": words("", [one.temperature or "" for _, one in pairs]),
         "median": numbers("median", [one.median for one in figures]),
-        "interval": words(
-            INTERVAL_HEADING, [f"{one.low:>{lows}} – {one.high}" if one.low else "" for one in figures]
-        ),
+        "interval": words(INTERVAL_HEADING, [f"{one.low:>{lows}} – {one.high}" if one.low else "" for one in figures]),
         "p99": numbers("p99", [plain_figure(one.p99_ns, unit) for _, one in pairs]),
         "min": numbers("min", [plain_figure(one.min_ns, unit) for _, one in pairs]),
         "n": numbers("n", [f"{one.n_samples:,}" for _, one in pairs]),
