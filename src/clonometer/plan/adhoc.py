@@ -125,10 +125,7 @@ def apply_settings(plan: Plan, settings: Iterable[str], catalogue: Catalogue) ->
     """
     targets = plan.targets
     for axis, given in parse_settings(settings).items():
-        if axis == TEMPERATURE:
-            targets = _keep_temperatures(targets, given)
-        else:
-            targets = _scan(targets, axis, given, catalogue)
+        targets = _keep_temperatures(targets, given) if axis == TEMPERATURE else _scan(targets, axis, given, catalogue)
     return replace(plan, targets=targets)
 
 
