@@ -120,8 +120,9 @@ static void write_quantities(struct json *json) {
         for (const struct column *column = (*at)->columns; column->name != NULL; column++) {
             if (column->summary != NULL && first_with(at, column)) {
                 json_open(json, column->name, '{');
-                json_text(json, "unit", "ns");
+                json_text(json, "unit", answer_unit(column->kind));
                 json_text(json, "stage", column->stage);
+                json_bool(json, "signed", column->kind == COLUMN_SIGNED_NS);
                 json_text(json, "summary", column->summary);
                 json_close(json, '}');
             }

@@ -46,7 +46,8 @@ static int map_all(struct measurement *measurement, const struct request *reques
     size_t sample_bytes = (size_t)(cold + warm * request->samples) * sizeof(struct sample);
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
     struct arena arena;
-    int error = arena_map(&arena, sample_bytes + block_bytes + SCRATCH_BYTES + ROUNDING_BYTES);
+    int error = arena_map(&arena, sample_bytes + block_bytes + sizeof(struct sys_cpus) + SCRATCH_BYTES +
+                                      ROUNDING_BYTES);
     if (error != 0) {
         return error;
     }
@@ -55,6 +56,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
     measurement->scratch = arena_take(&arena, SCRATCH_BYTES);
     measurement->scratch_bytes = SCRATCH_BYTES;
     measurement->blocks = arena_take(&arena, block_bytes);
+    measurement->bench.affinity = arena_take(&arena, sizeof *measurement->bench.affinity);
     struct sample *samples = arena_take(&arena, sample_bytes);
     if (samples == NULL) {
         return -ENOMEM;
@@ -72,6 +74,7 @@ static int place(struct measurement *measurement, const struct request *request,
     if (error != 0) {
         return reason_set(reason, error, "the CPU affinity cannot be read: %s", strerror(-error));
     }
+    *measurement->bench.affinity = measurement->allowed;
     if (request->placement == PLACEMENT_FREE) {
         return 0;
     }
@@ -103,7 +106,14 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     if (error == 0 && request->workload->prepare != NULL) {
         error = request->workload->prepare(bench, reason);
     }
-    return error != 0 ? error : parent_build(bench, reason);
+    if (error != 0) {
+        return error;
+    }
+    error = parent_build(bench, reason);
+    if (error != 0 && request->workload->finish != NULL) {
+        request->workload->finish(bench);
+    }
+    return error;
 }
 
 static void launch_once(struct bench *bench, struct sample *sample) {

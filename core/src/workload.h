@@ -8,11 +8,16 @@
 #include "options.h"
 #include "samples/samples.h"
 
+struct sys_cpus;
+
 enum column_kind {
     COLUMN_SINCE_BLOCK,  /* uint64_t ticks, from the start of the block, in ns */
     COLUMN_SINCE_BEFORE, /* uint64_t ticks, from the sample's stamp before the call, in ns; 0 is null */
     COLUMN_DURATION,     /* uint64_t ticks, in ns; 0 is null */
     COLUMN_EACH,         /* uint64_t ticks for many operations, in ns each, f64 */
+    COLUMN_NS,           /* int64_t, already in ns; INT64_MIN is null */
+    COLUMN_SIGNED_NS,    /* the same, where a value below zero means something */
+    COLUMN_COUNT,        /* int64_t; INT64_MIN is null */
     COLUMN_CPU,          /* int32_t; -1 is null */
     COLUMN_ERRNO,        /* int32_t */
 };
@@ -31,7 +36,7 @@ struct null_reason {
     const char *reason;
 };
 
-enum { OPERATIONS_EACH = 1000 }; /* operations in a sample of a COLUMN_EACH */
+enum { OPERATIONS_EACH = 1000 }; /* operations in a sample of a COLUMN_EACH, unless the workload says */
 
 /* The program that exec starts. It lives with the bench, not in static memory: more of that would spread the
  * C library's own variables over one page more, which every forked child then copies. */
@@ -49,7 +54,8 @@ struct bench {
     bool stamp_child;
     struct program program;
     unsigned char *parent_memory;
-    void *state; /* the workload's own, set by its prepare */
+    struct sys_cpus *affinity; /* the CPUs this process was given, before it pinned itself */
+    void *state;               /* the workload's own, set by its prepare */
 };
 
 struct workload {
@@ -67,6 +73,8 @@ struct workload {
     int (*prepare)(struct bench *bench, struct reason *reason);
     /* One launch: stamps the sample. 0, or -errno of a launch that failed. */
     int (*launch)(const struct bench *bench, struct sample *sample);
+    /* How many operations a sample of a COLUMN_EACH holds. NULL: OPERATIONS_EACH. */
+    int64_t (*operations)(const struct request *request);
     /* Ends what prepare started, after the last block. May be NULL. */
     void (*finish)(struct bench *bench);
 };

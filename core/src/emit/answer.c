@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,8 +70,17 @@ static const char *column_type(enum column_kind kind) {
     }
 }
 
-static const char *column_unit(enum column_kind kind) {
-    return kind == COLUMN_CPU ? "cpu" : kind == COLUMN_ERRNO ? "errno" : "ns";
+const char *answer_unit(enum column_kind kind) {
+    switch (kind) {
+    case COLUMN_CPU:
+        return "cpu";
+    case COLUMN_ERRNO:
+        return "errno";
+    case COLUMN_COUNT:
+        return "count";
+    default:
+        return "ns";
+    }
 }
 
 static size_t column_width(enum column_kind kind) {
@@ -81,9 +91,14 @@ static int64_t since(uint64_t ticks, uint64_t start) {
     return ticks == 0 ? INT64_MIN : clock_ns((int64_t)(ticks - start));
 }
 
+/* Ticks for many operations as nanoseconds for each; NaN where there are none. */
+static double ns_each(uint64_t ticks, int64_t operations) {
+    return ticks == 0 ? (double)NAN : (double)clock_ns((int64_t)ticks) / (double)operations;
+}
+
 /* Writes one value to `at`. */
 static void encode(const struct column *column, const struct sample *sample, uint64_t block_start,
-                   unsigned char *at) {
+                   int64_t operations, unsigned char *at) {
     const char *field = (const char *)sample + column->offset;
     uint64_t ticks = 0;
     int32_t small = 0;
@@ -98,9 +113,14 @@ static void encode(const struct column *column, const struct sample *sample, uin
         return;
     case COLUMN_EACH:
         memcpy(&ticks, field, sizeof ticks);
-        each = (double)clock_ns((int64_t)ticks) / OPERATIONS_EACH;
+        each = ns_each(ticks, operations);
         memcpy(at, &each, sizeof each);
         return;
+    case COLUMN_NS:
+    case COLUMN_SIGNED_NS:
+    case COLUMN_COUNT:
+        memcpy(&wide, field, sizeof wide);
+        break;
     case COLUMN_DURATION:
         memcpy(&ticks, field, sizeof ticks);
         wide = since(ticks, 0);
@@ -129,7 +149,7 @@ static int send_head(int fd, const struct measurement *measurement, int64_t inde
         json_open(&json, NULL, '{');
         json_text(&json, "name", column->name);
         json_text(&json, "type", column_type(column->kind));
-        json_text(&json, "unit", column_unit(column->kind));
+        json_text(&json, "unit", answer_unit(column->kind));
         json_close(&json, '}');
     }
     json_close(&json, ']');
@@ -139,7 +159,10 @@ static int send_head(int fd, const struct measurement *measurement, int64_t inde
 
 static int send_columns(int fd, const struct measurement *measurement, const struct block *block,
                         uint32_t *crc) {
-    const struct column *columns = measurement->bench.request->workload->columns;
+    const struct request *request = measurement->bench.request;
+    const struct column *columns = request->workload->columns;
+    int64_t operations =
+        request->workload->operations != NULL ? request->workload->operations(request) : OPERATIONS_EACH;
     unsigned char *buffer = (unsigned char *)measurement->scratch;
     uint64_t length = 0;
     for (const struct column *column = columns; column->name != NULL; column++) {
@@ -151,7 +174,7 @@ static int send_columns(int fd, const struct measurement *measurement, const str
         size_t width = column_width(column->kind);
         size_t filled = 0;
         for (int64_t row = 0; error == 0 && row < block->rows; row++) {
-            encode(column, &block->samples[row], block->start_ticks, buffer + filled);
+            encode(column, &block->samples[row], block->start_ticks, operations, buffer + filled);
             filled += width;
             if (filled + width > measurement->scratch_bytes || row == block->rows - 1) {
                 *crc = crc32_update(*crc, buffer, filled);

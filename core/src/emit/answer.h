@@ -6,6 +6,9 @@
 
 #define CLONOMETER_VERSION "0.1.0"
 
+/* The unit that a column is declared with. */
+const char *answer_unit(enum column_kind kind);
+
 /* Sends all finished blocks. 0 or -errno. */
 int answer_blocks(int fd, const struct measurement *measurement);
 

@@ -66,6 +66,14 @@ int sys_cpu_in(const struct sys_cpus *mask, int cpu) {
     return cpu >= 0 && cpu < SYS_MAX_CPUS && ((mask->words[cpu / 64] >> (cpu % 64)) & 1U) != 0;
 }
 
+int sys_cpu_count(const struct sys_cpus *mask) {
+    int count = 0;
+    for (size_t i = 0; i < sizeof mask->words / sizeof mask->words[0]; i++) {
+        count += __builtin_popcountll(mask->words[i]);
+    }
+    return count;
+}
+
 int sys_highest_cpu(const struct sys_cpus *mask) {
     for (int cpu = SYS_MAX_CPUS - 1; cpu >= 0; cpu--) {
         if (sys_cpu_in(mask, cpu)) {
@@ -97,6 +105,28 @@ int sys_memory_file(const char *name, size_t length_bytes) {
         return error;
     }
     return (int)fd;
+}
+
+/* linux/futex.h is not among musl's headers. */
+enum { FUTEX_WAIT_OPERATION = 0, FUTEX_WAKE_OPERATION = 1, FUTEX_PRIVATE = 128 };
+
+int sys_futex_wait(uint32_t *word, uint32_t expected, int shared) {
+    int operation = FUTEX_WAIT_OPERATION | (shared ? 0 : FUTEX_PRIVATE);
+    return syscall(SYS_futex, word, operation, expected, NULL) < 0 && errno != EINTR ? -errno : 0;
+}
+
+int sys_futex_wake(uint32_t *word, int tasks, int shared) {
+    int operation = FUTEX_WAKE_OPERATION | (shared ? 0 : FUTEX_PRIVATE);
+    long woken = syscall(SYS_futex, word, operation, tasks);
+    return woken < 0 ? -errno : (int)woken;
+}
+
+pid_t sys_task(void) {
+    return (pid_t)syscall(SYS_gettid);
+}
+
+int sys_clock_gettime(clockid_t id, struct timespec *now) {
+    return syscall(SYS_clock_gettime, id, now) < 0 ? -errno : 0;
 }
 
 int sys_wait(pid_t pid, int *status) {

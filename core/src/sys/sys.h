@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* The CPU this task runs on. */
 uint32_t sys_cpu(void);
@@ -31,11 +32,24 @@ struct sys_cpus {
 int sys_allowed(struct sys_cpus *mask);
 int sys_allow(const struct sys_cpus *mask);
 int sys_cpu_in(const struct sys_cpus *mask, int cpu);
+int sys_cpu_count(const struct sys_cpus *mask);
 /* The highest CPU in the mask, or -1. */
 int sys_highest_cpu(const struct sys_cpus *mask);
 
 /* An anonymous memory file that exec'd programs inherit. A descriptor or -errno. */
 int sys_memory_file(const char *name, size_t length_bytes);
+
+/* Sleeps while the word has the expected value; may wake for no reason. `shared`: the word lies in memory
+ * that other processes share. 0, or -EAGAIN if it had another value. */
+int sys_futex_wait(uint32_t *word, uint32_t expected, int shared);
+/* Wakes at most `tasks` that sleep on the word. How many, or -errno. */
+int sys_futex_wake(uint32_t *word, int tasks, int shared);
+
+/* The kernel's number of this task: of a thread, not of its process. */
+pid_t sys_task(void);
+
+/* clock_gettime as a system call, never through the vDSO. 0 or -errno. */
+int sys_clock_gettime(clockid_t id, struct timespec *now);
 
 /* Waits for the child, going on after EINTR. 0 and its wait status, or -errno. */
 int sys_wait(pid_t pid, int *status);
