@@ -1,0 +1,33 @@
+/* A gate that tasks wait at, and a count that somebody waits for: both asleep, never spinning, since a
+ * spinning task is load on the CPU that is measured. Zeroed memory is a closed gate. The words may lie in
+ * memory that processes share; every function is safe from any task. */
+#ifndef CLONOMETER_GATE_H
+#define CLONOMETER_GATE_H
+
+#include <stdint.h>
+
+/* How often it was opened, so that one gate serves round after round. */
+struct gate {
+    uint32_t rounds;
+};
+
+/* Lets all pass that wait for this round. */
+void gate_open(struct gate *gate);
+
+/* Returns once the gate has been opened `round` times. */
+void gate_pass(const struct gate *gate, uint32_t round);
+
+/* Whether it has been opened `round` times, without waiting. */
+int gate_is_open(const struct gate *gate, uint32_t round);
+
+struct tally {
+    uint32_t count;
+};
+
+void tally_add(struct tally *tally);
+
+/* Returns 0 once the count has reached `count`; -ETIMEDOUT if `timeout_ns` pass without any change of it
+ * (negative: never). */
+int tally_await(const struct tally *tally, uint32_t count, int64_t timeout_ns);
+
+#endif
