@@ -15,7 +15,7 @@ struct gate {
 void gate_open(struct gate *gate);
 
 /* Returns once the gate has been opened `round` times. */
-void gate_pass(const struct gate *gate, uint32_t round);
+void gate_pass(struct gate *gate, uint32_t round);
 
 /* Whether it has been opened `round` times, without waiting. */
 int gate_is_open(const struct gate *gate, uint32_t round);
@@ -28,6 +28,6 @@ void tally_add(struct tally *tally);
 
 /* Returns 0 once the count has reached `count`; -ETIMEDOUT if `timeout_ns` pass without any change of it
  * (negative: never). */
-int tally_await(const struct tally *tally, uint32_t count, int64_t timeout_ns);
+int tally_await(struct tally *tally, uint32_t count, int64_t timeout_ns);
 
 #endif

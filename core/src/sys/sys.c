@@ -115,6 +115,13 @@ int sys_futex_wait(uint32_t *word, uint32_t expected, int shared) {
     return syscall(SYS_futex, word, operation, expected, NULL) < 0 && errno != EINTR ? -errno : 0;
 }
 
+int sys_futex_wait_for(uint32_t *word, uint32_t expected, int64_t timeout_ns) {
+    struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
+                               .tv_nsec = (long)(timeout_ns % 1000000000)};
+    return syscall(SYS_futex, word, FUTEX_WAIT_OPERATION, expected, &timeout) < 0 && errno != EINTR ? -errno
+                                                                                                    : 0;
+}
+
 int sys_futex_wake(uint32_t *word, int tasks, int shared) {
     int operation = FUTEX_WAKE_OPERATION | (shared ? 0 : FUTEX_PRIVATE);
     long woken = syscall(SYS_futex, word, operation, tasks);

@@ -42,6 +42,8 @@ int sys_memory_file(const char *name, size_t length_bytes);
 /* Sleeps while the word has the expected value; may wake for no reason. `shared`: the word lies in memory
  * that other processes share. 0, or -EAGAIN if it had another value. */
 int sys_futex_wait(uint32_t *word, uint32_t expected, int shared);
+/* The same in shared memory, at most this long: -ETIMEDOUT then. */
+int sys_futex_wait_for(uint32_t *word, uint32_t expected, int64_t timeout_ns);
 /* Wakes at most `tasks` that sleep on the word. How many, or -errno. */
 int sys_futex_wake(uint32_t *word, int tasks, int shared);
 
