@@ -68,6 +68,16 @@ def test_rows_out_of_order_are_skew_and_left_out_of_every_stage(builder: Any) ->
     assert {group.values.size for group in cell.groups} == {1078}
 
 
+def test_a_signed_quantity_may_be_below_zero(builder: Any) -> None:
+    text = builder.cell("clock.used", {"cost_ns": 25})
+    builder.run.data[text]["cost_ns"][:3] = -1.5
+    (cell,) = observe(builder.run)
+    assert cell.clock_skew == 3
+    builder.run.metadata["catalogue"]["quantities"]["cost_ns"]["signed"] = True
+    (cell,) = observe(builder.run)
+    assert (cell.clock_skew, (cell.groups[0].values < 0).sum()) == (0, 3)
+
+
 def test_a_null_stage_is_left_out_alone(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK)
     builder.run.data[text]["task_runs_ns"][:100] = NULL_I64

@@ -20,12 +20,16 @@ _LEVELS = ("process", "block", "sample")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured column: ``stage`` is None outside launches, ``type`` one of docs/protocol.md."""
+    """A measured column: ``stage`` is None outside launches, ``type`` one of docs/protocol.md.
+
+    ``signed``: a value below zero means something, so it is no sign of clocks that disagree.
+    """
 
     name: str
     unit: str
     stage: str | None
     type: str
+    signed: bool = False
 
     @property
     def ns_per_unit(self) -> float | None:
@@ -111,6 +115,7 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
             columns[name]["unit"],
             catalogue["quantities"].get(name, {}).get("stage"),
             columns[name]["type"],
+            bool(catalogue["quantities"].get(name, {}).get("signed")),
         )
         for name in entry["quantities"]
         if name in columns
@@ -174,7 +179,8 @@ def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity])
             continue
         column = columns[quantity.name]
         known = ~null_mask(column)
-        skewed |= known & (column < 0)
+        if not quantity.signed:
+            skewed |= known & (column < 0)
         if quantity.stage is not None and reaped is not None:
             skewed |= known & ~null_mask(reaped) & (column > reaped)
     return skewed

@@ -9,7 +9,7 @@ from clonometer.results.types import Estimate
 from clonometer.units import approximate_bytes
 
 STAGE_ORDER = ("call_returns", "task_runs", "image_runs", "reaped")
-FAMILY_ORDER = ("same_image", "new_program", "other", "floor")
+FAMILY_ORDER = ("same_image", "new_program", "wake", "teardown", "memory", "clock", "other", "floor")
 
 #: What a stage's column or row is called after the word "until".
 STAGE_NAMES = {
@@ -27,12 +27,20 @@ STAGE_EXPLANATIONS = {
 FAMILY_NAMES = {
     "same_image": "Same image",
     "new_program": "New program",
+    "wake": "Waking an idle worker",
+    "teardown": "Tear-down",
+    "memory": "Memory",
+    "clock": "Clocks",
     "other": "Other",
     "floor": "The instrument itself",
 }
 FAMILY_EXPLANATIONS = {
     "same_image": "The new task goes on in the program that is already running.",
     "new_program": "The new task executes another program: more work, never ranked against the same image.",
+    "wake": "The task exists already and sleeps: what a pool or a pre-forked server pays instead of a launch.",
+    "teardown": "What the end of a task costs, from its last instruction or the signal until it is reaped.",
+    "memory": "Copying memory: what fork does not do.",
+    "clock": "What reading each clock costs, how fine it is, and whether it ever goes back.",
     "other": "Costs other than launches.",
     "floor": "What measuring costs: it is part of the figures above.",
 }
