@@ -1,4 +1,5 @@
 /* Every key a driver is asked with. A choice lists its values in the order of its enum in options.h. */
+#include "clocks/clocks.h"
 #include "options.h"
 
 #define FIELD(name) offsetof(struct request, name)
@@ -88,7 +89,8 @@ const struct option OPTIONS[] = {
     BYTES(child_bytes, 0, "memory that the child writes before it ends"),
     COUNT(zombies, 100, "children that have ended and wait to be reaped"),
     BYTES(copy_bytes, 2 << 20, "memory that is copied"),
-    CHOICE(path, CLOCK_PATHS, NULL, "how the clock is read: through the vDSO, or by a system call"),
+    CHOICE(path, CLOCK_PATHS, clock_path_available,
+           "how the clock is read: through the vDSO, or by a system call"),
     COUNT(call_spin_ns, 0, "known answer: the parent spins this long after its call, before its stamp"),
     COUNT(stamp_spin_ns, 0, "known answer: the new task spins this long before its stamp"),
     COUNT(child_spin_ns, 0, "known answer: the new task spins this long before it exits"),

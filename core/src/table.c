@@ -5,11 +5,30 @@
 extern const struct workload launch_none, launch_stamp, clock_used_workload;
 extern const struct workload launch_fork, launch_vfork, launch_pthread;
 extern const struct workload launch_fork_exec, launch_posix_spawn;
+extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
+extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
+extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
 
 const struct workload *const WORKLOADS[] = {
-    &launch_fork,      &launch_vfork,        &launch_pthread,
-    &launch_fork_exec, &launch_posix_spawn,  &launch_none,
-    &launch_stamp,     &clock_used_workload, NULL,
+    &launch_fork,
+    &launch_vfork,
+    &launch_pthread,
+    &launch_fork_exec,
+    &launch_posix_spawn,
+    &launch_none,
+    &launch_stamp,
+    &clock_used_workload,
+    &clock_realtime,
+    &clock_monotonic,
+    &clock_monotonic_raw,
+    &clock_boottime,
+    &clock_realtime_coarse,
+    &clock_process_cputime,
+    &clock_thread_cputime,
+    &clock_rdtsc,
+    &clock_rdtscp,
+    &clock_across_cpus,
+    NULL,
 };
 
 const struct workload *workload_find(const char *id) {

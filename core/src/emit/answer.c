@@ -96,7 +96,7 @@ static double ns_each(uint64_t ticks, int64_t operations) {
     return ticks == 0 ? (double)NAN : (double)clock_ns((int64_t)ticks) / (double)operations;
 }
 
-/* Writes one value to `at`. */
+/* Writes one value to `at`. What failed has no times and no counts. */
 static void encode(const struct column *column, const struct sample *sample, uint64_t block_start,
                    int64_t operations, unsigned char *at) {
     const char *field = (const char *)sample + column->offset;
@@ -113,17 +113,18 @@ static void encode(const struct column *column, const struct sample *sample, uin
         return;
     case COLUMN_EACH:
         memcpy(&ticks, field, sizeof ticks);
-        each = ns_each(ticks, operations);
+        each = ns_each(sample->error != 0 ? 0 : ticks, operations);
         memcpy(at, &each, sizeof each);
         return;
     case COLUMN_NS:
     case COLUMN_SIGNED_NS:
     case COLUMN_COUNT:
         memcpy(&wide, field, sizeof wide);
+        wide = sample->error != 0 ? INT64_MIN : wide;
         break;
     case COLUMN_DURATION:
         memcpy(&ticks, field, sizeof ticks);
-        wide = since(ticks, 0);
+        wide = since(sample->error != 0 ? 0 : ticks, 0);
         break;
     case COLUMN_SINCE_BLOCK:
     case COLUMN_SINCE_BEFORE:

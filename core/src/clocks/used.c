@@ -7,6 +7,7 @@
 
 static int launch(const struct bench *bench, struct sample *sample) {
     (void)bench;
+    sample->cpu_before = (int32_t)clock_read().cpu;
     sample->extra = clock_cost_ticks(OPERATIONS_EACH);
     return 0;
 }

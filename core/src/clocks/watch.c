@@ -1,0 +1,34 @@
+#include "clock/clock.h"
+#include "clocks/clocks.h"
+
+const struct column CLOCK_COLUMNS[] = {
+    {"cost_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "cost of one operation"},
+    {"step_ns", COLUMN_NS, offsetof(struct sample, first_number), NULL,
+     "the smallest step above zero between two readings in a row"},
+    {"stated_resolution_ns", COLUMN_NS, offsetof(struct sample, second_number), NULL,
+     "what clock_getres says"},
+    {"backward_steps", COLUMN_COUNT, offsetof(struct sample, third_number), NULL,
+     "readings that were before the reading before them"},
+    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+
+void clock_watch_start(struct clock_watch *watch, int64_t reading) {
+    *watch = (struct clock_watch){.last = reading};
+}
+
+void clock_watch_see(struct clock_watch *watch, int64_t reading) {
+    int64_t step = reading - watch->last;
+    watch->last = reading;
+    if (step < 0) {
+        watch->backward_steps++;
+    } else if (step > 0 && (watch->smallest_step == 0 || step < watch->smallest_step)) {
+        watch->smallest_step = step;
+    }
+}
+
+void clock_sample(struct sample *sample, int64_t step_ns, int64_t stated_ns, int64_t backward_steps) {
+    sample->first_number = step_ns > 0 ? step_ns : INT64_MIN;
+    sample->second_number = stated_ns;
+    sample->third_number = backward_steps;
+    sample->cpu_before = (int32_t)clock_read().cpu;
+}
