@@ -27,15 +27,17 @@ static const char *const LINKAGES[] = {"static", "dynamic_lazy", "dynamic_now", 
 
 /* Rows of the table: axes by their kind, and the keys that only steer the measuring. */
 #define COUNT(key, fallback, summary)                                                                        \
-    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL }
+    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0 }
+#define COUNT_FROM_1(key, fallback, summary)                                                                 \
+    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1 }
 #define BYTES(key, fallback, summary)                                                                        \
-    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL }
+    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0 }
 #define TEXT(key, fallback, summary)                                                                         \
-    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL }
+    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0 }
 #define CHOICE(key, choices, available, summary)                                                             \
-    { #key, OPTION_CHOICE, true, FIELD(key), 0, NULL, choices, summary, available }
+    { #key, OPTION_CHOICE, true, FIELD(key), 0, NULL, choices, summary, available, 0 }
 #define STEER(kind, key, field, fallback, text, choices)                                                     \
-    { key, OPTION_##kind, false, FIELD(field), fallback, text, choices, "", NULL }
+    { key, OPTION_##kind, false, FIELD(field), fallback, text, choices, "", NULL, 0 }
 
 const struct option OPTIONS[] = {
     STEER(TEXT, "workload", workload_id, 0, NULL, NULL),
@@ -81,9 +83,9 @@ const struct option OPTIONS[] = {
     COUNT(parent_threads, 0, "further threads in the parent"),
     CHOICE(thread_state, THREAD_STATES, NULL, "what those threads do: sleep, or compute on other CPUs"),
     CHOICE(mlockall, NO_YES, NULL, "whether the parent has locked its memory, present and future"),
-    COUNT(launch_number, 1, "which launch of the fresh process the cold sample is: 1 is the first"),
+    COUNT_FROM_1(launch_number, 1, "which launch of the fresh process the cold sample is: 1 is the first"),
     CHOICE(after, AFTER, NULL, "a launch of another kind that the fresh process made before"),
-    COUNT(concurrency, 1, "launchers that launch at the same time"),
+    COUNT_FROM_1(concurrency, 1, "launchers that launch at the same time"),
     CHOICE(launchers, LAUNCHERS, NULL, "what the launchers are: threads of one process, or processes"),
     CHOICE(sched_class, SCHED_CLASSES, NULL, "scheduling class of parent and child"),
     BYTES(child_bytes, 0, "memory that the child writes before it ends"),

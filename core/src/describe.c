@@ -1,12 +1,15 @@
 #include "describe.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "clock/clock.h"
 #include "emit/answer.h"
 #include "emit/json.h"
 #include "samples/samples.h"
+#include "sys/clone.h"
 #include "sys/sys.h"
 #include "workload.h"
 
@@ -43,7 +46,7 @@ static void write_axis(struct json *json, const struct option *option) {
         write_unavailable(json, option);
     } else {
         json_int(json, "default", option->fallback);
-        json_int(json, "minimum", 0);
+        json_int(json, "minimum", option->minimum);
     }
     json_close(json, '}');
 }
@@ -64,6 +67,23 @@ static bool is_null(const struct workload *workload, const char *column) {
         }
     }
     return false;
+}
+
+/* Flags that are exactly known as a number, those that a library sets at least by name. */
+static void write_clone(struct json *json, const struct clone_facts *clone) {
+    char flags[24];
+    bool exact = clone != NULL && clone->exact;
+    snprintf(flags, sizeof flags, "0x%" PRIx64, exact ? clone->flags : 0);
+    json_text(json, "clone_flags", exact ? flags : NULL);
+    json_open(json, "clone_flags_contain", '[');
+    for (unsigned bit = 0; clone != NULL && bit < 64; bit++) {
+        if (((clone->flags >> bit) & 1U) != 0) {
+            json_text(json, NULL, clone_flag_name(bit));
+        }
+    }
+    json_close(json, ']');
+    json_text(json, "reaped_by", clone != NULL ? clone->reaped_by : NULL);
+    json_text(json, "step_from", clone != NULL ? clone->step_from : NULL);
 }
 
 static void write_workload(struct json *json, const struct workload *workload) {
@@ -95,6 +115,7 @@ static void write_workload(struct json *json, const struct workload *workload) {
     }
     json_close(json, '}');
     json_text(json, "call_returns_contains", workload->call_returns_contains);
+    write_clone(json, workload->clone);
     struct reason reason = {""};
     bool available = workload->available == NULL || workload->available(&reason) == 0;
     json_bool(json, "available", available);

@@ -11,6 +11,7 @@
 
 #include "describe.h"
 #include "emit/answer.h"
+#include "launch/guardian.h"
 #include "measure.h"
 
 static const char USAGE[] = "usage: probe --describe | --calibrate | --fd N key=value...\n";
@@ -41,6 +42,7 @@ static const char *status_of(int error, bool preparing) {
     case EPERM:
     case EACCES:
     case ENOENT:
+    case EOPNOTSUPP:
         return preparing ? "skipped" : "failed";
     default:
         return "failed";
@@ -84,6 +86,9 @@ int main(int argc, char **argv) {
             dprintf(STDERR_FILENO, "probe: %s: %s\n", argv[1], strerror(-error));
         }
         return error != 0;
+    }
+    if (argc == 3 && strcmp(argv[1], GUARDIAN_WORD) == 0) {
+        return guardian_main(argv[2]);
     }
     if (argc < 3 || strcmp(argv[1], "--fd") != 0) {
         return usage();

@@ -116,13 +116,13 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     return error;
 }
 
-static void launch_once(struct bench *bench, struct sample *sample) {
+static void launch_as(struct bench *bench, const struct workload *workload, struct sample *sample) {
     struct stamps *stamps = bench->stamps;
     memset(stamps, 0, sizeof *stamps);
     stamps->task_cpu = -1;
     stamps->image_cpu = -1;
     sample->cpu_child = -1;
-    int error = bench->request->workload->launch(bench, sample);
+    int error = workload->launch(bench, sample);
     sample->error = -error;
     if (error != 0) {
         /* Half a launch has no durations. */
@@ -133,6 +133,10 @@ static void launch_once(struct bench *bench, struct sample *sample) {
     sample->task_runs = stamps->task_ticks;
     sample->image_runs = stamps->image_ticks;
     sample->cpu_child = stamps->task_cpu >= 0 ? stamps->task_cpu : stamps->image_cpu;
+}
+
+static void launch_once(struct bench *bench, struct sample *sample) {
+    launch_as(bench, bench->request->workload, sample);
 }
 
 static void add_cpu(struct block *block, int32_t cpu) {
@@ -206,21 +210,39 @@ static void settle(void) {
     nanosleep(&pause, NULL);
 }
 
-/* Warm-up launches are made like measured ones and thrown away, within the time limit of a block. */
-static int warm_up(struct measurement *measurement, int64_t launches) {
-    struct bench *bench = &measurement->bench;
+/* One launch that is thrown away. */
+static int launch_and_forget(struct measurement *measurement, const struct workload *workload) {
     struct sample *scrap = measurement->blocks[measurement->block_count].samples;
-    int64_t end_ns =
-        bench->request->block_limit_ns > 0 ? monotonic_ns() + bench->request->block_limit_ns : INT64_MAX;
-    for (int64_t i = 0; i < launches && monotonic_ns() < end_ns; i++) {
-        int error = parent_before_launch(bench);
-        if (error != 0) {
-            return error;
-        }
-        launch_once(bench, scrap);
+    int error = parent_before_launch(&measurement->bench);
+    if (error == 0) {
+        launch_as(&measurement->bench, workload, scrap);
         memset(scrap, 0, sizeof *scrap);
     }
-    return 0;
+    return error;
+}
+
+/* What the fresh process has launched before its cold sample: one of another kind, some of its own. */
+static int live_before_cold(struct measurement *measurement) {
+    static const char *const KINDS[] = {NULL, "launch.fork", "launch.vfork", "launch.pthread"};
+    const struct request *request = measurement->bench.request;
+    int error = request->after == AFTER_NONE
+                    ? 0
+                    : launch_and_forget(measurement, workload_find(KINDS[request->after]));
+    for (int64_t i = 1; error == 0 && i < request->launch_number; i++) {
+        error = launch_and_forget(measurement, request->workload);
+    }
+    return error;
+}
+
+/* Warm-up launches are made like measured ones and thrown away, within the time limit of a block. */
+static int warm_up(struct measurement *measurement, int64_t launches) {
+    const struct request *request = measurement->bench.request;
+    int64_t end_ns = request->block_limit_ns > 0 ? monotonic_ns() + request->block_limit_ns : INT64_MAX;
+    int error = 0;
+    for (int64_t i = 0; error == 0 && i < launches && monotonic_ns() < end_ns; i++) {
+        error = launch_and_forget(measurement, request->workload);
+    }
+    return error;
 }
 
 int measure_run(struct measurement *measurement, struct reason *reason) {
@@ -229,7 +251,8 @@ int measure_run(struct measurement *measurement, struct reason *reason) {
     int error = 0;
     if (cold_blocks(request) > 0) {
         measurement->blocks[0].temperature = "cold";
-        error = measure_block(measurement, &measurement->blocks[0], 1);
+        error = live_before_cold(measurement);
+        error = error != 0 ? error : measure_block(measurement, &measurement->blocks[0], 1);
     }
     for (int64_t i = 0; error == 0 && i < warm_blocks(request); i++) {
         struct block *block = &measurement->blocks[measurement->block_count];

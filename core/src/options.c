@@ -9,6 +9,8 @@
 
 #include "workload.h"
 
+enum { MOST_SAMPLES = 10000000, MOST_BLOCKS = 10000, MOST_EARLIER_LAUNCHES = 100000 };
+
 #ifndef CLONOMETER_LINKAGE
 #error "the build names the linkage"
 #endif
@@ -60,9 +62,9 @@ static int parse_number(const struct option *option, const char *value, struct r
     char *end = NULL;
     errno = 0;
     long long number = strtoll(value, &end, 10);
-    if (end == value || *end != '\0' || errno != 0 || number < 0) {
-        return reason_set(reason, -EINVAL, "%s=%s: not a whole number from 0 to %lld", option->key, value,
-                          LLONG_MAX);
+    if (end == value || *end != '\0' || errno != 0 || number < option->minimum || number < 0) {
+        return reason_set(reason, -EINVAL, "%s=%s: not a whole number from %lld to %lld", option->key, value,
+                          (long long)option->minimum, LLONG_MAX);
     }
     store(request, option, number, NULL);
     return 0;
@@ -95,11 +97,20 @@ static int parse_temperatures(struct request *request, struct reason *reason) {
     if (!request->cold && !request->warm) {
         return reason_set(reason, -EINVAL, "temperatures=%s: it is cold, warm or cold,warm", text);
     }
+    if (request->launch_number > MOST_EARLIER_LAUNCHES) {
+        return reason_set(reason, -EINVAL, "launch_number=%lld: at most %d",
+                          (long long)request->launch_number, MOST_EARLIER_LAUNCHES);
+    }
+    if ((request->launch_number > 1 || request->after != AFTER_NONE) && !request->cold) {
+        return reason_set(reason, -EOPNOTSUPP,
+                          "launch_number and after are about the cold sample, "
+                          "which temperatures=%s does not have",
+                          text);
+    }
     return 0;
 }
 
 static int check_request(struct request *request, struct reason *reason) {
-    enum { MOST_SAMPLES = 10000000, MOST_BLOCKS = 10000 };
     if (request->workload_id == NULL) {
         return reason_set(reason, -EINVAL, "no workload= was given");
     }

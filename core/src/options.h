@@ -109,6 +109,7 @@ struct option {
     const char *summary;
     /* Whether this machine has a value of a choice: 0, or -errno with the reason. NULL: it has all. */
     int (*available)(int64_t choice, struct reason *reason);
+    int64_t minimum; /* of a count or size */
 };
 
 extern const struct option OPTIONS[];

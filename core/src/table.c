@@ -4,6 +4,8 @@
 
 extern const struct workload launch_none, launch_stamp, clock_used_workload;
 extern const struct workload launch_fork, launch_vfork, launch_pthread;
+extern const struct workload launch_bare_fork, launch_clone, launch_clone3_plain, launch_clone3_pidfd;
+extern const struct workload launch_clone3_into_cgroup, launch_raw_thread, launch_c11_thread;
 extern const struct workload launch_fork_exec, launch_posix_spawn;
 extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
@@ -11,8 +13,15 @@ extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
 
 const struct workload *const WORKLOADS[] = {
     &launch_fork,
+    &launch_bare_fork,
     &launch_vfork,
+    &launch_clone,
+    &launch_clone3_plain,
+    &launch_clone3_pidfd,
+    &launch_clone3_into_cgroup,
     &launch_pthread,
+    &launch_c11_thread,
+    &launch_raw_thread,
     &launch_fork_exec,
     &launch_posix_spawn,
     &launch_none,

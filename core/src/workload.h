@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "options.h"
 #include "samples/samples.h"
@@ -38,6 +39,15 @@ struct null_reason {
 
 enum { OPERATIONS_EACH = 1000 }; /* operations in a sample of a COLUMN_EACH, unless the workload says */
 
+/* What the kernel is asked for and how the task is reaped: facts of the catalogue, and the kernel confirms
+ * them (tests/integration/test_flags.py). */
+struct clone_facts {
+    uint64_t flags;        /* TASK_* of sys/clone.h, without the exit signal */
+    bool exact;            /* our own call: these flags and no others; else the library sets these at least */
+    const char *reaped_by; /* "wait" for the end of a process, "futex" for a cleared thread id */
+    const char *step_from; /* the workload that has one thing less; NULL outside ladders */
+};
+
 /* The program that exec starts. It lives with the bench, not in static memory: more of that would spread the
  * C library's own variables over one page more, which every forked child then copies. */
 struct program {
@@ -67,6 +77,9 @@ struct workload {
     bool has_temperature;
     const struct null_reason *nulls;   /* ended by a NULL column; may be NULL */
     const char *call_returns_contains; /* NULL, or "child_life" */
+    const struct clone_facts *clone;   /* NULL where no task is made */
+    /* The GLIBC_TUNABLES that the process must have been started with, or NULL. May itself be NULL. */
+    const char *(*tunables)(const struct request *request);
     /* Whether this machine can do it at all: 0, or -errno with the reason. NULL: always. */
     int (*available)(struct reason *reason);
     /* Makes ready what the launches need. 0, or -errno with the reason (the cell is skipped). May be NULL. */
@@ -82,6 +95,7 @@ struct workload {
 /* Axes by what they change, so that one that is added reaches every workload it belongs to. */
 #define AXES_PLACE "linkage", "placement", "stages"
 #define AXES_PARENT "page_kind", "pages", "parent_bytes"
+#define AXES_COLD "launch_number", "after"
 #define AXES_SPIN "call_spin_ns", "stamp_spin_ns", "child_spin_ns"
 
 extern const struct workload *const WORKLOADS[]; /* ended by NULL */

@@ -15,8 +15,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid = fork();
     if (pid == 0) {
         launch_task_runs(bench);
-        launch_before_exit(bench);
-        _exit(0);
+        launch_child_ends(bench);
     }
     int error = pid < 0 ? -errno : 0;
     launch_call_returned(bench, sample);
@@ -26,10 +25,11 @@ static int launch(const struct bench *bench, struct sample *sample) {
 const struct workload launch_fork = {
     .id = "launch.fork",
     .family = "same_image",
-    .summary = "fork(), the child leaves by _exit, waitpid()",
+    .summary = "fork(), the child leaves, waitpid()",
     .columns = LAUNCH_COLUMNS,
-    .axes = LAUNCH_AXES,
+    .axes = FORK_AXES,
     .has_temperature = true,
     .nulls = NO_NEW_PROGRAM,
+    .clone = &LIBRARY_FORK,
     .launch = launch,
 };

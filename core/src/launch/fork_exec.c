@@ -31,5 +31,6 @@ const struct workload launch_fork_exec = {
     .axes = EXEC_AXES,
     .has_temperature = true,
     .prepare = launch_prepare_program,
+    .clone = &LIBRARY_FORK,
     .launch = launch,
 };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/clone.h"
 #include "sys/sys.h"
 #include "targets/entry.h"
 
@@ -31,9 +32,21 @@ const struct column LAUNCH_COLUMNS[] = {
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 
-const char *const LAUNCH_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, NULL};
-const char *const EXEC_AXES[] = {AXES_PLACE, AXES_PARENT, "call_spin_ns", "stamp_spin_ns", "program", NULL};
+const char *const LAUNCH_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, NULL};
+const char *const FORK_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, "process_ending", NULL};
+const char *const EXEC_AXES[] = {AXES_PLACE,      AXES_PARENT, AXES_COLD, "call_spin_ns",
+                                 "stamp_spin_ns", "program",   NULL};
 const struct null_reason NO_NEW_PROGRAM[] = {{"image_runs_ns", "no new program is started"}, {NULL, NULL}};
+
+/* glibc lets the kernel keep the child's thread id in its TLS; musl asks it afterwards. */
+#ifdef __GLIBC__
+const struct clone_facts LIBRARY_FORK = {.flags = TASK_CHILD_SETTID | TASK_CHILD_CLEARTID,
+                                         .reaped_by = "wait"};
+#else
+const struct clone_facts LIBRARY_FORK = {.flags = 0, .reaped_by = "wait"};
+#endif
+const struct clone_facts LIBRARY_VFORK = {.flags = TASK_VM | TASK_VFORK, .reaped_by = "wait"};
+const struct clone_facts LIBRARY_THREAD = {.flags = TASK_PTHREAD, .reaped_by = "futex"};
 
 int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
     int status = 0;

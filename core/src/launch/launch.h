@@ -2,15 +2,21 @@
 #ifndef CLONOMETER_LAUNCH_H
 #define CLONOMETER_LAUNCH_H
 
+#include <stdlib.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "clock/clock.h"
 #include "workload.h"
 
 extern const struct column LAUNCH_COLUMNS[];
 extern const char *const LAUNCH_AXES[];
+extern const char *const FORK_AXES[];
 extern const char *const EXEC_AXES[];
 extern const struct null_reason NO_NEW_PROGRAM[];
+extern const struct clone_facts LIBRARY_FORK;
+extern const struct clone_facts LIBRARY_VFORK;
+extern const struct clone_facts LIBRARY_THREAD;
 
 static inline void launch_before(struct sample *sample) {
     struct stamp stamp = clock_read();
@@ -48,6 +54,15 @@ static inline void launch_before_exit(const struct bench *bench) {
     if (bench->request->child_spin_ns > 0) {
         clock_spin((uint64_t)bench->request->child_spin_ns);
     }
+}
+
+/* Ends a forked child that has its own copy of the memory. */
+__attribute__((noreturn)) static inline void launch_child_ends(const struct bench *bench) {
+    launch_before_exit(bench);
+    if (bench->request->process_ending == PROCESS_EXIT) {
+        exit(0);
+    }
+    _exit(0);
 }
 
 /* Reaps a child process and stamps it. 0; the child's -errno if it could not exec; -ECHILD if a signal ended

@@ -21,7 +21,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static const struct null_reason NULLS[] = {
     {"task_runs_ns", "before the exec the child runs only the C library's code"}, {NULL, NULL}};
 
-static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, "call_spin_ns", "program", NULL};
+static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_COLD, "call_spin_ns", "program", NULL};
 
 const struct workload launch_posix_spawn = {
     .id = "launch.posix_spawn",
@@ -32,5 +32,6 @@ const struct workload launch_posix_spawn = {
     .has_temperature = true,
     .nulls = NULLS,
     .prepare = launch_prepare_program,
+    .clone = &LIBRARY_VFORK,
     .launch = launch,
 };

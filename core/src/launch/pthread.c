@@ -38,5 +38,6 @@ const struct workload launch_pthread = {
     .axes = LAUNCH_AXES,
     .has_temperature = true,
     .nulls = NO_NEW_PROGRAM,
+    .clone = &LIBRARY_THREAD,
     .launch = launch,
 };

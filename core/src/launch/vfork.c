@@ -31,5 +31,6 @@ const struct workload launch_vfork = {
     .has_temperature = true,
     .nulls = NO_NEW_PROGRAM,
     .call_returns_contains = "child_life",
+    .clone = &LIBRARY_VFORK,
     .launch = launch,
 };

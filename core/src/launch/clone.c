@@ -1,0 +1,34 @@
+/* launch.clone
+ * Timed: as launch.fork, with the raw system call clone and nothing but SIGCHLD: what the kernel alone does.
+ * Outside: as launch.fork. Bias: the C library does not know of the child, so nothing of it is put in order
+ * there (its cached ids are the parent's); the child only stamps and leaves. Source: clone(2).
+ */
+#include <signal.h>
+
+#include "launch/launch.h"
+#include "sys/clone.h"
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    launch_before(sample);
+    long pid = clone_fork_like(SIGCHLD);
+    if (pid == 0) {
+        launch_task_runs(bench);
+        launch_child_ends(bench);
+    }
+    launch_call_returned(bench, sample);
+    return pid < 0 ? (int)pid : launch_reap(bench, (pid_t)pid, sample);
+}
+
+static const struct clone_facts FLAGS = {.flags = 0, .exact = true, .reaped_by = "wait"};
+
+const struct workload launch_clone = {
+    .id = "launch.clone",
+    .family = "same_image",
+    .summary = "the system call clone, like fork; the child leaves, waitpid()",
+    .columns = LAUNCH_COLUMNS,
+    .axes = FORK_AXES,
+    .has_temperature = true,
+    .nulls = NO_NEW_PROGRAM,
+    .clone = &FLAGS,
+    .launch = launch,
+};

@@ -1,0 +1,66 @@
+#include "launch/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sys/sys.h"
+
+enum { PATIENCE_STEPS = 500, STEP_NS = 10000000, LOWEST_TO_CLOSE = 3, MOST_TO_CLOSE = 1024 };
+
+/* A program of its own, since a mere fork would share the parent's pages for as long as it lives, and so
+ * change what is measured; a session of its own, since whoever kills the probe may kill its session. */
+int guardian_start(struct guardian *guardian, const char *directory) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return -errno;
+    }
+    char word[] = GUARDIAN_WORD;
+    char name[] = "clonometer-guardian";
+    char *arguments[] = {name, word, (char *)directory, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    int error = posix_spawn(&guardian->pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    guardian->pipe = ends[1];
+    if (error != 0) {
+        close(ends[1]);
+    }
+    return -error;
+}
+
+int guardian_end(struct guardian *guardian) {
+    int status = 0;
+    close(guardian->pipe);
+    int error = sys_wait(guardian->pid, &status);
+    return error != 0 ? error : WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
+}
+
+int guardian_main(const char *directory) {
+    /* The runner waits for the end of the answer, which must not wait for us. */
+    for (int fd = LOWEST_TO_CLOSE; fd < MOST_TO_CLOSE; fd++) {
+        close(fd);
+    }
+    char byte;
+    ssize_t got;
+    do {
+        got = read(STDIN_FILENO, &byte, 1);
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    for (int i = 0; i < PATIENCE_STEPS; i++) {
+        if (rmdir(directory) == 0 || errno == ENOENT) {
+            return 0;
+        }
+        struct timespec pause = {.tv_nsec = STEP_NS};
+        nanosleep(&pause, NULL);
+    }
+    return 1;
+}

@@ -1,0 +1,103 @@
+"""Every mechanism and condition of a launch, by what it leaves in counts: no test asserts a time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests import probe
+from tests.integration.test_probe import present
+
+pytestmark = pytest.mark.real
+
+CATALOGUE = {entry["id"]: entry for entry in probe.catalogue()["workloads"]}
+COLD = [name for name, entry in CATALOGUE.items() if "launch_number" in entry["axes"]]
+ENDING = [name for name, entry in CATALOGUE.items() if "process_ending" in entry["axes"]]
+
+
+def own_group() -> Path | None:
+    """The directory of our group in the version 2 hierarchy."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        if after.startswith("cgroup2 "):
+            mount = before.split()[4]
+            paths = Path("/proc/self/cgroup").read_text().splitlines()
+            return Path(mount + next(path[3:] for path in paths if path.startswith("0::")))
+    return None
+
+
+def groups_left() -> list[str]:
+    group = own_group()
+    return [] if group is None else [name for name in os.listdir(group) if name.startswith("clonometer.")]
+
+
+@pytest.mark.parametrize("workload", COLD)
+def test_a_cold_sample_may_follow_other_launches(workload: str) -> None:
+    answer = probe.ask(f"workload={workload}", "temperatures=cold", "launch_number=4", "after=pthread")
+    assert answer.done.status == "ok"
+    (block,) = answer.blocks
+    assert (block.rows, block.temperature, block.outcomes) == (1, "cold", {"ok": 1})
+    assert len(present(block, "reaped_ns")) == 1
+
+
+def test_earlier_launches_really_happen(tmp_path: Path) -> None:
+    """A program that leaves a mark counts them: four of its own, and a thread that leaves none."""
+    marks = tmp_path / "marks"
+    program = tmp_path / "mark"
+    program.write_text(f"#!/bin/sh\necho mark >> {marks}\n")
+    program.chmod(0o755)
+    words = [f"program={program}", "temperatures=cold", "launch_number=4", "after=pthread"]
+    answer = probe.ask("workload=launch.posix_spawn", *words)
+    assert answer.done.status == "ok"
+    assert marks.read_text().count("mark") == 4
+
+
+def test_a_cold_condition_without_a_cold_sample_is_skipped() -> None:
+    answer = probe.ask("workload=launch.fork", "temperatures=warm", "launch_number=2")
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert "cold" in answer.done.reason
+
+
+def test_there_is_no_launch_before_the_first() -> None:
+    answer = probe.ask("workload=launch.fork", "temperatures=cold", "launch_number=0")
+    assert answer.done.status == "failed"
+    assert "from 1" in answer.done.reason
+
+
+@pytest.mark.parametrize("workload", ENDING)
+def test_a_child_may_end_by_exit(workload: str) -> None:
+    (block,) = probe.ask(f"workload={workload}", "process_ending=exit", "samples=5", "blocks=1").blocks
+    assert block.outcomes == {"ok": 5}
+
+
+@pytest.mark.skipif(not CATALOGUE["launch.clone3_into_cgroup"]["available"], reason="no cgroup can be made here")
+def test_no_cgroup_remains() -> None:
+    answer = probe.ask("workload=launch.clone3_into_cgroup", "samples=5", "blocks=1")
+    assert (answer.done.status, answer.stderr) == ("ok", "")
+    assert groups_left() == []
+
+
+@pytest.mark.skipif(not CATALOGUE["launch.clone3_into_cgroup"]["available"], reason="no cgroup can be made here")
+def test_no_cgroup_remains_after_a_killed_probe() -> None:
+    reading, writing = os.pipe()
+    command = [str(probe.executable()), "--fd", str(writing), "workload=launch.clone3_into_cgroup"]
+    with subprocess.Popen([*command, "samples=1000000"], pass_fds=[writing], start_new_session=True) as process:
+        os.close(writing)
+        wait_until(lambda: groups_left() != [])
+        os.killpg(process.pid, signal.SIGKILL)
+        with os.fdopen(reading, "rb") as answer:
+            answer.read()
+    wait_until(lambda: groups_left() == [])
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if true():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen within ten seconds")
