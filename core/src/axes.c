@@ -1,11 +1,22 @@
 /* Every key a driver is asked with. A choice lists its values in the order of its enum in options.h. */
 #include "clocks/clocks.h"
 #include "options.h"
+#include "parent/parent.h"
 
 #define FIELD(name) offsetof(struct request, name)
 
 static const char *const CLOCKS[] = {"monotonic", "tsc", NULL};
-static const char *const PAGE_KINDS[] = {"4k", NULL};
+static const char *const PAGE_KINDS[] = {"4k",
+                                         "thp",
+                                         "hugetlb",
+                                         "shared",
+                                         "file_private",
+                                         "file_private_read",
+                                         "file_shared",
+                                         "file_shared_read",
+                                         "dontfork",
+                                         "untouched",
+                                         NULL};
 static const char *const NO_YES[] = {"no", "yes", NULL};
 static const char *const STACK_KINDS[] = {"library", "user_4k", "user_huge", NULL};
 static const char *const GUARDS[] = {"library", "none", NULL};
@@ -52,11 +63,14 @@ const struct option OPTIONS[] = {
     STEER(TEXT, "targets", targets, 0, NULL, NULL),
     CHOICE(linkage, LINKAGES, NULL,
            "how the measuring program is linked: static, dynamic with lazy or immediate binding, musl"),
-    CHOICE(page_kind, PAGE_KINDS, NULL, "what kind of pages the parent's memory has"),
+    CHOICE(
+        page_kind, PAGE_KINDS, parent_page_kind_available,
+        "what the parent's memory is: written anonymous pages of 4 KiB, transparent or reserved huge pages, "
+        "shared, files (in memory) written or only read, kept from children, or never touched"),
     CHOICE(pages, PAGES, NULL,
            "state of the parent's memory at each launch: written again before it, written but never forked "
            "before, or left write-protected by the last fork"),
-    BYTES(parent_bytes, 0, "touched private memory that the parent has beside its own few pages"),
+    BYTES(parent_bytes, 0, "memory of that kind which the parent has beside its own few pages"),
     CHOICE(placement, PLACEMENTS, NULL, "parent and child on one CPU, or where the scheduler puts them"),
     TEXT(program, "target_static", "what an exec starts: one of our targets, or any path"),
     CHOICE(stages, STAGES, NULL, "all stages, or the parent's stamps only (the new task stamps nothing)"),
@@ -71,7 +85,7 @@ const struct option OPTIONS[] = {
            "how the thread ends: its function returns, or calls pthread_exit"),
     CHOICE(process_ending, PROCESS_ENDINGS, NULL,
            "how the child ends: _exit, or exit with its handlers and flushes"),
-    CHOICE(close_files, CLOSE_FILES, NULL,
+    CHOICE(close_files, CLOSE_FILES, parent_close_files_available,
            "what the child does to inherited descriptors up to the limit: nothing, close each, close_range"),
     COUNT(nofile, 0, "limit of open files (RLIMIT_NOFILE) while measuring; 0: as it is"),
     COUNT(vmas, 0, "memory areas (VMAs) that the parent has beside its own few"),
@@ -81,13 +95,15 @@ const struct option OPTIONS[] = {
     CHOICE(file_kind, FILE_KINDS, NULL,
            "whether those are one open file under many numbers, or distinct open files"),
     COUNT(parent_threads, 0, "further threads in the parent"),
-    CHOICE(thread_state, THREAD_STATES, NULL, "what those threads do: sleep, or compute on other CPUs"),
+    CHOICE(thread_state, THREAD_STATES, parent_thread_state_available,
+           "what those threads do: sleep, or compute on other CPUs"),
     CHOICE(mlockall, NO_YES, NULL, "whether the parent has locked its memory, present and future"),
     COUNT_FROM_1(launch_number, 1, "which launch of the fresh process the cold sample is: 1 is the first"),
     CHOICE(after, AFTER, NULL, "a launch of another kind that the fresh process made before"),
     COUNT_FROM_1(concurrency, 1, "launchers that launch at the same time"),
     CHOICE(launchers, LAUNCHERS, NULL, "what the launchers are: threads of one process, or processes"),
-    CHOICE(sched_class, SCHED_CLASSES, NULL, "scheduling class of parent and child"),
+    CHOICE(sched_class, SCHED_CLASSES, parent_sched_class_available,
+           "scheduling class of parent and child; real-time ones at their lowest priority"),
     BYTES(child_bytes, 0, "memory that the child writes before it ends"),
     COUNT(zombies, 100, "children that have ended and wait to be reaped"),
     BYTES(copy_bytes, 2 << 20, "memory that is copied"),

@@ -46,8 +46,9 @@ static int map_all(struct measurement *measurement, const struct request *reques
     size_t sample_bytes = (size_t)(cold + warm * request->samples) * sizeof(struct sample);
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
     struct arena arena;
-    int error = arena_map(&arena, sample_bytes + block_bytes + sizeof(struct sys_cpus) + SCRATCH_BYTES +
-                                      ROUNDING_BYTES);
+    size_t parent_bytes = parent_shared_bytes(request);
+    int error = arena_map(&arena, sample_bytes + block_bytes + parent_bytes + sizeof(struct sys_cpus) +
+                                      SCRATCH_BYTES + ROUNDING_BYTES);
     if (error != 0) {
         return error;
     }
@@ -57,6 +58,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
     measurement->scratch_bytes = SCRATCH_BYTES;
     measurement->blocks = arena_take(&arena, block_bytes);
     measurement->bench.affinity = arena_take(&arena, sizeof *measurement->bench.affinity);
+    measurement->bench.parent.shared = arena_take(&arena, parent_bytes);
     struct sample *samples = arena_take(&arena, sample_bytes);
     if (samples == NULL) {
         return -ENOMEM;
@@ -265,6 +267,7 @@ int measure_run(struct measurement *measurement, struct reason *reason) {
     if (request->workload->finish != NULL) {
         request->workload->finish(&measurement->bench);
     }
+    parent_end(&measurement->bench);
     return error != 0 ? reason_set(reason, error, "the parent's memory cannot be kept in its state: %s",
                                    strerror(-error))
                       : 0;

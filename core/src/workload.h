@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "options.h"
+#include "parent/state.h"
 #include "samples/samples.h"
 
 struct sys_cpus;
@@ -63,7 +64,7 @@ struct bench {
     int stamps_fd;
     bool stamp_child;
     struct program program;
-    unsigned char *parent_memory;
+    struct parent parent;
     struct sys_cpus *affinity; /* the CPUs this process was given, before it pinned itself */
     void *state;               /* the workload's own, set by its prepare */
 };
@@ -94,7 +95,9 @@ struct workload {
 
 /* Axes by what they change, so that one that is added reaches every workload it belongs to. */
 #define AXES_PLACE "linkage", "placement", "stages"
-#define AXES_PARENT "page_kind", "pages", "parent_bytes"
+#define AXES_PARENT                                                                                          \
+    "page_kind", "pages", "parent_bytes", "vmas", "vma_kind", "open_files", "file_kind", "parent_threads",   \
+        "thread_state", "mlockall", "sched_class"
 #define AXES_COLD "launch_number", "after"
 #define AXES_SPIN "call_spin_ns", "stamp_spin_ns", "child_spin_ns"
 

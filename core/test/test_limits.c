@@ -32,7 +32,8 @@ static void drop(const char *path) {
 }
 
 static int ask(long long memory_mb, long long tasks, struct reason *reason) {
-    struct limits_need need = {.memory_bytes = memory_mb << 20, .tasks = tasks};
+    struct limits_need need = {
+        .memory_bytes = memory_mb << 20, .commit_bytes = memory_mb << 20, .tasks = tasks};
     reason->text[0] = '\0';
     return limits_check(root, &need, reason);
 }

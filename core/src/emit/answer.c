@@ -227,6 +227,10 @@ static void write_facts(struct json *json, const struct block *block) {
     json_int(json, "vm_pte_bytes", block->parent.vm_pte_bytes);
     json_int(json, "rss_bytes", block->parent.rss_bytes);
     json_int(json, "vmas", block->parent.vmas);
+    json_int(json, "threads", block->parent.threads);
+    json_int(json, "open_files", block->parent.open_files);
+    json_int(json, "anon_huge_bytes", block->parent.anon_huge_bytes);
+    json_int(json, "hugetlb_bytes", block->parent.hugetlb_bytes);
     json_close(json, '}');
 }
 

@@ -1,25 +1,51 @@
-/* The parent's memory: what fork's cost is made of. */
+/* The parent's condition: what fork's cost is made of. */
 #ifndef CLONOMETER_PARENT_H
 #define CLONOMETER_PARENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "limits/limits.h"
 #include "workload.h"
 
-/* Builds the memory that the request asks for, after asking the limits. 0, or -errno with the reason. */
+/* Bytes that the condition needs in memory which children do not inherit (bench->parent.shared). */
+size_t parent_shared_bytes(const struct request *request);
+
+/* What the condition asks of the machine. */
+void parent_need(const struct request *request, struct limits_need *need);
+
+/* Builds all that the request asks for, after asking the limits. 0, or -errno with the reason; then nothing
+ * is left running. */
 int parent_build(struct bench *bench, struct reason *reason);
 
 /* Brings the memory into the state that `pages` names; outside every interval. 0 or -errno. */
 int parent_before_launch(struct bench *bench);
 
+/* In a child: closes every descriptor from 3 up to the limit, but for `kept` (-1: all of them). */
+void parent_close_files(const struct bench *bench, int kept);
+
+/* Ends the parent's threads and joins them. */
+void parent_end(struct bench *bench);
+
+/* Hooks of the options: whether this machine has a value. 0, or -errno with the reason. */
+int parent_page_kind_available(int64_t page_kind, struct reason *reason);
+int parent_thread_state_available(int64_t state, struct reason *reason);
+int parent_sched_class_available(int64_t sched_class, struct reason *reason);
+int parent_close_files_available(int64_t how, struct reason *reason);
+
+/* -1 where the kernel does not tell. */
 struct parent_facts {
     int64_t vm_pte_bytes;
     int64_t rss_bytes;
     int64_t vmas;
+    int64_t threads;
+    int64_t open_files;
+    int64_t anon_huge_bytes;
+    int64_t hugetlb_bytes;
 };
 
-/* Reads this process's page tables, resident set and VMAs through `scratch` (shared memory of ours, so that
- * reading does not grow what is measured). */
+/* Reads this process's page tables, memory, VMAs, threads and files through `scratch` (shared memory of ours,
+ * so that reading does not grow what is measured). */
 void parent_facts_read(struct parent_facts *facts, char *scratch, size_t capacity);
 
 #endif

@@ -53,6 +53,16 @@ pid_t sys_task(void);
 /* clock_gettime as a system call, never through the vDSO. 0 or -errno. */
 int sys_clock_gettime(clockid_t id, struct timespec *now);
 
+/* The scheduling class of this task, or -errno. musl's own functions for this refuse. */
+int sys_scheduler(void);
+int sys_set_scheduler(int policy, int priority);
+
+/* Closes all descriptors from `first` to `last`. 0 or -errno. */
+int sys_close_range(unsigned first, unsigned last);
+
+/* How many entries a folder has, "." and ".." and the descriptor it is read by left out. Or -errno. */
+int64_t sys_count_entries(const char *path, char *scratch, size_t capacity);
+
 /* Waits for the child, going on after EINTR. 0 and its wait status, or -errno. */
 int sys_wait(pid_t pid, int *status);
 

@@ -1,0 +1,44 @@
+/* The parts of the parent's condition; parent.c puts them together. Each returns 0, or -errno with the
+ * reason. */
+#ifndef CLONOMETER_PARENT_PARTS_H
+#define CLONOMETER_PARENT_PARTS_H
+
+#include "parent/parent.h"
+
+enum { PARENT_THREAD_STACK_BYTES = 64 << 10 };
+
+/* What the kernel says of one VMA, in bytes. */
+struct parent_region {
+    int64_t rss_bytes;
+    int64_t anonymous_bytes;
+    int64_t huge_bytes; /* anonymous, shared or of files: mapped by one entry for a whole huge page */
+    int64_t hugetlb_bytes;
+    bool kept_from_children;
+};
+
+/* Finds the VMA that starts at the address. 0, -ENOENT or another -errno. */
+int parent_region_read(const void *start, struct parent_region *region);
+
+int64_t parent_small_page_bytes(void);
+int64_t parent_huge_page_bytes(void);    /* transparent ones; 0: this kernel has none */
+int64_t parent_hugetlb_page_bytes(void); /* the default size; 0: none */
+
+int parent_memory_build(struct bench *bench, struct reason *reason);
+/* Maps and touches the memory anew. 0 or -errno. */
+int parent_memory_renew(struct bench *bench);
+void parent_memory_touch(const struct bench *bench);
+
+int parent_areas_build(struct bench *bench, struct reason *reason);
+void parent_areas_touch(const struct bench *bench);
+int parent_areas_renew(struct bench *bench);
+
+int parent_files_build(struct bench *bench, struct reason *reason);
+/* Sets the limit of open files, after all have been opened. */
+int parent_files_limit(struct bench *bench, struct reason *reason);
+
+int parent_threads_build(struct bench *bench, struct reason *reason);
+
+int parent_lock_memory(const struct bench *bench, struct reason *reason);
+int parent_set_class(const struct bench *bench, struct reason *reason);
+
+#endif
