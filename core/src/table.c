@@ -6,6 +6,11 @@ extern const struct workload launch_none, launch_stamp, clock_used_workload;
 extern const struct workload launch_fork, launch_vfork, launch_pthread;
 extern const struct workload launch_bare_fork, launch_clone, launch_clone3_plain, launch_clone3_pidfd;
 extern const struct workload launch_clone3_into_cgroup, launch_raw_thread, launch_c11_thread;
+extern const struct workload flags_none, flags_files, flags_fs, flags_sysvsem, flags_vm, flags_sighand;
+extern const struct workload flags_parent_settid, flags_child_cleartid, flags_thread, flags_settls;
+extern const struct workload namespaces_none, namespaces_uts, namespaces_ipc, namespaces_user, namespaces_pid;
+extern const struct workload namespaces_mnt, namespaces_net, namespaces_cgroup, namespaces_time,
+    namespaces_all;
 extern const struct workload launch_fork_exec, launch_posix_spawn;
 extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
@@ -24,6 +29,26 @@ const struct workload *const WORKLOADS[] = {
     &launch_raw_thread,
     &launch_fork_exec,
     &launch_posix_spawn,
+    &flags_none,
+    &flags_files,
+    &flags_fs,
+    &flags_sysvsem,
+    &flags_vm,
+    &flags_sighand,
+    &flags_parent_settid,
+    &flags_child_cleartid,
+    &flags_thread,
+    &flags_settls,
+    &namespaces_none,
+    &namespaces_uts,
+    &namespaces_ipc,
+    &namespaces_user,
+    &namespaces_pid,
+    &namespaces_mnt,
+    &namespaces_net,
+    &namespaces_cgroup,
+    &namespaces_time,
+    &namespaces_all,
     &launch_none,
     &launch_stamp,
     &clock_used_workload,

@@ -1,0 +1,54 @@
+"""Children in new namespaces: what is made, what is torn down, what an ordinary user may not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests import probe
+from tests.integration.test_probe import NOBODY, present
+
+pytestmark = pytest.mark.real
+
+ENTRIES = {
+    entry["id"]: entry
+    for entry in probe.catalogue()["workloads"]
+    if entry["id"].startswith("namespaces.") and entry["available"]
+}
+
+
+@pytest.mark.parametrize("workload", ENTRIES)
+def test_teardown_is_the_end_of_a_launch(workload: str) -> None:
+    (block,) = probe.ask(f"workload={workload}", "samples=3", "warmup=1", "blocks=1").blocks
+    assert block.outcomes == {"ok": 3}
+    before_the_end = block.columns["reaped_ns"] - block.columns["teardown_ns"]
+    assert (before_the_end >= block.columns["task_runs_ns"]).all()
+
+
+def test_without_the_childs_stamps_there_is_no_teardown() -> None:
+    (block,) = probe.ask("workload=namespaces.none", "stages=parent", "samples=3", "blocks=1").blocks
+    assert len(present(block, "teardown_ns")) == len(present(block, "task_runs_ns")) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+def test_an_ordinary_user_is_told_why_not(tmp_path: Path) -> None:
+    program = tmp_path / "probe-static"
+    shutil.copy(probe.executable(), program)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder == Path("/tmp"):
+            break
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
+
+    def become_nobody() -> None:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    answer = probe.ask("workload=namespaces.net", "samples=3", program=program, before=become_nobody)
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert "CAP_SYS_ADMIN" in answer.done.reason
+    described = subprocess.check_output([program, "--describe"], user=NOBODY, group=NOBODY, text=True)
+    assert "only a process with CAP_SYS_ADMIN" in described
