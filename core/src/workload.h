@@ -98,6 +98,7 @@ struct workload {
 #define AXES_PARENT                                                                                          \
     "page_kind", "pages", "parent_bytes", "vmas", "vma_kind", "open_files", "file_kind", "parent_threads",   \
         "thread_state", "mlockall", "sched_class"
+#define AXES_CLOSE "nofile", "close_files"
 #define AXES_COLD "launch_number", "after"
 #define AXES_SPIN "call_spin_ns", "stamp_spin_ns", "child_spin_ns"
 

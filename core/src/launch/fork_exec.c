@@ -14,6 +14,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid = fork();
     if (pid == 0) {
         launch_task_runs(bench);
+        launch_close_files(bench, bench->stamps_fd);
         execve(bench->program.path, bench->program.arguments, environ);
         bench->stamps->child_error = errno;
         _exit(127);
@@ -28,7 +29,7 @@ const struct workload launch_fork_exec = {
     .family = "new_program",
     .summary = "fork(), the child execs a program, waitpid()",
     .columns = LAUNCH_COLUMNS,
-    .axes = EXEC_AXES,
+    .axes = FORK_EXEC_AXES,
     .has_temperature = true,
     .prepare = launch_prepare_program,
     .clone = &LIBRARY_FORK,

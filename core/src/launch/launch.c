@@ -33,9 +33,12 @@ const struct column LAUNCH_COLUMNS[] = {
 };
 
 const char *const LAUNCH_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, NULL};
-const char *const FORK_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, "process_ending", NULL};
+const char *const FORK_AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN, AXES_COLD,
+                                 AXES_CLOSE, "process_ending", NULL};
 const char *const EXEC_AXES[] = {AXES_PLACE,      AXES_PARENT, AXES_COLD, "call_spin_ns",
                                  "stamp_spin_ns", "program",   NULL};
+const char *const FORK_EXEC_AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CLOSE,
+                                      "call_spin_ns", "stamp_spin_ns", "program", NULL};
 const struct null_reason NO_NEW_PROGRAM[] = {{"image_runs_ns", "no new program is started"}, {NULL, NULL}};
 
 /* glibc lets the kernel keep the child's thread id in its TLS; musl asks it afterwards. */

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "clock/clock.h"
+#include "parent/parent.h"
 #include "workload.h"
 
 extern const struct column LAUNCH_COLUMNS[];
 extern const char *const LAUNCH_AXES[];
 extern const char *const FORK_AXES[];
 extern const char *const EXEC_AXES[];
+extern const char *const FORK_EXEC_AXES[];
 extern const struct null_reason NO_NEW_PROGRAM[];
 extern const struct clone_facts LIBRARY_FORK;
 extern const struct clone_facts LIBRARY_VFORK;
@@ -56,8 +58,16 @@ static inline void launch_before_exit(const struct bench *bench) {
     }
 }
 
+/* What daemons do in a new child, in a task with descriptors of its own; `kept` stays open, -1: none does. */
+static inline void launch_close_files(const struct bench *bench, int kept) {
+    if (bench->request->close_files != CLOSE_NONE) {
+        parent_close_files(bench, kept);
+    }
+}
+
 /* Ends a forked child that has its own copy of the memory. */
 __attribute__((noreturn)) static inline void launch_child_ends(const struct bench *bench) {
+    launch_close_files(bench, -1);
     launch_before_exit(bench);
     if (bench->request->process_ending == PROCESS_EXIT) {
         exit(0);

@@ -14,13 +14,15 @@ struct limits_need {
     int64_t commit_bytes;  /* private writable memory, which a fork commits once more */
     int64_t locked_bytes;  /* memory that stays resident (RLIMIT_MEMLOCK) */
     int64_t areas;         /* VMAs of one process */
-    int64_t descriptors;   /* of one process; 0 or the highest limit that will be set */
+    int64_t descriptors;   /* of one process, beside its own */
     int64_t files;         /* distinct open files */
     int64_t huge_pages;    /* reserved ones of the default size */
 };
 
-/* Room that is never used: the machine must go on working beside us. */
-enum { LIMITS_MARGIN_BYTES = 128 << 20 };
+enum {
+    LIMITS_MARGIN_BYTES = 128 << 20, /* never used: the machine must go on working beside us */
+    LIMITS_OWN_DESCRIPTORS = 64      /* room for the probe's own, beside what is asked for */
+};
 
 /* Compares the need with MemAvailable, cgroup memory and pids (v1 and v2), overcommit, reserved huge pages,
  * max_map_count, nr_open, file-max, threads-max, RLIMIT_AS, RLIMIT_MEMLOCK and RLIMIT_NPROC. `root` is "" but

@@ -6,9 +6,8 @@
 #include "sys/sys.h"
 
 enum {
-    OWN_AREAS = 128,      /* VMAs that the probe has by itself, and what a thread or an exec adds */
-    OWN_DESCRIPTORS = 64, /* room for the probe's own */
-    SPARE_FILES = 4096    /* left for the machine */
+    OWN_AREAS = 128,   /* VMAs that the probe has by itself, and what a thread or an exec adds */
+    SPARE_FILES = 4096 /* left for the machine */
 };
 
 static int check_areas(const char *root, const struct limits_need *need, struct reason *reason) {
@@ -25,12 +24,12 @@ static int check_areas(const char *root, const struct limits_need *need, struct 
 
 static int check_files(const char *root, const struct limits_need *need, struct reason *reason) {
     int64_t most = limits_read_number(root, "/proc/sys/fs/nr_open");
-    if (need->descriptors > 0 && most >= 0 && need->descriptors + OWN_DESCRIPTORS > most) {
+    if (need->descriptors > 0 && most >= 0 && need->descriptors + LIMITS_OWN_DESCRIPTORS > most) {
         return reason_set(reason, -EAGAIN,
                           "needs %" PRId64
                           " descriptors and %d of the probe's own, but fs.nr_open is %" PRId64
                           "; raise it with sysctl fs.nr_open=N",
-                          need->descriptors, OWN_DESCRIPTORS, most);
+                          need->descriptors, LIMITS_OWN_DESCRIPTORS, most);
     }
     most = limits_read_number(root, "/proc/sys/fs/file-max");
     int64_t used = limits_read_number(root, "/proc/sys/fs/file-nr");

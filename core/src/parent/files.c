@@ -8,7 +8,7 @@
 #include "parent/parts.h"
 #include "sys/sys.h"
 
-enum { OWN_DESCRIPTORS = 64, MOST_CLOSED_EACH = 10000000 };
+enum { MOST_CLOSED_EACH = 10000000 };
 
 /* Sets the soft limit of descriptors; the hard one is raised where that is permitted. */
 static int set_limit(int64_t wanted, struct reason *reason) {
@@ -47,7 +47,7 @@ int parent_files_build(struct bench *bench, struct reason *reason) {
     if (request->open_files == 0) {
         return 0;
     }
-    int64_t wanted = request->open_files + OWN_DESCRIPTORS;
+    int64_t wanted = request->open_files + LIMITS_OWN_DESCRIPTORS;
     int error = 0;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || (int64_t)limit.rlim_cur < wanted) {
         error = set_limit(wanted, reason);
@@ -63,10 +63,10 @@ int parent_files_build(struct bench *bench, struct reason *reason) {
 
 int parent_files_limit(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
-    if (request->nofile > 0 && request->nofile < request->open_files + OWN_DESCRIPTORS) {
+    if (request->nofile > 0 && request->nofile < request->open_files + LIMITS_OWN_DESCRIPTORS) {
         return reason_set(reason, -EOPNOTSUPP,
                           "nofile=%lld leaves no room for open_files=%lld and %d of the probe's own",
-                          (long long)request->nofile, (long long)request->open_files, OWN_DESCRIPTORS);
+                          (long long)request->nofile, (long long)request->open_files, LIMITS_OWN_DESCRIPTORS);
     }
     int error = request->nofile > 0 ? set_limit(request->nofile, reason) : 0;
     struct rlimit limit;

@@ -43,7 +43,10 @@ void parent_need(const struct request *request, struct limits_need *need) {
     need_memory(request, need);
     need->areas = request->vmas + 2 * request->parent_threads;
     need->files = request->file_kind == FILE_DISTINCT ? request->open_files : 0;
-    need->descriptors = request->nofile > request->open_files ? request->nofile : request->open_files;
+    /* The limit that is set contains the probe's own descriptors, the number of open files does not. */
+    need->descriptors = request->nofile - LIMITS_OWN_DESCRIPTORS > request->open_files
+                            ? request->nofile - LIMITS_OWN_DESCRIPTORS
+                            : request->open_files;
     need->memory_bytes += request->vmas * AREA_BYTES + request->open_files * FILE_BYTES +
                           request->parent_threads * THREAD_KERNEL_BYTES;
     if (request->vma_kind == VMA_TOUCHED) {
