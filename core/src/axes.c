@@ -1,5 +1,6 @@
 /* Every key a driver is asked with. A choice lists its values in the order of its enum in options.h. */
 #include "clocks/clocks.h"
+#include "launch/thread_stack.h"
 #include "options.h"
 #include "parent/parent.h"
 
@@ -76,11 +77,13 @@ const struct option OPTIONS[] = {
     CHOICE(stages, STAGES, NULL, "all stages, or the parent's stamps only (the new task stamps nothing)"),
     CHOICE(detached, NO_YES, NULL, "whether the thread is detached: nobody joins it"),
     BYTES(stack_bytes, 0, "size of the new task's stack; 0: what the library gives"),
-    CHOICE(stack_kind, STACK_KINDS, NULL,
+    CHOICE(stack_kind, STACK_KINDS, thread_stack_kind_available,
            "where the thread's stack comes from: the library, or us, in 4 KiB or huge pages"),
-    CHOICE(guard, GUARDS, NULL, "the guard area below the thread's stack: as the library makes it, or none"),
-    CHOICE(stack_cache, STACK_CACHES, NULL,
-           "whether the library may reuse the stack of a thread that has gone"),
+    CHOICE(guard, GUARDS, NULL,
+           "the guard area below the thread's stack: as the library makes it, or none; a stack of ours has "
+           "none"),
+    CHOICE(stack_cache, STACK_CACHES, thread_stack_cache_available,
+           "whether the stack of a thread that has gone is used again, or each thread gets an untouched one"),
     CHOICE(thread_ending, THREAD_ENDINGS, NULL,
            "how the thread ends: its function returns, or calls pthread_exit"),
     CHOICE(process_ending, PROCESS_ENDINGS, NULL,

@@ -14,6 +14,8 @@
 #include "launch/guardian.h"
 #include "measure.h"
 
+enum { FIRST_WORD = 3 }; /* after --fd N */
+
 static const char USAGE[] = "usage: probe --describe | --calibrate | --fd N key=value...\n";
 
 static int usage(void) {
@@ -49,14 +51,33 @@ static const char *status_of(int error, bool preparing) {
     }
 }
 
-static int answer(int fd, int count, char **words) {
+/* The C library reads its tunables when it starts, so a condition made of them needs a fresh start. Returns
+ * only if there is nothing to do (0) or it failed (-errno). */
+static int restart_with(const char *tunables, char **argv) {
+    static const char NAME[] = "GLIBC_TUNABLES";
+    char all[1024];
+    const char *now = getenv(NAME);
+    if (now != NULL && strstr(now, tunables) != NULL) {
+        return 0;
+    }
+    snprintf(all, sizeof all, "%s%s%s", now != NULL ? now : "", now != NULL ? ":" : "", tunables);
+    if (setenv(NAME, all, 1) == 0) {
+        execv("/proc/self/exe", argv);
+    }
+    return -errno;
+}
+
+static int answer(int fd, int count, char **argv) {
     /* On the stack, not static: see struct program. */
     struct request request;
     struct reason reason = {""};
     struct measurement measurement;
     memset(&measurement, 0, sizeof measurement);
     bool preparing = true;
-    int error = options_parse(count, words, &request, &reason);
+    int error = options_parse(count, argv + FIRST_WORD, &request, &reason);
+    if (error == 0 && request.workload->tunables != NULL && request.workload->tunables(&request) != NULL) {
+        error = restart_with(request.workload->tunables(&request), argv);
+    }
     if (error == 0) {
         error = measure_prepare(&measurement, &request, &reason);
     }
@@ -107,5 +128,5 @@ int main(int argc, char **argv) {
         dprintf(STDERR_FILENO, "probe: nobody reads descriptor %ld: %s\n", fd, strerror(-error));
         return 1;
     }
-    return answer((int)fd, argc - 3, argv + 3);
+    return answer((int)fd, argc - FIRST_WORD, argv);
 }
