@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
 
 DEFAULT_PLAN = "default"
+# A budget that the user named is kept; a plan's own one may be exceeded so far for enough processes.
+PLAN_STRETCH = 1.5
 DEFAULT_OUT = "clonometer-run.parquet"
 
 _EXAMPLES = examples(
@@ -209,7 +211,7 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
             drivers,
             out=outputs.out,
             seed=wish.seed,
-            scheduler=RoundsScheduler(wish.seed, plan.budget_seconds),
+            scheduler=RoundsScheduler(wish.seed, plan.budget_seconds, PLAN_STRETCH if wish.budget_s is None else 1.0),
             progress=make_progress(),
             command=wish.command(),
             force=outputs.force,
