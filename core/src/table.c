@@ -15,6 +15,9 @@ extern const struct workload launch_fork_exec, launch_posix_spawn;
 extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
 extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
+extern const struct workload wake_pipe, wake_futex, wake_thread_futex, wake_thread_condvar;
+extern const struct workload memcpy_private;
+extern const struct workload teardown_exit, teardown_kill, teardown_zombies;
 
 const struct workload *const WORKLOADS[] = {
     &launch_fork,
@@ -62,6 +65,14 @@ const struct workload *const WORKLOADS[] = {
     &clock_rdtsc,
     &clock_rdtscp,
     &clock_across_cpus,
+    &wake_pipe,
+    &wake_futex,
+    &wake_thread_futex,
+    &wake_thread_condvar,
+    &memcpy_private,
+    &teardown_exit,
+    &teardown_kill,
+    &teardown_zombies,
     NULL,
 };
 

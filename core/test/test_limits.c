@@ -55,6 +55,11 @@ int main(void) {
     CHECK(strstr(reason.text, "8192 MiB") != NULL, "no number: %s", reason.text);
     CHECK(ask(0, 2000, &reason) == -EAGAIN && strstr(reason.text, "threads-max") != NULL, "%s", reason.text);
 
+    put("/proc/sys/kernel/pid_max", "1600\n");
+    CHECK(ask(0, 900, &reason) == -EAGAIN && strstr(reason.text, "pid_max, which is 1600") != NULL, "%s",
+          reason.text);
+    CHECK(ask(0, 800, &reason) == 0, "%s", reason.text);
+
     put("/sys/fs/cgroup/a/memory.max", "536870912\n");
     put("/sys/fs/cgroup/a/memory.current", "0\n");
     put("/sys/fs/cgroup/a/b/memory.max", "max\n");

@@ -38,5 +38,13 @@ int limits_check_tasks(const char *root, const char *cgroups, const struct limit
                           "; raise it with sysctl kernel.threads-max=N",
                           need->tasks, threads);
     }
+    /* Numbers of tasks that other programs need too: they could start nothing any more. */
+    int64_t numbers = limits_read_number(root, "/proc/sys/kernel/pid_max");
+    if (numbers >= 0 && numbers / 2 < need->tasks) {
+        return reason_set(reason, -EAGAIN,
+                          "needs %" PRId64 " tasks, more than half of kernel.pid_max, which is %" PRId64
+                          "; raise it with sysctl kernel.pid_max=N",
+                          need->tasks, numbers);
+    }
     return 0;
 }
