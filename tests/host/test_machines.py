@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 
 import pytest
 
@@ -246,3 +247,27 @@ def test_unlimited_limits(machine):
     assert facts["limit.stack_bytes"] is None
     assert "lacks.limit.stack_bytes" not in facts
     assert facts["lacks.limit.nproc"] == "/proc/self/limits has no 'Max processes'"
+
+
+def test_what_holds_idle_and_ticks_back(laptop):
+    laptop.write({f"{CPU}/nohz_full": "(null)", f"{CPU}/cpu0/cpufreq/energy_performance_preference": "power"})
+    (laptop.root / "dev").mkdir()
+    latency = laptop.root / "dev/cpu_dma_latency"
+    latency.write_bytes((2_000_000_000).to_bytes(4, sys.byteorder))
+    facts = collect(laptop.root)
+    assert (facts["cpu.nohz_full"], facts["cpufreq.preference"]) == ("", "power")
+    assert facts["cpuidle.latency_limit_us"] is None
+    assert "lacks.cpuidle.latency_limit_us" not in facts
+    laptop.write({f"{CPU}/nohz_full": "4-7"})
+    latency.write_bytes((10).to_bytes(4, sys.byteorder))
+    facts = collect(laptop.root)
+    assert (facts["cpu.nohz_full"], facts["cpuidle.latency_limit_us"]) == ("4-7", 10)
+
+
+def test_swap_in_use_and_tasks_that_wait(laptop):
+    meminfo = "MemTotal:  16384 kB\nMemAvailable:   8192 kB\nSwapTotal: 1024 kB\nSwapFree: 1000 kB"
+    pressure = "some avg10=12.50 avg60=1.00 avg300=0.10 total=99\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0"
+    laptop.write({"proc/meminfo": meminfo, "proc/pressure/cpu": pressure})
+    facts = collect(laptop.root)
+    assert facts["memory.swap_used_bytes"] == 24 << 10
+    assert facts["load.cpu_pressure"] == pytest.approx(0.125)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 
 from clonometer.host.registry import register
@@ -131,6 +132,12 @@ def _isolated(source: Source) -> str:
     return source.text(f"{_CPU}/isolated")
 
 
+@register("cpu.nohz_full", "text", "the kernel's list of CPUs without a tick; empty: none")
+def _nohz_full(source: Source) -> str:
+    content = source.text(f"{_CPU}/nohz_full")
+    return "" if content == "(null)" else content
+
+
 def _caches(source: Source) -> dict[tuple[int, str], int]:
     """Sizes in bytes by level and type."""
     folder = f"{_CPU}/cpu{online_cpus(source)[0]}/cache"
@@ -189,6 +196,11 @@ def _frequency_governor(source: Source) -> str:
     return _cpufreq(source, "scaling_governor")
 
 
+@register("cpufreq.preference", "text", "what the hardware is told to prefer, from performance to power")
+def _frequency_preference(source: Source) -> str:
+    return _cpufreq(source, "energy_performance_preference")
+
+
 @register("cpufreq.min_khz", "int", "lowest frequency of the hardware", unit="kHz")
 def _frequency_min(source: Source) -> int:
     return int(_cpufreq(source, "cpuinfo_min_freq"))
@@ -224,3 +236,17 @@ def _idle_states(source: Source) -> list[str]:
     folder = f"{_CPU}/cpu{online_cpus(source)[0]}/cpuidle"
     states = sorted(source.names(folder, "state"), key=lambda name: int(name.removeprefix("state")))
     return [f"{source.text(f'{folder}/{state}/name')}:{source.text(f'{folder}/{state}/latency')}" for state in states]
+
+
+# PM_QOS_CPU_LATENCY_DEFAULT_VALUE in include/linux/pm_qos.h: nobody asked for less.
+_NO_LATENCY_LIMIT_US = 2_000_000_000
+
+
+@register("cpuidle.latency_limit_us", "int", "exit latency allowed by cpu_dma_latency, in us", null="no limit")
+def _latency_limit(source: Source) -> int | None:
+    # To open it for reading asks for nothing: the kernel adds a wish of the default value until it is closed.
+    content = source.bytes("/dev/cpu_dma_latency")
+    if len(content) != 4:
+        raise Lack(f"/dev/cpu_dma_latency gives {len(content)} bytes, not 4")
+    limit_us = int.from_bytes(content, sys.byteorder, signed=True)
+    return None if limit_us >= _NO_LATENCY_LIMIT_US or limit_us < 0 else limit_us

@@ -28,6 +28,11 @@ def _swap(source: Source) -> int:
     return _meminfo(source, "SwapTotal")
 
 
+@register("memory.swap_used_bytes", "int", "of it in use, when the run started", unit="bytes")
+def _swap_used(source: Source) -> int:
+    return max(_swap(source) - _meminfo(source, "SwapFree"), 0)
+
+
 @register("memory.overcommit", "int", "0 heuristic, 1 always, 2 never")
 def _overcommit(source: Source) -> int:
     return source.integer("/proc/sys/vm/overcommit_memory")
