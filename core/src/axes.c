@@ -103,8 +103,12 @@ const struct option OPTIONS[] = {
     CHOICE(mlockall, NO_YES, NULL, "whether the parent has locked its memory, present and future"),
     COUNT_FROM_1(launch_number, 1, "which launch of the fresh process the cold sample is: 1 is the first"),
     CHOICE(after, AFTER, NULL, "a launch of another kind that the fresh process made before"),
-    COUNT_FROM_1(concurrency, 1, "launchers that launch at the same time"),
-    CHOICE(launchers, LAUNCHERS, NULL, "what the launchers are: threads of one process, or processes"),
+    COUNT_FROM_1(concurrency, 1,
+                 "launchers that launch at the same time; pinned ones each with their children on one CPU, "
+                 "spread over all"),
+    CHOICE(
+        launchers, LAUNCHERS, NULL,
+        "what the launchers are: threads of one process, or processes that each have the parent's condition"),
     CHOICE(sched_class, SCHED_CLASSES, parent_sched_class_available,
            "scheduling class of parent and child; real-time ones at their lowest priority"),
     BYTES(child_bytes, 0, "memory that the child writes before it ends"),

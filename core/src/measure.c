@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "clock/clock.h"
+#include "crew/crew.h"
+#include "rows.h"
 #include "samples/samples.h"
 #include "sys/sys.h"
 
@@ -13,24 +14,8 @@ enum {
     SCRATCH_BYTES = 64 << 10, /* holds /proc/self/maps and every header */
     ROUNDING_BYTES = 1024,
     LATER_WARMUP = 3,   /* launches before each later block: they meet what settling left cold */
-    FEWEST_ROWS = 3,    /* a block holds at least these, whatever its time limit */
     SETTLE_NS = 1000000 /* lets deferred kernel work (RCU freeing) end before the next block */
 };
-
-static int64_t timespec_ns(struct timespec time) {
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-static int64_t monotonic_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return timespec_ns(now);
-}
-
-static int64_t cpu_ns(const struct rusage *usage) {
-    return ((int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
-           ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
-}
 
 static int64_t cold_blocks(const struct request *request) {
     return request->workload->has_temperature && request->cold ? 1 : 0;
@@ -41,34 +26,43 @@ static int64_t warm_blocks(const struct request *request) {
 }
 
 static int map_all(struct measurement *measurement, const struct request *request) {
+    struct bench *bench = &measurement->bench;
+    struct arena *arena = &measurement->arena;
     int64_t cold = cold_blocks(request);
     int64_t warm = warm_blocks(request);
-    size_t sample_bytes = (size_t)(cold + warm * request->samples) * sizeof(struct sample);
+    size_t launchers = (size_t)request->concurrency;
+    size_t sample_bytes = (size_t)(cold + warm * request->samples) * launchers * sizeof(struct sample);
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
-    struct arena arena;
-    size_t parent_bytes = parent_shared_bytes(request);
-    int error = arena_map(&arena, sample_bytes + block_bytes + parent_bytes + sizeof(struct sys_cpus) +
-                                      SCRATCH_BYTES + ROUNDING_BYTES);
+    size_t parent_bytes = parent_shared_bytes(request) * launchers;
+    size_t stamp_bytes = launchers * STAMP_PAGE_BYTES;
+    int error =
+        arena_map(arena, stamp_bytes + sample_bytes + block_bytes + parent_bytes + crew_bytes(request) +
+                             sizeof(struct sys_cpus) + SCRATCH_BYTES + ROUNDING_BYTES);
     if (error != 0) {
         return error;
     }
-    measurement->bench.stamps_fd = arena.fd;
-    measurement->bench.stamps = arena_take(&arena, sizeof *measurement->bench.stamps);
-    measurement->scratch = arena_take(&arena, SCRATCH_BYTES);
+    bench->stamps_fd = arena->fd;
+    bench->stamps = arena_take(arena, stamp_bytes);
+    measurement->scratch = arena_take(arena, SCRATCH_BYTES);
     measurement->scratch_bytes = SCRATCH_BYTES;
-    measurement->blocks = arena_take(&arena, block_bytes);
-    measurement->bench.affinity = arena_take(&arena, sizeof *measurement->bench.affinity);
-    measurement->bench.parent.shared = arena_take(&arena, parent_bytes);
-    struct sample *samples = arena_take(&arena, sample_bytes);
+    measurement->blocks = arena_take(arena, block_bytes);
+    bench->affinity = arena_take(arena, sizeof *bench->affinity);
+    bench->parent.shared = arena_take(arena, parent_bytes);
+    measurement->crew = launchers > 1 ? arena_take(arena, crew_bytes(request)) : NULL;
+    struct sample *samples = arena_take(arena, sample_bytes);
     if (samples == NULL) {
         return -ENOMEM;
     }
     for (int64_t i = 0; i < cold + warm; i++) {
-        measurement->blocks[i].samples = i < cold ? samples : samples + cold + (i - cold) * request->samples;
+        int64_t earlier = i < cold ? 0 : cold + (i - cold) * request->samples;
+        measurement->blocks[i].samples = samples + earlier * request->concurrency;
     }
     /* A child that execs reports a failure through the stamp page even when it stamps nothing. */
-    return arena_keep_from_children(&arena,
-                                    !measurement->bench.stamp_child && request->workload->prepare == NULL);
+    measurement->children_stamp = bench->stamp_child || request->workload->prepare != NULL;
+    /* Launchers that are processes need the arena; they keep it from their own children. */
+    return measurement->crew != NULL && request->launchers == LAUNCHERS_PROCESSES
+               ? 0
+               : arena_keep_from_children(arena, !measurement->children_stamp);
 }
 
 static int place(struct measurement *measurement, const struct request *request, struct reason *reason) {
@@ -102,9 +96,13 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     error = map_all(measurement, request);
     if (error != 0) {
         return reason_set(reason, error, "memory for %lld samples cannot be mapped: %s",
-                          (long long)request->samples * request->blocks, strerror(-error));
+                          (long long)request->samples * request->blocks * request->concurrency,
+                          strerror(-error));
     }
     error = place(measurement, request, reason);
+    if (error == 0 && measurement->crew != NULL) {
+        return crew_start(measurement->crew, measurement, reason);
+    }
     if (error == 0 && request->workload->prepare != NULL) {
         error = request->workload->prepare(bench, reason);
     }
@@ -116,29 +114,6 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
         request->workload->finish(bench);
     }
     return error;
-}
-
-static void launch_as(struct bench *bench, const struct workload *workload, struct sample *sample) {
-    struct stamps *stamps = bench->stamps;
-    memset(stamps, 0, sizeof *stamps);
-    stamps->task_cpu = -1;
-    stamps->image_cpu = -1;
-    sample->cpu_child = -1;
-    int error = workload->launch(bench, sample);
-    sample->error = -error;
-    if (error != 0) {
-        /* Half a launch has no durations. */
-        sample->call_returns = 0;
-        sample->reaped = 0;
-        return;
-    }
-    sample->task_runs = stamps->task_ticks;
-    sample->image_runs = stamps->image_ticks;
-    sample->cpu_child = stamps->task_cpu >= 0 ? stamps->task_cpu : stamps->image_cpu;
-}
-
-static void launch_once(struct bench *bench, struct sample *sample) {
-    launch_as(bench, bench->request->workload, sample);
 }
 
 static void add_cpu(struct block *block, int32_t cpu) {
@@ -158,7 +133,7 @@ static void measure_frequency(const struct measurement *measurement, struct bloc
         add_cpu(block, block->samples[i].cpu_before);
         add_cpu(block, block->samples[i].cpu_child);
     }
-    if (measurement->bench.request->placement == PLACEMENT_PINNED) {
+    if (measurement->bench.request->placement == PLACEMENT_PINNED && measurement->crew == NULL) {
         block->cpus = 0;
         add_cpu(block, (int32_t)clock_read().cpu);
         block->effective_mhz[0] = clock_effective_mhz();
@@ -170,41 +145,29 @@ static void measure_frequency(const struct measurement *measurement, struct bloc
     sys_allow(&measurement->allowed);
 }
 
-static int measure_block(struct measurement *measurement, struct block *block, int64_t rows) {
-    struct bench *bench = &measurement->bench;
-    struct rusage before[2];
-    struct rusage after[2];
+static int measure_alone(struct measurement *measurement, struct block *block, int64_t rows) {
+    struct usage before;
+    struct usage after;
     parent_facts_read(&block->parent, measurement->scratch, measurement->scratch_bytes);
-    getrusage(RUSAGE_SELF, &before[0]);
-    getrusage(RUSAGE_CHILDREN, &before[1]);
-    int64_t limit_ticks =
-        (int64_t)((unsigned __int128)bench->request->block_limit_ns * clock_used.hz / 1000000000U);
-    int64_t wall_start = monotonic_ns();
+    usage_read(&before);
+    int64_t wall_start = rows_monotonic_ns();
     block->start_ticks = clock_read().ticks;
-    for (block->rows = 0; block->rows < rows;) {
-        int error = parent_before_launch(bench);
-        if (error != 0) {
-            return error;
-        }
-        struct sample *sample = &block->samples[block->rows++];
-        launch_once(bench, sample);
-        if (limit_ticks > 0 && block->rows >= FEWEST_ROWS &&
-            (int64_t)(clock_read().ticks - block->start_ticks) > limit_ticks) {
-            break;
-        }
+    int error = rows_measure(&measurement->bench, block->samples, rows, &block->rows);
+    block->wall_ns = rows_monotonic_ns() - wall_start;
+    usage_read(&after);
+    usage_add(&block->usage, &before, &after);
+    return error;
+}
+
+static int measure_block(struct measurement *measurement, struct block *block, int64_t rows,
+                         struct reason *reason) {
+    int error = measurement->crew != NULL ? crew_measure(measurement->crew, block, rows, reason)
+                                          : measure_alone(measurement, block, rows);
+    if (error == 0) {
+        measure_frequency(measurement, block);
+        measurement->block_count++;
     }
-    block->wall_ns = monotonic_ns() - wall_start;
-    getrusage(RUSAGE_SELF, &after[0]);
-    getrusage(RUSAGE_CHILDREN, &after[1]);
-    block->minor_faults = after[0].ru_minflt - before[0].ru_minflt;
-    block->major_faults = after[0].ru_majflt - before[0].ru_majflt;
-    block->voluntary_switches = after[0].ru_nvcsw - before[0].ru_nvcsw;
-    block->involuntary_switches = after[0].ru_nivcsw - before[0].ru_nivcsw;
-    block->self_cpu_ns = cpu_ns(&after[0]) - cpu_ns(&before[0]);
-    block->children_cpu_ns = cpu_ns(&after[1]) - cpu_ns(&before[1]);
-    measure_frequency(measurement, block);
-    measurement->block_count++;
-    return 0;
+    return error;
 }
 
 static void settle(void) {
@@ -212,39 +175,24 @@ static void settle(void) {
     nanosleep(&pause, NULL);
 }
 
-/* One launch that is thrown away. */
-static int launch_and_forget(struct measurement *measurement, const struct workload *workload) {
+/* Launches that are thrown away; `limited`: no longer than a block may last. */
+static int forget(struct measurement *measurement, const struct workload *workload, int64_t launches,
+                  bool limited, struct reason *reason) {
     struct sample *scrap = measurement->blocks[measurement->block_count].samples;
-    int error = parent_before_launch(&measurement->bench);
-    if (error == 0) {
-        launch_as(&measurement->bench, workload, scrap);
-        memset(scrap, 0, sizeof *scrap);
-    }
-    return error;
+    return measurement->crew != NULL ? crew_forget(measurement->crew, workload, launches, limited, reason)
+                                     : rows_forget(&measurement->bench, workload, launches, limited, scrap);
 }
 
 /* What the fresh process has launched before its cold sample: one of another kind, some of its own. */
-static int live_before_cold(struct measurement *measurement) {
+static int live_before_cold(struct measurement *measurement, struct reason *reason) {
     static const char *const KINDS[] = {NULL, "launch.fork", "launch.vfork", "launch.pthread"};
     const struct request *request = measurement->bench.request;
     int error = request->after == AFTER_NONE
                     ? 0
-                    : launch_and_forget(measurement, workload_find(KINDS[request->after]));
-    for (int64_t i = 1; error == 0 && i < request->launch_number; i++) {
-        error = launch_and_forget(measurement, request->workload);
-    }
-    return error;
-}
-
-/* Warm-up launches are made like measured ones and thrown away, within the time limit of a block. */
-static int warm_up(struct measurement *measurement, int64_t launches) {
-    const struct request *request = measurement->bench.request;
-    int64_t end_ns = request->block_limit_ns > 0 ? monotonic_ns() + request->block_limit_ns : INT64_MAX;
-    int error = 0;
-    for (int64_t i = 0; error == 0 && i < launches && monotonic_ns() < end_ns; i++) {
-        error = launch_and_forget(measurement, request->workload);
-    }
-    return error;
+                    : forget(measurement, workload_find(KINDS[request->after]), 1, false, reason);
+    return error != 0 || request->launch_number <= 1
+               ? error
+               : forget(measurement, request->workload, request->launch_number - 1, false, reason);
 }
 
 int measure_run(struct measurement *measurement, struct reason *reason) {
@@ -253,22 +201,26 @@ int measure_run(struct measurement *measurement, struct reason *reason) {
     int error = 0;
     if (cold_blocks(request) > 0) {
         measurement->blocks[0].temperature = "cold";
-        error = live_before_cold(measurement);
-        error = error != 0 ? error : measure_block(measurement, &measurement->blocks[0], 1);
+        error = live_before_cold(measurement, reason);
+        error = error != 0 ? error : measure_block(measurement, &measurement->blocks[0], 1, reason);
     }
     for (int64_t i = 0; error == 0 && i < warm_blocks(request); i++) {
         struct block *block = &measurement->blocks[measurement->block_count];
         settle();
         block->temperature = request->workload->has_temperature ? "warm" : NULL;
-        error = warm_up(measurement, warmup);
+        /* Warm-up launches are made like measured ones, within the time limit of a block. */
+        error = forget(measurement, request->workload, warmup, true, reason);
         warmup = warmup < LATER_WARMUP ? warmup : LATER_WARMUP;
-        error = error != 0 ? error : measure_block(measurement, block, request->samples);
+        error = error != 0 ? error : measure_block(measurement, block, request->samples, reason);
     }
-    if (request->workload->finish != NULL) {
+    if (measurement->crew != NULL) {
+        crew_end(measurement->crew);
+    } else if (request->workload->finish != NULL) {
         request->workload->finish(&measurement->bench);
     }
     parent_end(&measurement->bench);
-    return error != 0 ? reason_set(reason, error, "the parent's memory cannot be kept in its state: %s",
-                                   strerror(-error))
-                      : 0;
+    return error != 0 && reason->text[0] == '\0'
+               ? reason_set(reason, error, "the parent's memory cannot be kept in its state: %s",
+                            strerror(-error))
+               : error;
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "parent/parent.h"
+#include "rows.h"
+#include "samples/samples.h"
 #include "sys/sys.h"
 #include "workload.h"
 
@@ -17,12 +19,7 @@ struct block {
     int64_t rows;
     uint64_t start_ticks; /* the zero of start_ns */
     int64_t wall_ns;      /* CLOCK_MONOTONIC */
-    int64_t minor_faults;
-    int64_t major_faults;
-    int64_t voluntary_switches;
-    int64_t involuntary_switches;
-    int64_t self_cpu_ns;
-    int64_t children_cpu_ns;
+    struct usage usage;
     struct parent_facts parent;
     int cpus; /* how many of the following are filled */
     int32_t cpu[MEASURE_MOST_CPUS];
@@ -31,6 +28,9 @@ struct block {
 
 struct measurement {
     struct bench bench;
+    struct arena arena;
+    bool children_stamp; /* whether children need the stamp pages */
+    struct crew *crew;   /* NULL: a single launcher, this task */
     struct block *blocks;
     int64_t block_count; /* finished blocks */
     char *scratch;       /* shared memory for texts */

@@ -9,7 +9,7 @@
 
 #include "workload.h"
 
-enum { MOST_SAMPLES = 10000000, MOST_BLOCKS = 10000, MOST_EARLIER_LAUNCHES = 100000 };
+enum { MOST_SAMPLES = 10000000, MOST_BLOCKS = 10000, MOST_LAUNCHERS = 4096, MOST_EARLIER_LAUNCHES = 100000 };
 
 #ifndef CLONOMETER_LINKAGE
 #error "the build names the linkage"
@@ -122,10 +122,16 @@ static int check_request(struct request *request, struct reason *reason) {
         return reason_set(reason, -EINVAL, "linkage=%s was asked of the %s probe", request->linkage,
                           options_linkage());
     }
+    if (request->concurrency < 1 || request->concurrency > MOST_LAUNCHERS) {
+        return reason_set(reason, -EINVAL, "concurrency=%lld: from 1 to %d", (long long)request->concurrency,
+                          MOST_LAUNCHERS);
+    }
     if (request->blocks > MOST_BLOCKS || request->samples < 1 || request->samples > MOST_SAMPLES ||
-        request->samples * request->blocks > MOST_SAMPLES) {
-        return reason_set(reason, -EINVAL, "samples=%lld in blocks=%lld: at least 1, at most %d together",
-                          (long long)request->samples, (long long)request->blocks, MOST_SAMPLES);
+        request->samples * request->blocks * request->concurrency > MOST_SAMPLES) {
+        return reason_set(reason, -EINVAL,
+                          "samples=%lld in blocks=%lld by %lld launchers: at least 1, at most %d together",
+                          (long long)request->samples, (long long)request->blocks,
+                          (long long)request->concurrency, MOST_SAMPLES);
     }
     if (request->clock_kind == CLOCK_KIND_TSC && (request->clock_hz < 1000000 || !CLOCK_HAS_TSC)) {
         return reason_set(reason, -EINVAL, "clock=tsc needs an x86-64 processor and clock_hz= as calibrated");

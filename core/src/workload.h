@@ -21,7 +21,8 @@ enum column_kind {
     COLUMN_SIGNED_NS,    /* the same, where a value below zero means something */
     COLUMN_COUNT,        /* int64_t; INT64_MIN is null */
     COLUMN_CPU,          /* int32_t; -1 is null */
-    COLUMN_ERRNO,        /* int32_t */
+    COLUMN_ERRNO,        /* int16_t, sent as i32 */
+    COLUMN_LAUNCHER,     /* the same, which of the launchers at work */
 };
 
 struct column {
@@ -62,6 +63,7 @@ struct bench {
     const struct request *request;
     struct stamps *stamps;
     int stamps_fd;
+    int stamps_offset; /* of `stamps` in that file */
     bool stamp_child;
     struct program program;
     struct parent parent;
@@ -99,6 +101,7 @@ struct workload {
     "page_kind", "pages", "parent_bytes", "vmas", "vma_kind", "open_files", "file_kind", "parent_threads",   \
         "thread_state", "mlockall", "sched_class"
 #define AXES_CLOSE "nofile", "close_files"
+#define AXES_CONCURRENCY "concurrency", "launchers"
 #define AXES_COLD "launch_number", "after"
 #define AXES_SPIN "call_spin_ns", "stamp_spin_ns", "child_spin_ns"
 

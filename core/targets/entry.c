@@ -2,7 +2,8 @@
  *
  * It runs before the C library has set itself up, so it uses nothing of it: no errno, no stack protector, no
  * relocated data of other objects. What to do stands in argv[1]: the clock ('t': TSC, 'm': CLOCK_MONOTONIC)
- * and the descriptor of the probe's stamp page. The clock is read first; the write comes after.
+ * and the descriptor of the probe's stamp pages, a colon, and where in them to write. The clock is read
+ * first; the write comes after.
  */
 #include <stdint.h>
 
@@ -83,6 +84,15 @@ struct kernel_time {
     int64_t nanoseconds;
 };
 
+/* The number at `*at`, which is moved past it; -1 where there is none. */
+static long read_number(const char **at) {
+    long number = **at >= '0' && **at <= '9' ? 0 : -1;
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        number = number * 10 + (**at - '0');
+    }
+    return number;
+}
+
 __attribute__((used)) void clonometer_stamp(const long *stack) {
     struct entry_stamp stamp = {0, 0};
     long argc = stack[0];
@@ -98,13 +108,13 @@ __attribute__((used)) void clonometer_stamp(const long *stack) {
         stamp.ticks = (uint64_t)now.seconds * 1000000000U + (uint64_t)now.nanoseconds;
         call4(CALL_GETCPU, (long)&stamp.cpu, 0, 0, 0);
     }
-    long fd = 0;
-    const char *digit = argv[1] + 1;
-    if (*digit < '0' || *digit > '9') {
+    const char *at = argv[1] + 1;
+    long fd = read_number(&at);
+    if (fd < 0 || *at++ != ':') {
         return;
     }
-    for (; *digit >= '0' && *digit <= '9'; digit++) {
-        fd = fd * 10 + (*digit - '0');
+    long offset = read_number(&at);
+    if (offset >= 0) {
+        call4(CALL_PWRITE64, fd, (long)&stamp, ENTRY_STAMP_BYTES, offset + ENTRY_OFFSET);
     }
-    call4(CALL_PWRITE64, fd, (long)&stamp, ENTRY_STAMP_BYTES, ENTRY_OFFSET);
 }

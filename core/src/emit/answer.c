@@ -62,6 +62,7 @@ static const char *column_type(enum column_kind kind) {
     switch (kind) {
     case COLUMN_CPU:
     case COLUMN_ERRNO:
+    case COLUMN_LAUNCHER:
         return "i32";
     case COLUMN_EACH:
         return "f64";
@@ -77,6 +78,7 @@ const char *answer_unit(enum column_kind kind) {
     case COLUMN_ERRNO:
         return "errno";
     case COLUMN_COUNT:
+    case COLUMN_LAUNCHER:
         return "count";
     default:
         return "ns";
@@ -84,7 +86,7 @@ const char *answer_unit(enum column_kind kind) {
 }
 
 static size_t column_width(enum column_kind kind) {
-    return kind == COLUMN_CPU || kind == COLUMN_ERRNO ? 4 : 8;
+    return kind == COLUMN_CPU || kind == COLUMN_ERRNO || kind == COLUMN_LAUNCHER ? 4 : 8;
 }
 
 static int64_t since(uint64_t ticks, uint64_t start) {
@@ -101,14 +103,20 @@ static void encode(const struct column *column, const struct sample *sample, uin
                    int64_t operations, unsigned char *at) {
     const char *field = (const char *)sample + column->offset;
     uint64_t ticks = 0;
+    int16_t tiny = 0;
     int32_t small = 0;
     int64_t wide = 0;
     double each = 0;
     switch (column->kind) {
     case COLUMN_CPU:
-    case COLUMN_ERRNO:
         memcpy(&small, field, sizeof small);
-        small = column->kind == COLUMN_CPU && small < 0 ? INT32_MIN : small;
+        small = small < 0 ? INT32_MIN : small;
+        memcpy(at, &small, sizeof small);
+        return;
+    case COLUMN_ERRNO:
+    case COLUMN_LAUNCHER:
+        memcpy(&tiny, field, sizeof tiny);
+        small = tiny;
         memcpy(at, &small, sizeof small);
         return;
     case COLUMN_EACH:
@@ -218,12 +226,12 @@ static void write_facts(struct json *json, const struct block *block) {
         }
     }
     json_close(json, '}');
-    json_int(json, "minor_faults", block->minor_faults);
-    json_int(json, "major_faults", block->major_faults);
-    json_int(json, "voluntary_switches", block->voluntary_switches);
-    json_int(json, "involuntary_switches", block->involuntary_switches);
-    json_int(json, "cpu_ns", block->self_cpu_ns);
-    json_int(json, "children_cpu_ns", block->children_cpu_ns);
+    json_int(json, "minor_faults", block->usage.minor_faults);
+    json_int(json, "major_faults", block->usage.major_faults);
+    json_int(json, "voluntary_switches", block->usage.voluntary_switches);
+    json_int(json, "involuntary_switches", block->usage.involuntary_switches);
+    json_int(json, "cpu_ns", block->usage.self_cpu_ns);
+    json_int(json, "children_cpu_ns", block->usage.children_cpu_ns);
     json_int(json, "vm_pte_bytes", block->parent.vm_pte_bytes);
     json_int(json, "rss_bytes", block->parent.rss_bytes);
     json_int(json, "vmas", block->parent.vmas);

@@ -22,12 +22,15 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap(bench, pid, sample);
 }
 
+static const char *const AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN,        AXES_COLD,
+                                   AXES_CLOSE, AXES_CONCURRENCY, "process_ending", NULL};
+
 const struct workload launch_fork = {
     .id = "launch.fork",
     .family = "same_image",
     .summary = "fork(), the child leaves, waitpid()",
     .columns = LAUNCH_COLUMNS,
-    .axes = FORK_AXES,
+    .axes = AXES,
     .has_temperature = true,
     .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_FORK,

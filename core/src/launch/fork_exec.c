@@ -24,12 +24,15 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap(bench, pid, sample);
 }
 
+static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CLOSE, AXES_CONCURRENCY,
+                                   "call_spin_ns", "stamp_spin_ns", "program", NULL};
+
 const struct workload launch_fork_exec = {
     .id = "launch.fork_exec",
     .family = "new_program",
     .summary = "fork(), the child execs a program, waitpid()",
     .columns = LAUNCH_COLUMNS,
-    .axes = FORK_EXEC_AXES,
+    .axes = AXES,
     .has_temperature = true,
     .prepare = launch_prepare_program,
     .clone = &LIBRARY_FORK,

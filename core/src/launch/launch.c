@@ -29,6 +29,7 @@ const struct column LAUNCH_COLUMNS[] = {
     {"cpu_after", COLUMN_CPU, IN_SAMPLE(cpu_after), NULL, NULL},
     {"cpu_child", COLUMN_CPU, IN_SAMPLE(cpu_child), NULL, NULL},
     {"errno", COLUMN_ERRNO, IN_SAMPLE(error), NULL, NULL},
+    {"launcher", COLUMN_LAUNCHER, IN_SAMPLE(launcher), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 
@@ -37,8 +38,6 @@ const char *const FORK_AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN, AXES_C
                                  AXES_CLOSE, "process_ending", NULL};
 const char *const EXEC_AXES[] = {AXES_PLACE,      AXES_PARENT, AXES_COLD, "call_spin_ns",
                                  "stamp_spin_ns", "program",   NULL};
-const char *const FORK_EXEC_AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CLOSE,
-                                      "call_spin_ns", "stamp_spin_ns", "program", NULL};
 const struct null_reason NO_NEW_PROGRAM[] = {{"image_runs_ns", "no new program is started"}, {NULL, NULL}};
 
 /* glibc lets the kernel keep the child's thread id in its TLS; musl asks it afterwards. */
@@ -105,9 +104,10 @@ int launch_prepare_program(struct bench *bench, struct reason *reason) {
         return reason_set(reason, error, "program=%s cannot be started: %s", request->program,
                           strerror(-error));
     }
-    /* What a target is told: the clock, and the descriptor it writes its stamp to. */
-    snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d",
-             clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1);
+    /* What a target is told: the clock, and the descriptor and the place that it writes its stamp to. */
+    snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d:%d",
+             clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1,
+             bench->stamps_offset);
     program->arguments[0] = program->path;
     program->arguments[1] = foreign ? NULL : program->stamp_argument;
     program->arguments[2] = NULL;

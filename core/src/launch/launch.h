@@ -14,7 +14,6 @@ extern const struct column LAUNCH_COLUMNS[];
 extern const char *const LAUNCH_AXES[];
 extern const char *const FORK_AXES[];
 extern const char *const EXEC_AXES[];
-extern const char *const FORK_EXEC_AXES[];
 extern const struct null_reason NO_NEW_PROGRAM[];
 extern const struct clone_facts LIBRARY_FORK;
 extern const struct clone_facts LIBRARY_VFORK;

@@ -21,7 +21,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static const struct null_reason NULLS[] = {
     {"task_runs_ns", "before the exec the child runs only the C library's code"}, {NULL, NULL}};
 
-static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_COLD, "call_spin_ns", "program", NULL};
+static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT, AXES_COLD, AXES_CONCURRENCY,
+                                   "call_spin_ns", "program",   NULL};
 
 const struct workload launch_posix_spawn = {
     .id = "launch.posix_spawn",

@@ -78,9 +78,9 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return -error;
 }
 
-static const char *const AXES[] = {AXES_PLACE,    AXES_PARENT,     AXES_SPIN,    AXES_COLD,
-                                   "detached",    "stack_bytes",   "stack_kind", "guard",
-                                   "stack_cache", "thread_ending", NULL};
+static const char *const AXES[] = {AXES_PLACE,       AXES_PARENT,   AXES_SPIN,       AXES_COLD,
+                                   AXES_CONCURRENCY, "detached",    "stack_bytes",   "stack_kind",
+                                   "guard",          "stack_cache", "thread_ending", NULL};
 
 const struct workload launch_pthread = {
     .id = "launch.pthread",

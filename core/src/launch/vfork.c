@@ -22,12 +22,14 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap(bench, pid, sample);
 }
 
+static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, AXES_CONCURRENCY, NULL};
+
 const struct workload launch_vfork = {
     .id = "launch.vfork",
     .family = "same_image",
     .summary = "vfork(), the child leaves by _exit, waitpid()",
     .columns = LAUNCH_COLUMNS,
-    .axes = LAUNCH_AXES,
+    .axes = AXES,
     .has_temperature = true,
     .nulls = NO_NEW_PROGRAM,
     .call_returns_contains = "child_life",

@@ -5,13 +5,14 @@
 
 #include "sys/sys.h"
 
-enum { STAMP_PAGE_BYTES = 4096, CACHE_LINE_BYTES = 64 };
+enum { CACHE_LINE_BYTES = 64 };
 
 _Static_assert(sizeof(struct sample) == CACHE_LINE_BYTES, "one launch dirties one cache line");
 
 int arena_map(struct arena *arena, size_t length) {
     arena->length = length + STAMP_PAGE_BYTES;
     arena->used = 0;
+    arena->stamp_bytes = 0;
     arena->fd = sys_memory_file("clonometer", arena->length);
     if (arena->fd < 0) {
         return arena->fd;
@@ -29,7 +30,7 @@ int arena_map(struct arena *arena, size_t length) {
 }
 
 int arena_keep_from_children(const struct arena *arena, bool stamp_page_too) {
-    size_t first = stamp_page_too ? 0 : STAMP_PAGE_BYTES;
+    size_t first = stamp_page_too ? 0 : arena->stamp_bytes;
     return madvise(arena->memory + first, arena->length - first, MADV_DONTFORK) != 0 ? -errno : 0;
 }
 
@@ -41,6 +42,7 @@ void *arena_take(struct arena *arena, size_t length) {
         return NULL;
     }
     void *taken = arena->memory + arena->used;
+    arena->stamp_bytes = arena->used == 0 ? room : arena->stamp_bytes;
     arena->used += room;
     return taken;
 }

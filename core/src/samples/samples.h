@@ -29,11 +29,12 @@ struct sample {
     int32_t cpu_before;
     int32_t cpu_after;
     int32_t cpu_child; /* -1: none */
-    int32_t error;     /* 0, or the errno of a launch that failed */
+    int16_t error;     /* 0, or the errno of a launch that failed */
+    int16_t launcher;  /* which of several launchers made it */
 };
 
 /* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd
- * program can reach it too. */
+ * program can reach it too. Each launcher has its own. */
 struct stamps {
     uint64_t task_ticks;
     /* ticks and CPU side by side: a target writes them with one call, so that its stamp costs little */
@@ -51,16 +52,20 @@ struct arena {
     unsigned char *memory;
     size_t length;
     size_t used;
+    size_t stamp_bytes; /* of the stamp pages, once taken */
 };
 
-/* Maps a populated arena with room for `length` bytes beside the stamp page. 0 or -errno. */
+enum { STAMP_PAGE_BYTES = 4096 };
+
+/* Maps a populated arena with room for `length` bytes beside one stamp page. 0 or -errno. */
 int arena_map(struct arena *arena, size_t length);
 
 /* Keeps the arena out of forked children: duplicating one shared mapping costs a small fork 2%. A child that
  * stamps nothing and reports nothing does not need the stamp page either. 0 or -errno. */
 int arena_keep_from_children(const struct arena *arena, bool stamp_page_too);
 
-/* Takes `length` zeroed bytes, aligned to a cache line; NULL when the arena is used up. */
+/* Takes `length` zeroed bytes, aligned to a cache line; NULL when the arena is used up. What is taken first
+ * are the stamp pages. */
 void *arena_take(struct arena *arena, size_t length);
 
 #endif

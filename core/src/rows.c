@@ -1,0 +1,96 @@
+#include "rows.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "clock/clock.h"
+#include "parent/parent.h"
+
+enum { FEWEST_ROWS = 3 }; /* a block holds at least these, whatever its time limit */
+
+int64_t rows_monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
+    int error = parent_before_launch(bench);
+    if (error != 0) {
+        return error;
+    }
+    struct stamps *stamps = bench->stamps;
+    memset(stamps, 0, sizeof *stamps);
+    stamps->task_cpu = -1;
+    stamps->image_cpu = -1;
+    sample->cpu_child = -1;
+    error = workload->launch(bench, sample);
+    sample->error = (int16_t)-error;
+    if (error != 0) {
+        /* Half a launch has no durations. */
+        sample->call_returns = 0;
+        sample->reaped = 0;
+        return 0;
+    }
+    sample->task_runs = stamps->task_ticks;
+    sample->image_runs = stamps->image_ticks;
+    sample->cpu_child = stamps->task_cpu >= 0 ? stamps->task_cpu : stamps->image_cpu;
+    return 0;
+}
+
+int rows_forget(struct bench *bench, const struct workload *workload, int64_t launches, bool limited,
+                struct sample *scrap) {
+    int64_t limit_ns = bench->request->block_limit_ns;
+    int64_t end_ns = limited && limit_ns > 0 ? rows_monotonic_ns() + limit_ns : INT64_MAX;
+    int error = 0;
+    for (int64_t i = 0; error == 0 && i < launches && rows_monotonic_ns() < end_ns; i++) {
+        error = rows_launch(bench, workload, scrap);
+        memset(scrap, 0, sizeof *scrap);
+    }
+    return error;
+}
+
+int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int64_t *rows) {
+    int64_t limit_ticks =
+        (int64_t)((unsigned __int128)bench->request->block_limit_ns * clock_used.hz / 1000000000U);
+    uint64_t start_ticks = clock_read().ticks;
+    for (*rows = 0; *rows < most;) {
+        int error = rows_launch(bench, bench->request->workload, &samples[*rows]);
+        if (error != 0) {
+            return error;
+        }
+        ++*rows;
+        if (limit_ticks > 0 && *rows >= FEWEST_ROWS &&
+            (int64_t)(clock_read().ticks - start_ticks) > limit_ticks) {
+            break;
+        }
+    }
+    return 0;
+}
+
+static int64_t cpu_ns(const struct rusage *usage) {
+    return ((int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
+           ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+}
+
+void usage_read(struct usage *usage) {
+    struct rusage self;
+    struct rusage children;
+    getrusage(RUSAGE_SELF, &self);
+    getrusage(RUSAGE_CHILDREN, &children);
+    *usage = (struct usage){.minor_faults = self.ru_minflt,
+                            .major_faults = self.ru_majflt,
+                            .voluntary_switches = self.ru_nvcsw,
+                            .involuntary_switches = self.ru_nivcsw,
+                            .self_cpu_ns = cpu_ns(&self),
+                            .children_cpu_ns = cpu_ns(&children)};
+}
+
+void usage_add(struct usage *sum, const struct usage *before, const struct usage *after) {
+    sum->minor_faults += after->minor_faults - before->minor_faults;
+    sum->major_faults += after->major_faults - before->major_faults;
+    sum->voluntary_switches += after->voluntary_switches - before->voluntary_switches;
+    sum->involuntary_switches += after->involuntary_switches - before->involuntary_switches;
+    sum->self_cpu_ns += after->self_cpu_ns - before->self_cpu_ns;
+    sum->children_cpu_ns += after->children_cpu_ns - before->children_cpu_ns;
+}

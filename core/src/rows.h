@@ -1,0 +1,40 @@
+/* Rows of samples: launch after launch by one launcher. */
+#ifndef CLONOMETER_ROWS_H
+#define CLONOMETER_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "workload.h"
+
+int64_t rows_monotonic_ns(void);
+
+/* One launch of the workload into a zeroed sample, the parent's memory brought into its state before. 0, or
+ * -errno if that state cannot be had; a launch that fails is noted in the sample. */
+int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample);
+
+/* Launches whose samples are thrown away; `limited`: no longer than a block may last. 0 or -errno. */
+int rows_forget(struct bench *bench, const struct workload *workload, int64_t launches, bool limited,
+                struct sample *scrap);
+
+/* At most `most` launches of the request's workload; how many is written to `rows`. 0 or -errno. */
+int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int64_t *rows);
+
+/* getrusage's counts, of a process and of the children it has reaped. */
+struct usage {
+    int64_t minor_faults;
+    int64_t major_faults;
+    int64_t voluntary_switches;
+    int64_t involuntary_switches;
+    int64_t self_cpu_ns;
+    int64_t children_cpu_ns;
+};
+
+/* This process's counts so far. */
+void usage_read(struct usage *usage);
+
+/* Adds to `sum` what was counted from `before` to `after`. */
+void usage_add(struct usage *sum, const struct usage *before, const struct usage *after);
+
+#endif
