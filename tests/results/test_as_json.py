@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,19 @@ def test_failed_and_missing_cells_are_valid(builder: Any) -> None:
     document = _round_trip(results_to_json(summarize(builder.run)))
     _validate(document)
     assert document["cell_statuses"][-1] == {"cell": "x", "status": "skipped", "reason": "no memory"}
+
+
+def test_a_run_of_one_process_a_cell_has_no_interval_anywhere(builder: Any) -> None:
+    for workload, factor in (("launch.fork", 3), ("launch.pthread", 1)):
+        times = {"call_returns_ns": 1000 * factor, "task_runs_ns": 2000 * factor, "reaped_ns": 3000 * factor}
+        builder.cell(workload, times, processes=1)
+    results = summarize(builder.run)
+    document = _round_trip(results_to_json(results))
+    _validate(document)
+    assert {row["median_low_ns"] for row in document["cells"]} == {None}
+    numbers = next(one["numbers"] for one in document["findings"] if one["id"] == "process_vs_thread.warm")
+    assert (numbers["ratio_low"], numbers["ratio_high"]) == (None, None)
+    assert not any(re.search(r"\d to \d", finding.sentence) for finding in results.findings)
 
 
 def test_foreign_nans_and_numpy_numbers_become_json(results: Results) -> None:

@@ -30,6 +30,16 @@ def test_the_estimate_is_the_median_of_process_medians(builder: Any) -> None:
     assert row.p99_reason is None
 
 
+def test_one_process_has_a_median_and_no_interval(builder: Any) -> None:
+    builder.cell("launch.fork", FORK, processes=1)
+    row = _row(builder.run, stage="reaped")
+    assert row.n_processes == 1
+    assert row.median_ns == pytest.approx(90_000, rel=0.2)
+    assert (row.median_low_ns, row.median_high_ns) == (None, None)
+    few = next(warning for warning in row.warnings if warning.id == "processes.few")
+    assert few.sentence.endswith("1 process instead of 12: there is no interval")
+
+
 def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK, parent_bytes=1 << 20)
     row = _row(builder.run, stage="reaped")

@@ -35,7 +35,7 @@ def test_few_processes(builder: Any, processes: int, words: str) -> None:
     builder.cell("launch.fork", FORK, processes=processes)
     warning = _the(summarize(builder.run), "processes.few")
     assert words in warning.sentence
-    assert ("range" in warning.sentence) == (processes < 6)
+    assert ("range" in warning.sentence) == (1 < processes < 6)
     assert "--budget" in warning.next_step
 
 

@@ -65,6 +65,12 @@ def test_what_lies_below_the_resolution_is_less_than_it(results):
     assert figure(one, "ns").low == ""
 
 
+def test_an_interval_that_does_not_exist_is_a_dash(results):
+    one = replace(results.cells[0], median_ns=61_234.0, median_low_ns=None, median_high_ns=None)
+    assert (figure(one, "µs").median, figure(one, "µs").interval(5)) == ("61.2", "-")
+    assert figure(replace(one, median_low_ns=60_800.0, median_high_ns=61_700.0), "µs").interval(5) == " 60.8 – 61.7"
+
+
 def test_what_was_not_measured_is_a_dash(results):
     assert figure(None, "µs").median == "-"
     assert figure(replace(results.cells[0], median_ns=None), "µs").median == "-"

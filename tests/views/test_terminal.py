@@ -42,6 +42,14 @@ def test_every_row_has_warm_and_cold_medians_with_intervals(results):
     assert re.fullmatch(r"fork +call returns +51\.4 +50\.9 – 51\.9 +146 +137 – 156", row)
 
 
+def test_one_process_has_a_dash_for_its_interval(results):
+    lone = replace(results.cells[0], median_low_ns=None, median_high_ns=None)
+    for wide in (False, True):
+        text = render_answer(replace(results, cells=[lone]), wide=wide)
+        row = next(line for line in text.splitlines() if line.startswith("fork  "))
+        assert re.search(r"call returns +(warm +)?51\.4 +-(\s|$)", row)
+
+
 def test_first_findings_are_told_and_the_rest_counted(results):
     text = render_answer(results)
     joined = " ".join(text.split())

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from clonometer.results.description import median_interval
 from clonometer.results.evidence import Evidence
 from clonometer.results.observed import Group, ObservedCell
 from clonometer.results.types import Estimate
 from clonometer.results.warnings import estimate_warnings
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.quantiles import quantile_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
         return fields | {"p99_reason": "no sample"}
     if group.quantity.ns_per_unit is None:
         return fields | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
-    interval = quantile_interval(processes.values)
+    interval = median_interval(processes.values)
     fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
     fields["min_ns"] = float(group.values.min())
     if size < P99_LEAST_SAMPLES:

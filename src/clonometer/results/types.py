@@ -39,7 +39,8 @@ class Estimate:
     n_samples, n_processes
         Counts of successful samples and of the processes they came from.
     median_ns, median_low_ns, median_high_ns
-        Median of process medians with its 95% interval, in ns; None where ``unit`` is no time, or no sample.
+        Median of process medians with its 95% interval, in ns; None where ``unit`` is no time, or no sample. The
+        ends are None where there is but one process.
     p99_ns, p99_reason
         Pooled 99th percentile in ns, or None with the reason.
     min_ns

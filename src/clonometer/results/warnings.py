@@ -136,6 +136,8 @@ def _few_processes(estimate: Estimate) -> RunWarning | None:
     interval = quantile_interval([float(number) for number in range(count)])
     noun = "process" if count == 1 else "processes"
     covers = f": the interval is their range and covers {interval.confidence:.0%}"
+    if count == 1:
+        covers = ": there is no interval"
     return RunWarning(
         "processes.few",
         f"{_name(estimate)}: {count} {noun} instead of {FEW_PROCESSES}" + ("" if interval.reaches_nominal else covers),

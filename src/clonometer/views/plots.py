@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, Results
-from clonometer.units import approximate_bytes, format_duration_interval
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.views.labels import (
     STAGE_ORDER,
     axis_phrase,
@@ -62,9 +62,9 @@ def interval_text(one: Estimate) -> str:
     """Write an estimate's median with its interval and unit."""
     if one.median_ns is None:
         return "not measured"
-    low = one.median_ns if one.median_low_ns is None else one.median_low_ns
-    high = one.median_ns if one.median_high_ns is None else one.median_high_ns
-    return format_duration_interval(one.median_ns, low, high, one.resolution_ns)
+    if one.median_low_ns is None or one.median_high_ns is None:
+        return f"{format_duration(one.median_ns, resolution_ns=one.resolution_ns)}, one process: no interval"
+    return format_duration_interval(one.median_ns, one.median_low_ns, one.median_high_ns, one.resolution_ns)
 
 
 def drawable_families(rows: Sequence[Row]) -> dict[str, list[Row]]:

@@ -52,11 +52,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Figure:
-    """A duration as text in a table's unit: its median and the ends of its interval, or a stand-in."""
+    """A duration as text in a table's unit: its median and the ends of its interval, or a stand-in.
+
+    An interval that does not exist has a dash for its low end and nothing for its high one.
+    """
 
     median: str
     low: str = ""
     high: str = ""
+
+    def interval(self, low_width: int = 0) -> str:
+        """The interval as a table shows it, low ends aligned to ``low_width``."""
+        return f"{self.low:>{low_width}} – {self.high}" if self.high else self.low
 
 
 def make_rows(cells: Iterable[Estimate]) -> list[Row]:
@@ -136,7 +143,7 @@ def figure(one: Estimate | None, unit: str) -> Figure:
     decimals = supported_decimals(one.median_ns, one.median_low_ns, one.median_high_ns, unit)
     median = format_figure(one.median_ns, decimals, unit)
     if one.median_low_ns is None or one.median_high_ns is None:
-        return Figure(median)
+        return Figure(median, "-")
     low, high = (format_figure(value, decimals, unit) for value in (one.median_low_ns, one.median_high_ns))
     return Figure(median, low, high)
 

@@ -35,6 +35,9 @@ class Comparison:
     @property
     def text(self) -> str:
         """The ratio with its interval, as words."""
+        # The blocks of one process tell nothing of another: there is a ratio then, and no interval.
+        if self.ratio.n == 1:
+            return format_ratio(self.ratio.value)
         return format_ratio(self.ratio.value, self.ratio.low, self.ratio.high)
 
     @property
@@ -60,8 +63,8 @@ class Comparison:
         """The ratio, its ends, the verdict and the cells, for a finding's ``numbers``."""
         return {
             "ratio": self.ratio.value,
-            "ratio_low": self.ratio.low,
-            "ratio_high": self.ratio.high,
+            "ratio_low": self.ratio.low if self.ratio.n > 1 else None,
+            "ratio_high": self.ratio.high if self.ratio.n > 1 else None,
             "confidence": self.ratio.confidence,
             "method": self.ratio.method,
             "n_processes": self.ratio.n,

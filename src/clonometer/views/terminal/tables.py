@@ -120,9 +120,7 @@ def _figure_columns(split: dict[str, list[Row]], warmth: str | None, named: bool
     blocks = [Block(medians)]
     if interval:
         lows = max(len(one.low) for one in figures if one)
-        texts = [
-            INTERVAL_HEADING if one is None else f"{one.low:>{lows}} – {one.high}" if one.low else "" for one in figures
-        ]
+        texts = [INTERVAL_HEADING if one is None else one.interval(lows) for one in figures]
         wide = max(map(len, texts))
         blocks.append(Block([f"{text:<{wide}}" for text in texts], "dim"))
     return blocks
@@ -178,7 +176,7 @@ def _wide_columns(pairs: list[tuple[Row, Estimate]], title: str, unit: str) -> d
         "until": words("until", [_stage(row) for row, _ in pairs]),
         "temperature": words("", [one.temperature or "" for _, one in pairs]),
         "median": numbers("median", [one.median for one in figures]),
-        "interval": words(INTERVAL_HEADING, [f"{one.low:>{lows}} – {one.high}" if one.low else "" for one in figures]),
+        "interval": words(INTERVAL_HEADING, [one.interval(lows) for one in figures]),
         "p99": numbers("p99", [plain_figure(one.p99_ns, unit) for _, one in pairs]),
         "min": numbers("min", [plain_figure(one.min_ns, unit) for _, one in pairs]),
         "n": numbers("n", [f"{one.n_samples:,}" for _, one in pairs]),
