@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -53,8 +53,9 @@ def ask(
     linkage: str = "static",
     program: Path | None = None,
     before: Callable[[], None] | None = None,
+    inherit: Sequence[int] = (),
 ) -> Answer:
-    """Start the probe with these words and wait for its whole answer."""
+    """Start the probe with these words, and with these descriptors beside its own; wait for its whole answer."""
     reading, writing = os.pipe()
     command = [
         str(program or executable(linkage)),
@@ -66,7 +67,7 @@ def ask(
     ]
     with subprocess.Popen(
         command,
-        pass_fds=[writing],
+        pass_fds=[writing, *inherit],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

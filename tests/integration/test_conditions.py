@@ -1,0 +1,270 @@
+"""The parent's condition: each value of each axis is built and seen in the kernel's own counts, or said to lack."""
+
+from __future__ import annotations
+
+import functools
+import os
+import resource
+import stat
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import probe
+
+pytestmark = pytest.mark.real
+
+MIB = 1 << 20
+PAGE = resource.getpagesize()
+WORKLOADS = ["launch.fork", "launch.pthread"]
+AXES: Mapping[str, Any] = probe.catalogue()["axes"]
+KINDS = AXES["page_kind"]["values"]
+# What makes a value mean something: a kind of VMA is nothing without VMAs.
+NEEDS = {
+    "page_kind": f"parent_bytes={4 * MIB}",
+    "pages": f"parent_bytes={4 * MIB}",
+    "vma_kind": "vmas=50",
+    "file_kind": "open_files=50",
+    "thread_state": "parent_threads=2",
+    "close_files": "nofile=256",
+    "launchers": "concurrency=2",
+}
+SIZES = {"parent_bytes": 4 * MIB, "vmas": 200, "open_files": 200, "parent_threads": 8, "nofile": 512, "concurrency": 3}
+CONDITIONS = [*NEEDS, *SIZES, "mlockall", "sched_class"]
+
+
+def has_axis(workload: str, axis: str) -> bool:
+    return next(axis in entry["axes"] for entry in probe.catalogue()["workloads"] if entry["id"] == workload)
+
+
+def values() -> list[tuple[str, str, str]]:
+    found = []
+    for workload in WORKLOADS:
+        for axis in CONDITIONS:
+            if has_axis(workload, axis):
+                found += [(workload, axis, str(value)) for value in AXES[axis].get("values", [SIZES.get(axis)])]
+    return found
+
+
+@functools.cache
+def facts(*words: str) -> dict[str, int]:
+    answer = probe.ask(*words, "samples=4", "blocks=1", "warmup=1")
+    if answer.done.status == "skipped":
+        pytest.skip(answer.done.reason or "")
+    assert (answer.done.status, answer.stderr) == ("ok", "")
+    (block,) = answer.blocks
+    assert block.outcomes == {"ok": block.rows}
+    return dict(block.facts)
+
+
+def grown(workload: str, fact: str, *words: str) -> int:
+    return facts(f"workload={workload}", *words)[fact] - facts(f"workload={workload}")[fact]
+
+
+@pytest.mark.parametrize(("workload", "axis", "value"), values())
+def test_each_value_is_measured_or_lacks_with_a_reason(workload: str, axis: str, value: str) -> None:
+    answer = probe.ask(
+        f"workload={workload}", f"{axis}={value}", *filter(None, [NEEDS.get(axis)]), "samples=3", "blocks=1"
+    )
+    unavailable = AXES[axis].get("unavailable", {})
+    if answer.done.status == "skipped":
+        assert answer.done.reason
+        assert answer.blocks == []
+        return
+    assert value not in unavailable
+    assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
+    assert answer.blocks[0].outcomes == {"ok": answer.blocks[0].rows}
+
+
+@pytest.mark.parametrize("pages", ["rewritten", "first", "clean"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_memory_is_of_the_kind_that_was_asked_for(workload: str, kind: str, pages: str) -> None:
+    size = 16 * MIB
+    words = (f"parent_bytes={size}", f"page_kind={kind}", f"pages={pages}")
+    resident = grown(workload, "rss_bytes", *words)
+    expected = 0 if kind in ("untouched", "hugetlb") else size
+    assert expected <= resident + 64 * PAGE
+    assert resident < expected + MIB
+    assert grown(workload, "anon_huge_bytes", *words) == (size if kind == "thp" else 0)
+    assert grown(workload, "hugetlb_bytes", *words) == (size if kind == "hugetlb" else 0)
+    entries = grown(workload, "vm_pte_bytes", *words)
+    # A page of entries for each 2 MiB, but where nothing was touched. Huge pages have theirs deposited, unless
+    # they are reserved ones.
+    assert (entries >= size // PAGE * 8 - PAGE) == (kind not in ("untouched", "hugetlb"))
+    assert grown(workload, "vmas", *words) in (1, 0)
+
+
+def faults_each(*words: str) -> float:
+    return facts("workload=launch.fork", *words)["minor_faults"] / 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "faults"),
+    [
+        ("4k", 4 * MIB // PAGE),
+        ("file_private", 4 * MIB // PAGE),
+        ("file_private_read", 0),
+        ("shared", 0),
+        ("file_shared", 0),
+        ("file_shared_read", 0),
+        ("dontfork", 0),
+        ("untouched", 0),
+        ("thp", 2),
+    ],
+)
+def test_only_pages_that_a_fork_protects_fault_when_rewritten(kind: str, faults: int) -> None:
+    each = faults_each(f"parent_bytes={4 * MIB}", f"page_kind={kind}", "pages=rewritten")
+    bare = faults_each()
+    assert faults * 0.99 <= each - bare <= faults + 8
+
+
+@pytest.mark.parametrize(("kind", "resident"), [("untouched", 0), ("touched", 3000 * PAGE)])
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_memory_areas_are_counted_by_the_kernel(workload: str, kind: str, resident: int) -> None:
+    words = ("vmas=3000", f"vma_kind={kind}")
+    assert grown(workload, "vmas", *words) == 3000
+    assert abs(grown(workload, "rss_bytes", *words) - resident) < MIB
+
+
+def test_touched_areas_are_rewritten_before_each_fork() -> None:
+    each = faults_each("vmas=500", "vma_kind=touched")
+    assert each - faults_each() >= 500 * 0.99
+    assert faults_each("vmas=500", "vma_kind=touched", "pages=clean") - faults_each() < 300
+
+
+def test_sixty_thousand_areas_where_the_kernel_allows_them() -> None:
+    answer = probe.ask("workload=launch.fork", "vmas=60000", "samples=3", "blocks=1", "warmup=0")
+    most = int(Path("/proc/sys/vm/max_map_count").read_text())
+    if most < 60200:
+        assert answer.done.status == "skipped"
+        assert f"vm.max_map_count is {most}" in answer.done.reason
+    else:
+        assert answer.blocks[0].facts["vmas"] > 60000
+
+
+def test_more_areas_than_allowed_are_refused_with_the_remedy() -> None:
+    most = int(Path("/proc/sys/vm/max_map_count").read_text())
+    answer = probe.ask("workload=launch.fork", f"vmas={most}")
+    assert answer.done.status == "skipped"
+    assert f"vm.max_map_count is {most}" in answer.done.reason
+    assert "sysctl vm.max_map_count=" in answer.done.reason
+
+
+@pytest.mark.parametrize("kind", ["same", "distinct"])
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_open_files_are_counted_by_the_kernel(workload: str, kind: str) -> None:
+    assert grown(workload, "open_files", "open_files=800", f"file_kind={kind}") == 800
+
+
+@pytest.mark.parametrize(("kind", "distinct"), [("same", False), ("distinct", True)])
+def test_distinct_files_are_open_files_of_their_own(kind: str, distinct: bool) -> None:
+    """The kernel's count of open files of the whole machine, watched while a child spins."""
+
+    def in_use() -> int:
+        return int(Path("/proc/sys/fs/file-nr").read_text().split()[0])
+
+    before, most = in_use(), 0
+    words = ("open_files=10000", f"file_kind={kind}", "child_spin_ns=200000000", "samples=3", "blocks=1")
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(probe.ask, "workload=launch.fork", *words)
+        while not asked.done():
+            most = max(most, in_use())
+            time.sleep(0.02)
+    if asked.result().done.status == "skipped":
+        pytest.skip(asked.result().done.reason)
+    assert (most - before > 8000) == distinct
+
+
+def test_more_files_than_allowed_are_refused_with_the_remedy() -> None:
+    most = int(Path("/proc/sys/fs/nr_open").read_text())
+    answer = probe.ask("workload=launch.fork", f"open_files={most}")
+    assert answer.done.status == "skipped"
+    assert f"fs.nr_open is {most}" in answer.done.reason
+
+
+@pytest.mark.parametrize("state", ["idle", "busy"])
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_threads_are_counted_and_a_child_is_single_threaded(workload: str, state: str) -> None:
+    words = ("parent_threads=5", f"thread_state={state}")
+    assert grown(workload, "threads", *words) == 5
+
+
+def test_busy_threads_compute_on_the_other_cpus() -> None:
+    found = facts("workload=launch.fork", "parent_threads=1", "thread_state=busy", "child_spin_ns=20000000")
+    idle = facts("workload=launch.fork", "parent_threads=1", "thread_state=idle", "child_spin_ns=20000000")
+    # While the child spins on the probe's CPU, only a busy thread can use CPU time of the probe.
+    assert found["cpu_ns"] > idle["cpu_ns"] + 10_000_000
+
+
+def test_busy_threads_need_a_cpu_of_their_own() -> None:
+    cpu = max(os.sched_getaffinity(0))
+    answer = probe.ask(
+        "workload=launch.fork",
+        "parent_threads=1",
+        "thread_state=busy",
+        before=lambda: os.sched_setaffinity(0, {cpu}),
+    )
+    assert answer.done.status == "skipped"
+    assert "no CPU beside" in answer.done.reason
+
+
+def open_in_child(tmp_path: Path, *words: str) -> int:
+    """How many descriptors a program finds open that is started by fork_exec."""
+    seen = tmp_path / "seen"
+    program = tmp_path / "count"
+    program.write_text(f"#!/bin/sh\nexec ls /proc/self/fd > {seen}\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    spare = os.open("/dev/null", os.O_RDONLY)
+    answer = probe.ask(
+        "workload=launch.fork_exec", f"program={program}", "samples=1", "blocks=1", *words, inherit=[spare]
+    )
+    os.close(spare)
+    assert answer.done.status == "ok", answer.done.reason
+    return len(seen.read_text().split())
+
+
+@pytest.mark.parametrize("how", ["close", "close_range"])
+def test_the_child_closes_all_but_the_stamps_descriptor(tmp_path: Path, how: str) -> None:
+    # The spare one and the answer's are gone; 0, 1, 2, the stamps' and that of the listed folder remain.
+    assert open_in_child(tmp_path) == 7
+    assert open_in_child(tmp_path, f"close_files={how}", "nofile=256") == 5
+
+
+@pytest.mark.parametrize("how", ["close", "close_range"])
+def test_a_target_still_stamps_when_its_parent_closed_all_files(how: str) -> None:
+    answer = probe.ask("workload=launch.fork_exec", f"close_files={how}", "nofile=256", "samples=5", "blocks=1")
+    (block,) = answer.blocks
+    assert (block.columns["image_runs_ns"] > block.columns["task_runs_ns"]).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nofile=10"], "nofile=10 leaves no room"),
+        (["mlockall=yes", f"parent_bytes={MIB}", "page_kind=untouched"], "nothing stays untouched"),
+        ([f"parent_bytes={MIB}", "page_kind=thp"], "is no multiple"),
+        (["concurrency=2", "pages=first", f"parent_bytes={MIB}"], "launchers=processes"),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused(words: list[str], said: str) -> None:
+    if "page_kind=thp" in words and "thp" in AXES["page_kind"].get("unavailable", {}):
+        pytest.skip(AXES["page_kind"]["unavailable"]["thp"])
+    answer = probe.ask("workload=launch.fork", *words)
+    assert answer.done.status == "skipped"
+    assert said in answer.done.reason
+
+
+@pytest.mark.parametrize("axis", ["parent_bytes", "vmas", "open_files", "parent_threads", "nofile"])
+def test_absurd_sizes_are_refused_before_anything_is_built(axis: str) -> None:
+    answer = probe.ask("workload=launch.fork", f"{axis}={(1 << 63) - 1}")
+    assert answer.done.status == "skipped"
+    assert answer.done.reason
+
+
+def test_locked_memory_is_locked() -> None:
+    """What is locked is resident at once: the whole stack of a thread, which otherwise few pages are of."""
+    assert grown("launch.pthread", "rss_bytes", "mlockall=yes", "stack_bytes=4194304") >= 4194304 // 2
