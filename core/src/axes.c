@@ -73,7 +73,10 @@ const struct option OPTIONS[] = {
            "before, or left write-protected by the last fork"),
     BYTES(parent_bytes, 0, "memory of that kind which the parent has beside its own few pages"),
     CHOICE(placement, PLACEMENTS, NULL, "parent and child on one CPU, or where the scheduler puts them"),
-    TEXT(program, "target_static", "what an exec starts: one of our targets, or any path"),
+    TEXT(program, "target_static",
+         "what an exec starts: one of our targets, or any path with a slash; arguments follow after colons, "
+         "as in "
+         "/bin/sh:-c:true (a colon inside a word is written \\:)"),
     CHOICE(stages, STAGES, NULL, "all stages, or the parent's stamps only (the new task stamps nothing)"),
     CHOICE(detached, NO_YES, NULL, "whether the thread is detached: nobody joins it"),
     BYTES(stack_bytes, 0, "size of the new task's stack; 0: what the library gives"),

@@ -11,7 +11,7 @@ extern const struct workload flags_parent_settid, flags_child_cleartid, flags_th
 extern const struct workload namespaces_none, namespaces_uts, namespaces_ipc, namespaces_user, namespaces_pid;
 extern const struct workload namespaces_mnt, namespaces_net, namespaces_cgroup, namespaces_time,
     namespaces_all;
-extern const struct workload launch_fork_exec, launch_posix_spawn;
+extern const struct workload launch_fork_exec, launch_vfork_exec, launch_posix_spawn;
 extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
 extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
@@ -31,6 +31,7 @@ const struct workload *const WORKLOADS[] = {
     &launch_c11_thread,
     &launch_raw_thread,
     &launch_fork_exec,
+    &launch_vfork_exec,
     &launch_posix_spawn,
     &flags_none,
     &flags_files,

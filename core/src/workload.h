@@ -52,10 +52,12 @@ struct clone_facts {
 
 /* The program that exec starts. It lives with the bench, not in static memory: more of that would spread the
  * C library's own variables over one page more, which every forked child then copies. */
+enum { PROGRAM_MOST_ARGUMENTS = 16 };
 struct program {
-    char path[4096];
-    char stamp_argument[32];
-    char *arguments[3];
+    char words[4096]; /* the path and the arguments, each ended by NUL */
+    const char *path;
+    char stamp_argument[40];
+    char *arguments[PROGRAM_MOST_ARGUMENTS + 3];
 };
 
 /* What a workload works with. All of it is set up before the first stamp. */

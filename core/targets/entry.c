@@ -6,22 +6,12 @@
  * first; the write comes after.
  */
 #include <stdint.h>
+#include <sys/syscall.h>
 
 #include "entry.h"
+#include "sys/raw.h"
 
 #if defined(__x86_64__)
-
-enum { CALL_PWRITE64 = 18, CALL_CLOCK_GETTIME = 228, CALL_GETCPU = 309 };
-
-static long call4(long number, long a, long b, long c, long d) {
-    long result;
-    register long r10 __asm__("r10") = d;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 
 static uint64_t read_tsc(uint32_t *cpu) {
     uint32_t low;
@@ -47,18 +37,6 @@ __asm__(".globl clonometer_entry\n"
         "    jmp _start\n");
 
 #elif defined(__aarch64__)
-
-enum { CALL_PWRITE64 = 68, CALL_CLOCK_GETTIME = 113, CALL_GETCPU = 168 };
-
-static long call4(long number, long a, long b, long c, long d) {
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-    return x0;
-}
 
 static uint64_t read_tsc(uint32_t *cpu) {
     *cpu = 0;
@@ -104,9 +82,9 @@ __attribute__((used)) void clonometer_stamp(const long *stack) {
         stamp.ticks = read_tsc(&stamp.cpu);
     } else {
         struct kernel_time now = {0, 0};
-        call4(CALL_CLOCK_GETTIME, 1, (long)&now, 0, 0);
+        raw_call4(SYS_clock_gettime, 1, (long)&now, 0, 0);
         stamp.ticks = (uint64_t)now.seconds * 1000000000U + (uint64_t)now.nanoseconds;
-        call4(CALL_GETCPU, (long)&stamp.cpu, 0, 0, 0);
+        raw_call4(SYS_getcpu, (long)&stamp.cpu, 0, 0, 0);
     }
     const char *at = argv[1] + 1;
     long fd = read_number(&at);
@@ -115,6 +93,6 @@ __attribute__((used)) void clonometer_stamp(const long *stack) {
     }
     long offset = read_number(&at);
     if (offset >= 0) {
-        call4(CALL_PWRITE64, fd, (long)&stamp, ENTRY_STAMP_BYTES, offset + ENTRY_OFFSET);
+        raw_call4(SYS_pwrite64, fd, (long)&stamp, ENTRY_STAMP_BYTES, offset + ENTRY_OFFSET);
     }
 }

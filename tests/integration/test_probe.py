@@ -168,14 +168,14 @@ def test_what_is_not_known_fails_and_is_named(words: list[str], said: str) -> No
     assert said in answer.done.reason
 
 
-@pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.posix_spawn"])
+@pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.vfork_exec", "launch.posix_spawn"])
 def test_a_program_that_does_not_exist_is_said_before_measuring(workload: str) -> None:
     answer = probe.ask(f"workload={workload}", "program=/nowhere/program")
     assert answer.done.status == "skipped"
     assert "/nowhere/program" in answer.done.reason
 
 
-@pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.posix_spawn"])
+@pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.vfork_exec", "launch.posix_spawn"])
 def test_a_program_that_cannot_be_run_is_counted_with_its_errno(workload: str, tmp_path: Path) -> None:
     program = tmp_path / "rubbish"
     program.write_bytes(b"\x00no program at all\x00")

@@ -1,8 +1,6 @@
 #include "launch/launch.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,54 +60,4 @@ int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
     }
     /* Which status a foreign program ends with is its own affair; that it was killed is not. */
     return WIFEXITED(status) ? 0 : -ECHILD;
-}
-
-/* Writes the path of a target, which lies beside the driver unless the request names another folder. 0 or
- * -errno. */
-static int target_path(const struct request *request, char *path, size_t capacity) {
-    if (request->targets != NULL) {
-        int length = snprintf(path, capacity, "%s/%s", request->targets, request->program);
-        return length < 0 || (size_t)length >= capacity ? -ENAMETOOLONG : 0;
-    }
-    ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
-    if (length < 0) {
-        return -errno;
-    }
-    path[length] = '\0';
-    char *name = strrchr(path, '/') + 1;
-    size_t room = capacity - (size_t)(name - path);
-    if (strlen(request->program) >= room) {
-        return -ENAMETOOLONG;
-    }
-    memcpy(name, request->program, strlen(request->program) + 1);
-    return 0;
-}
-
-int launch_prepare_program(struct bench *bench, struct reason *reason) {
-    const struct request *request = bench->request;
-    struct program *program = &bench->program;
-    bool foreign = strchr(request->program, '/') != NULL;
-    int error = 0;
-    if (!foreign) {
-        error = target_path(request, program->path, sizeof program->path);
-    } else if (strlen(request->program) < sizeof program->path) {
-        memcpy(program->path, request->program, strlen(request->program) + 1);
-    } else {
-        error = -ENAMETOOLONG;
-    }
-    if (error == 0 && access(program->path, X_OK) != 0) {
-        error = -errno;
-    }
-    if (error != 0) {
-        return reason_set(reason, error, "program=%s cannot be started: %s", request->program,
-                          strerror(-error));
-    }
-    /* What a target is told: the clock, and the descriptor and the place that it writes its stamp to. */
-    snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d:%d",
-             clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1,
-             bench->stamps_offset);
-    program->arguments[0] = program->path;
-    program->arguments[1] = foreign ? NULL : program->stamp_argument;
-    program->arguments[2] = NULL;
-    return 0;
 }

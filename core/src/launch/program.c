@@ -1,0 +1,96 @@
+/* What an exec starts: the words of `program=`, the path, the arguments. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+
+/* Where the first word ends: at a colon that no backslash takes its meaning from. */
+static size_t word_length(const char *text) {
+    size_t length = 0;
+    while (text[length] != '\0' && text[length] != ':') {
+        length += text[length] == '\\' && text[length + 1] != '\0' ? 2 : 1;
+    }
+    return length;
+}
+
+/* Copies a word without its backslashes to `*to`, which is moved behind its NUL. 0 or -ENAMETOOLONG. */
+static int copy_word(const char *word, size_t length, char **to, const char *end) {
+    for (size_t i = 0; i < length; i++) {
+        i += word[i] == '\\' && i + 1 < length;
+        if (*to + 1 >= end) {
+            return -ENAMETOOLONG;
+        }
+        *(*to)++ = word[i];
+    }
+    *(*to)++ = '\0';
+    return 0;
+}
+
+/* Writes the folder of our targets with a slash: that of the driver unless the request names another. */
+static int write_folder(const struct request *request, char **to, const char *end) {
+    size_t room = (size_t)(end - *to);
+    if (request->targets != NULL) {
+        int length = snprintf(*to, room, "%s/", request->targets);
+        if (length < 0 || (size_t)length >= room) {
+            return -ENAMETOOLONG;
+        }
+        *to += length;
+        return 0;
+    }
+    ssize_t length = readlink("/proc/self/exe", *to, room - 1);
+    if (length < 0) {
+        return -errno;
+    }
+    (*to)[length] = '\0';
+    *to = strrchr(*to, '/') + 1;
+    return 0;
+}
+
+/* Splits `program=` into the words of the command. 0 or -errno. */
+static int split(const struct request *request, struct program *program, bool ours) {
+    char *to = program->words;
+    const char *end = program->words + sizeof program->words;
+    const char *text = request->program;
+    size_t count = 0;
+    int error = ours ? write_folder(request, &to, end) : 0;
+    program->arguments[count++] = program->words;
+    for (bool first = true; error == 0; first = false) {
+        size_t length = word_length(text);
+        if (!first) {
+            if (count > PROGRAM_MOST_ARGUMENTS) {
+                return -E2BIG;
+            }
+            program->arguments[count++] = to;
+        }
+        error = copy_word(text, length, &to, end);
+        if (first && ours) {
+            program->arguments[count++] = program->stamp_argument;
+        }
+        if (text[length] == '\0') {
+            break;
+        }
+        text += length + 1;
+    }
+    program->arguments[count] = NULL;
+    program->path = program->words;
+    return error;
+}
+
+int launch_prepare_program(struct bench *bench, struct reason *reason) {
+    const struct request *request = bench->request;
+    struct program *program = &bench->program;
+    bool ours = memchr(request->program, '/', word_length(request->program)) == NULL;
+    /* What a target is told: the clock, and the descriptor and the place that it writes its stamp to. */
+    snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d:%d",
+             clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1,
+             bench->stamps_offset);
+    int error = word_length(request->program) == 0 ? -ENOENT : split(request, program, ours);
+    if (error == 0 && access(program->path, X_OK) != 0) {
+        error = -errno;
+    }
+    return error == 0 ? 0
+                      : reason_set(reason, error == -E2BIG || error == -ENAMETOOLONG ? -EINVAL : error,
+                                   "program=%s cannot be started: %s", request->program, strerror(-error));
+}
