@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import CommandLine
 
-from clonometer.cli import doctor
+from clonometer.cli import self_test
 from clonometer.cli.ending import run_to_the_end
 
 Captured = pytest.CaptureFixture[str]
@@ -226,7 +226,7 @@ def test_doctor_describes_drivers_and_clock(inside: CommandLine, capsys: Capture
 def test_the_self_test_passes_with_an_instrument_that_answers_right(
     inside: CommandLine, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "WORKLOADS", ("launch.pthread",))
+    monkeypatch.setattr(self_test, "WORKLOADS", ("launch.pthread",))
     assert run_to_the_end(["doctor", "--self-test", "--rounds", "2"]) == 0
     text = capsys.readouterr().out
     assert "The instrument tells the truth here." in text
@@ -239,7 +239,7 @@ def test_the_self_test_fails_where_a_driver_fails(
 ) -> None:
     monkeypatch.setenv("FAKE_DRIVER_MODE", "rubbish")
     monkeypatch.setenv("FAKE_DRIVER_ONLY", "launch.fork")
-    monkeypatch.setattr(doctor, "PLACEMENTS", ("pinned",))
+    monkeypatch.setattr(self_test, "PLACEMENTS", ("pinned",))
     assert run_to_the_end(["doctor", "--self-test", "--rounds", "2", "--json"]) == 4
     captured = capsys.readouterr()
     assert "launch.fork[temperature=warm] failed" in captured.err

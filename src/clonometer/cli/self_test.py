@@ -1,0 +1,158 @@
+"""``clonometer doctor --self-test``: known delays must move the stages that they should."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from clonometer.plan.types import Catalogue, Target
+    from clonometer.results.self_test import Check, KnownSamples, WallCheck
+    from clonometer.runner.drivers import Drivers
+
+WORKLOADS = ("launch.fork", "launch.pthread")
+PLACEMENTS = ("pinned", "free")
+EXIT_WRONG = 1
+EXIT_CANNOT_TELL = 3
+EXIT_FAILED = 4
+
+
+def self_test(rounds: int, *, as_json: bool) -> int:
+    """Measure with known delays, print what came of it, and give the exit status."""
+    from clonometer.plan.catalogue import read_catalogue
+    from clonometer.results.self_test import check_moves, check_walls, passed
+    from clonometer.runner.drivers import find_drivers
+
+    drivers = find_drivers()
+    catalogue = read_catalogue(drivers.descriptions)
+    measured, failures, busy = _measure_known(drivers, catalogue, drivers.calibrate(), rounds)
+    for failure in failures:
+        click.echo(f"clonometer: {failure}", err=True)
+    moves, walls = check_moves(measured), check_walls(measured)
+    good = passed(moves, walls)
+    if as_json:
+        click.echo(json.dumps(_as_json(moves, walls, good, busy), indent=2))
+    else:
+        click.echo("\n".join(_table(moves, walls)))
+        click.echo(_verdict(good, busy))
+    if failures:
+        return EXIT_FAILED
+    return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_WRONG
+
+
+def _targets(catalogue: Catalogue) -> list[tuple[Target, str | None, int]]:
+    """Make every experiment: its target, the delay's key and its length in ns."""
+    from dataclasses import replace
+
+    from clonometer.plan.adhoc import plan_from_arguments
+    from clonometer.results.self_test import INJECTED_NS, SPINS
+
+    settings = [f"placement={','.join(PLACEMENTS)}", "temperature=warm"]
+    limits = {"samples": 100, "blocks": 1, "warmup": 20, "block_limit_ns": 0}
+    plan = plan_from_arguments(WORKLOADS, settings, catalogue, budget_seconds=1.0, limits=limits)
+    cases: list[tuple[str | None, int]] = [(None, 0)]
+    cases += [(spin, injected_ns) for spin in SPINS for injected_ns in INJECTED_NS]
+    return [
+        (replace(target, options={} if spin is None else {spin: injected_ns}), spin, injected_ns)
+        for target in plan.targets
+        for spin, injected_ns in cases
+    ]
+
+
+def _measure_known(
+    drivers: Drivers, catalogue: Catalogue, clock: dict[str, Any], rounds: int
+) -> tuple[list[KnownSamples], list[str], int]:
+    """Measure all experiments ``rounds`` times, each time in a new order.
+
+    Gives the samples, the failures as sentences, and how many other tasks were seen running at most.
+    """
+    from clonometer.results.self_test import KnownSamples
+    from clonometer.runner.interrupts import interruption
+    from clonometer.runner.measure import measure
+
+    experiments = _targets(catalogue)
+    order = random.Random(1)
+    known: list[KnownSamples] = []
+    failures: dict[str, None] = {}
+    busy = 0
+    with interruption() as wish:
+        for number in range(rounds):
+            busy = max(busy, _other_running_tasks())
+            if sys.stderr.isatty():
+                click.echo(f"round {number + 1} of {rounds}", err=True)
+            for target, spin, injected_ns in order.sample(experiments, len(experiments)):
+                driver = drivers.choose(target.workload, target.condition)
+                measured = measure(driver, target, clock, interrupt_fd=wish.descriptor)
+                if wish.wanted:
+                    raise KeyboardInterrupt
+                if measured.status != "ok":
+                    failures[f"{target.cells[0].text} {measured.status}: {measured.reason}"] = None
+                    continue
+                placement = str(target.condition["placement"])
+                known += [
+                    KnownSamples(target.workload, placement, spin, injected_ns, block.columns, block.facts["wall_ns"])
+                    for block in measured.blocks
+                ]
+    return known, list(failures), max(busy, _other_running_tasks())
+
+
+def _as_json(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool, busy: int) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "schema": 1,
+        "passed": good,
+        "other_running_tasks": busy,
+        "moves": [asdict(check) for check in moves],
+        "walls": [asdict(check) for check in walls],
+    }
+
+
+def _table(moves: Sequence[Check], walls: Sequence[WallCheck]) -> Iterator[str]:
+    yield "Known delays: how far each stage moved, in us, and what was expected."
+    yield ""
+    yield f"{'workload':<15} {'placed':<7} {'delay':<11} {'stage':<13} {'moved':>8} {'expected':>16}"
+    for check in moves:
+        where = {"call_spin_ns": "call", "stamp_spin_ns": "stamp", "child_spin_ns": "exit"}[check.spin]
+        delay = f"{where} {check.injected_ns / 1000:g}"
+        moved = "-" if check.moved_ns is None else f"{check.moved_ns / 1000:.1f}"
+        expected = f"{check.expected_low_ns / 1000:.1f} to {check.expected_high_ns / 1000:.1f}"
+        verdict = {True: "ok", False: "WRONG", None: "?"}[check.passed]
+        yield (
+            f"{check.workload:<15} {check.placement:<7} {delay:<11} {check.stage:<13} "
+            f"{moved:>8} {expected:>16} {verdict}"
+        )
+    for reason in dict.fromkeys(check.reason for check in moves if check.reason):
+        yield f"?: {reason}"
+    yield ""
+    for wall in walls:
+        verdict = "ok" if wall.passed else "WRONG"
+        yield (
+            f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
+            f"{wall.worst_share:.2%} {verdict}"
+        )
+    yield ""
+
+
+def _verdict(good: bool, busy: int) -> str:
+    if good:
+        return "The instrument tells the truth here."
+    if busy:
+        return (
+            f"Cannot tell: up to {busy} other tasks were running, and delays grow when CPUs are shared.\n"
+            "Try again when the machine is quiet."
+        )
+    return "The instrument does NOT tell the truth here."
+
+
+def _other_running_tasks() -> int:
+    from clonometer.host.facts import collect
+
+    running = collect().get("load.running")
+    # This task counts itself.
+    return max(0, running - 1) if isinstance(running, int) else 0

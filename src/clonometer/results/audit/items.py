@@ -1,0 +1,98 @@
+"""What an audit is made of: items, and typed access to host facts of any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+FINE = "fine"
+NOTE = "note"
+WARN = "warn"
+JUDGEMENTS = (WARN, NOTE, FINE)
+
+
+@dataclass(frozen=True)
+class AuditItem:
+    """One thing that can move the cost of a launch.
+
+    Attributes
+    ----------
+    id
+        Stable and dotted, ``cpu.governor``; its first word is the area.
+    title
+        What it is called in a table.
+    value
+        What was found, in words; ``unknown: REASON`` where the facts do not tell.
+    judged
+        ``warn`` (will move figures or make them scatter), ``note`` (moves them; know it when you compare
+        machines) or ``fine``.
+    effect
+        What it does to launches, in a sentence.
+    command
+        What changes it, for the reader to run; None where it is fine as it is or no command changes it.
+    known
+        False where the facts do not tell.
+    """
+
+    id: str
+    title: str
+    value: str
+    judged: str
+    effect: str
+    command: str | None = None
+    known: bool = True
+
+
+class Facts:
+    """Host facts by type: None for what is missing, null or of another type."""
+
+    def __init__(self, facts: Mapping[str, object]) -> None:
+        self._facts = facts
+
+    def text(self, key: str) -> str | None:
+        """A text."""
+        value = self._facts.get(key)
+        return value if isinstance(value, str) else None
+
+    def whole(self, key: str) -> int | None:
+        """A whole number."""
+        value = self._facts.get(key)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def number(self, key: str) -> float | None:
+        """Any number."""
+        value = self._facts.get(key)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def flag(self, key: str) -> bool | None:
+        """A yes or no."""
+        value = self._facts.get(key)
+        return value if isinstance(value, bool) else None
+
+    def texts(self, key: str) -> list[str] | None:
+        """A list of texts."""
+        value = self._facts.get(key)
+        return [str(one) for one in value] if isinstance(value, list | tuple) else None
+
+    def table(self, key: str) -> dict[str, str] | None:
+        """An object of texts."""
+        value = self._facts.get(key)
+        return {str(name): str(one) for name, one in value.items()} if isinstance(value, Mapping) else None
+
+    def unlimited(self, key: str) -> bool:
+        """Whether null stands for no limit here, and not for a fact that could not be read."""
+        return key in self._facts and self._facts[key] is None and f"lacks.{key}" not in self._facts
+
+    def why_unknown(self, key: str) -> str:
+        """Why a fact is not known."""
+        return str(self._facts.get(f"lacks.{key}") or "not recorded")
+
+    def flags(self) -> dict[str, str]:
+        """The kernel's command line as far as it moves launches: name -> value."""
+        words = self.texts("kernel.cmdline_flags") or []
+        return {name: value for name, _, value in (word.partition("=") for word in words)}
+
+
+def unknown(facts: Facts, key: str, id_: str, title: str, effect: str) -> AuditItem:
+    """Make the item of a fact that the machine does not tell."""
+    return AuditItem(id_, title, f"unknown: {facts.why_unknown(key)}", NOTE, effect, known=False)

@@ -1,0 +1,131 @@
+"""What the kernel does besides: mitigations, hardening, watching, preemption."""
+
+from __future__ import annotations
+
+from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem, Facts, unknown
+
+_CHEAP_LSM = {"capability", "lockdown", "yama", "landlock", "safesetid", "loadpin", "integrity", "ima", "evm", "bpf"}
+# Flags of the command line that make every allocation dearer: they look for mistakes in the kernel.
+_DEBUGGING = ("slub_debug", "slab_debug", "page_poison", "kfence.sample_interval")
+
+
+def check_kernel(facts: Facts) -> list[AuditItem]:
+    """Judge what the kernel does at each launch besides launching."""
+    zeroing = [
+        _zeroing(facts, "init_on_alloc", "Zeroing on allocation", "gets"),
+        _zeroing(facts, "init_on_free", "Zeroing on free", "gives back"),
+    ]
+    checks = (_debugging, _mitigations, _audit, _seccomp, _modules, _preemption)
+    return [*zeroing, *(check(facts) for check in checks)]
+
+
+def _boot(flag: str) -> str:
+    """Set a flag of the kernel's command line: the file and the steps are those of Debian and its kin."""
+    # Placed last, because the last of a name counts.
+    edit = f"""sudo sed -i 's/^\\(GRUB_CMDLINE_LINUX=".*\\)"/\\1 {flag}"/' /etc/default/grub"""
+    return f"{edit} && sudo update-grub && sudo reboot"
+
+
+def _unboot(names: list[str]) -> str:
+    """Remove flags from the kernel's command line."""
+    edits = " ".join(f"-e 's/ *{name}[^ \"]*//'" for name in names)
+    return f"sudo sed -i {edits} /etc/default/grub && sudo update-grub && sudo reboot"
+
+
+def _zeroing(facts: Facts, name: str, title: str, verb: str) -> AuditItem:
+    key = f"kernel.{name}"
+    on = facts.flag(key)
+    id_ = f"kernel.{name}"
+    if on is None:
+        return unknown(facts, key, id_, title, f"Where it is on, the kernel zeroes each page that a launch {verb}.")
+    if on:
+        effect = (
+            f"The kernel zeroes each page and object that a launch {verb}: page tables, stacks and copies cost more."
+        )
+        return AuditItem(id_, title, "on", WARN, effect, _boot(f"{name}=0"))
+    return AuditItem(id_, title, "off", FINE, f"Pages that a launch {verb} are not zeroed for hardening.")
+
+
+def _debugging(facts: Facts) -> AuditItem:
+    id_, title, key = "kernel.debugging", "Memory debugging", "kernel.cmdline_flags"
+    if facts.texts(key) is None:
+        return unknown(facts, key, id_, title, "Checks of the kernel's own memory make each launch dearer.")
+    names = [name for name in facts.flags() if name in _DEBUGGING]
+    if names:
+        found = [f"{name}={facts.flags()[name]}".removesuffix("=") for name in names]
+        effect = "The kernel checks its own allocations: every structure that a launch builds costs more."
+        return AuditItem(id_, title, ", ".join(found), WARN, effect, _unboot(names))
+    return AuditItem(id_, title, "off", FINE, "The kernel's command line asks for none.")
+
+
+def _mitigations(facts: Facts) -> AuditItem:
+    id_, title, key = "kernel.mitigations", "Mitigations", "mitigations.summary"
+    summary = facts.text(key)
+    if summary is None:
+        return unknown(facts, key, id_, title, "Mitigations make entries to the kernel and indirect calls dearer.")
+    asked = facts.flags().get("mitigations", "")
+    value = f"{summary} (mitigations={asked})" if asked else summary
+    if summary == "none":
+        effect = "Entries to the kernel cost what the processor makes them cost; most machines in service pay more."
+        return AuditItem(id_, title, value, NOTE, effect)
+    kpti = "KPTI" in summary.replace("no KPTI", "")
+    effect = (
+        "Each entry to the kernel changes page tables, and fork builds them twice over."
+        if kpti
+        else "Indirect calls and returns in the kernel cost more; compare only machines with the same ones."
+    )
+    effect += " Without them the machine is unsafe: switch them off only to learn what they cost."
+    return AuditItem(id_, title, value, WARN if kpti else NOTE, effect, _boot("mitigations=off"))
+
+
+def _audit(facts: Facts) -> AuditItem:
+    id_, title, key = "kernel.audit", "Audit", "kernel.audit"
+    on = facts.flag(key)
+    if on is None:
+        effect = "With rules loaded each system call takes the slow way in and out; 'sudo auditctl -s' tells."
+        return AuditItem(
+            id_, title, f"unknown: {facts.why_unknown(key)}", NOTE, effect, "sudo auditctl -s", known=False
+        )
+    if on:
+        effect = "Each system call takes the slow way in and out, and each launch gets an audit context."
+        return AuditItem(id_, title, "on", WARN, effect, "sudo auditctl -e 0")
+    return AuditItem(id_, title, "off", FINE, "System calls are not audited.")
+
+
+def _seccomp(facts: Facts) -> AuditItem:
+    id_, title, key = "kernel.seccomp", "Seccomp", "security.seccomp"
+    mode = facts.whole(key)
+    if mode is None:
+        return unknown(facts, key, id_, title, "A filter is run at each system call and is copied to each child.")
+    if mode == 0:
+        return AuditItem(id_, title, "no filter", FINE, "System calls are not filtered.")
+    effect = (
+        "A filter runs at each system call and is inherited by each child; it may refuse clone3 and namespaces, which "
+        "then cannot be measured."
+    )
+    command = "docker run --security-opt seccomp=unconfined ..." if facts.text("virt.container") == "docker" else None
+    return AuditItem(id_, title, "strict" if mode == 1 else "filter", WARN, effect, command)
+
+
+def _modules(facts: Facts) -> AuditItem:
+    id_, title, key = "kernel.lsm", "Security modules", "security.lsm"
+    modules = facts.texts(key)
+    if modules is None:
+        return unknown(facts, key, id_, title, "Security modules check each exec and each new task.")
+    heavy = [name for name in modules if name not in _CHEAP_LSM]
+    value = ", ".join(modules) or "none"
+    if heavy:
+        effect = f"{' and '.join(heavy)} check each exec and label each task: launches of new programs cost more."
+        return AuditItem(id_, title, value, NOTE, effect, "sudo aa-status" if "apparmor" in heavy else "sestatus")
+    return AuditItem(id_, title, value, FINE, "None that a launch feels.")
+
+
+def _preemption(facts: Facts) -> AuditItem:
+    id_, title, key = "kernel.preemption", "Preemption", "kernel.preemption"
+    mode = facts.text(key)
+    if mode is None:
+        return unknown(facts, key, id_, title, "A preemptible kernel may put the child before the parent.")
+    if mode in ("full", "rt"):
+        effect = "The kernel itself is preempted: locks cost more, and a new task may come before its parent's return."
+        return AuditItem(id_, title, mode, NOTE, effect, _boot("preempt=none") if mode == "full" else None)
+    return AuditItem(id_, title, mode, FINE, "A launch is not interrupted inside the kernel.")

@@ -1,0 +1,166 @@
+"""How noisy the machine is just now: from a short ordinary run of the bare loop and of pinned forks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem
+from clonometer.results.source import RunSource, null_mask
+from clonometer.units import format_duration
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LOOP = "launch.none"
+LAUNCH = "launch.fork"
+_WIDE = 0.10
+_VERY_WIDE = 0.30
+_LONG_GAP_NS = 100_000.0
+_VERY_LONG_GAP_NS = 1_000_000.0
+_SWITCHES_PER_S = 5.0
+_QUIETER = "ps -eo pcpu,pid,comm --sort=-pcpu | head"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What a short run shows of the machine's noise.
+
+    Attributes
+    ----------
+    scatter
+        Of pinned forks: distance of the upper from the lower quartile of all samples, over their median; None
+        where fewer than 20 succeeded.
+    largest_gap_ns
+        The longest time between two passes of the bare loop, in ns; None without passes.
+    watched_ns
+        How long the bare loop was watched, in ns.
+    involuntary, wall_ns
+        Switches away from a task that wanted to go on, and the wall time of the blocks they were counted in.
+    samples
+        Forks that succeeded.
+    """
+
+    scatter: float | None
+    largest_gap_ns: float | None
+    watched_ns: float
+    involuntary: int
+    wall_ns: float
+    samples: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as the object ``noise`` of docs/schemas/doctor.schema.json."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def noise_of(run: RunSource) -> Noise:
+    """Measure noise in a run that has `LOOP` and `LAUNCH` cells.
+
+    Parameters
+    ----------
+    run
+        Any run; cells of other workloads are left out.
+
+    Returns
+    -------
+    Noise
+        With None for what the run has no samples of.
+    """
+    import numpy as np
+
+    planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
+    gaps, watched_ns = [0.0], 0.0
+    forks: list[NDArray[np.float64]] = []
+    for cell in run.cells():
+        if planned.get(cell) == LOOP:
+            found, length_ns = _gaps(run.columns(cell, ["process", "block", "start_ns"]))
+            gaps += found
+            watched_ns += length_ns
+        elif planned.get(cell) == LAUNCH:
+            forks.append(_reaped(run.columns(cell, ["reaped_ns", "errno"])))
+    values = np.concatenate(forks) if forks else np.zeros(0)
+    involuntary, wall_ns = _switches(run.metadata["blocks"])
+    largest = max(gaps)
+    return Noise(_scatter(values), largest or None, watched_ns, involuntary, wall_ns, int(values.size))
+
+
+def check_noise(noise: Noise) -> list[AuditItem]:
+    """Judge the noise."""
+    return [_scatter_item(noise), _switches_item(noise), _gap_item(noise)]
+
+
+def _gaps(columns: Mapping[str, NDArray[Any]]) -> tuple[list[float], float]:
+    """Largest distance between neighbouring starts of each block, and the time from first to last, in ns."""
+    import numpy as np
+
+    largest, watched_ns = [], 0.0
+    marks = columns["process"].astype(np.int64) * (1 << 32) + columns["block"]
+    for mark in np.unique(marks):
+        starts = columns["start_ns"][marks == mark].astype(np.float64)
+        if starts.size > 1:
+            largest.append(float(np.diff(starts).max()))
+            watched_ns += float(starts[-1] - starts[0])
+    return largest, watched_ns
+
+
+def _reaped(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    import numpy as np
+
+    launched = (columns["errno"] == 0) & ~null_mask(columns["reaped_ns"])
+    return np.asarray(columns["reaped_ns"][launched], dtype=np.float64)
+
+
+def _scatter(values: NDArray[np.float64]) -> float | None:
+    import numpy as np
+
+    if values.size < 20:
+        return None
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return float((high - low) / middle) if middle > 0 else None
+
+
+def _switches(blocks: Iterable[Mapping[str, Any]]) -> tuple[int, float]:
+    involuntary, wall_ns = 0, 0.0
+    for block in blocks:
+        facts = block.get("facts") or {}
+        if facts.get("involuntary_switches") is not None:
+            involuntary += int(facts["involuntary_switches"])
+            wall_ns += float(facts.get("wall_ns") or 0.0)
+    return involuntary, wall_ns
+
+
+def _scatter_item(noise: Noise) -> AuditItem:
+    id_, title = "noise.scatter", "Scatter of forks"
+    if noise.scatter is None:
+        effect = "Too few forks succeeded to tell."
+        return AuditItem(id_, title, f"unknown: {noise.samples} samples", NOTE, effect, known=False)
+    value = f"half of {noise.samples:,} pinned forks lie within {noise.scatter:.0%} of their median"
+    if noise.scatter <= _WIDE:
+        return AuditItem(id_, title, value, FINE, "Intervals will be narrow.")
+    effect = "Expect wide intervals: measure longer (--budget), or when the machine is quiet."
+    return AuditItem(id_, title, value, WARN if noise.scatter > _VERY_WIDE else NOTE, effect, _QUIETER)
+
+
+def _switches_item(noise: Noise) -> AuditItem:
+    id_, title = "noise.switches", "Taken off the CPU"
+    if not noise.wall_ns:
+        return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "Nothing can be told.", known=False)
+    rate = noise.involuntary / (noise.wall_ns / 1e9)
+    value = f"{noise.involuntary:,} times in {noise.wall_ns / 1e9:.1f} s of measuring"
+    if rate <= _SWITCHES_PER_S:
+        return AuditItem(id_, title, value, FINE, "Nothing competes for the CPU of the launches.")
+    effect = "Another task wants the CPU of the launches: each time is an outlier, and may shift the median."
+    return AuditItem(id_, title, value, WARN, effect, _QUIETER)
+
+
+def _gap_item(noise: Noise) -> AuditItem:
+    id_, title = "noise.gap", "Largest gap"
+    if noise.largest_gap_ns is None:
+        return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "Nothing can be told.", known=False)
+    value = f"{format_duration(noise.largest_gap_ns)} in {noise.watched_ns / 1e6:.1f} ms of a bare loop"
+    if noise.largest_gap_ns <= _LONG_GAP_NS:
+        return AuditItem(id_, title, value, FINE, "Only the timer and short interrupts come between.")
+    effect = "Something stopped a loop that does nothing: p99 and the maximum show such pauses, not launches."
+    return AuditItem(id_, title, value, WARN if noise.largest_gap_ns > _VERY_LONG_GAP_NS else NOTE, effect, _QUIETER)

@@ -1,0 +1,65 @@
+"""What is around us: hypervisor, container, stolen time, other work."""
+
+from __future__ import annotations
+
+from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem, Facts, unknown
+
+_MUCH_STEAL = 0.01
+_SOME_STEAL = 0.001
+_MUCH_PRESSURE = 0.05
+
+
+def check_surroundings(facts: Facts) -> list[AuditItem]:
+    """Judge what else runs on the machine, below it and around us."""
+    return [check(facts) for check in (_hypervisor, _container, _steal, _load)]
+
+
+def _hypervisor(facts: Facts) -> AuditItem:
+    id_, title, key = "around.hypervisor", "Hypervisor", "virt.hypervisor"
+    name = facts.text(key)
+    if name is None:
+        return unknown(facts, key, id_, title, "Under a hypervisor page faults and wake-ups cost more.")
+    if name == "none":
+        return AuditItem(id_, title, "none", FINE, "The kernel has the machine for itself.")
+    effect = "Page faults walk two tables, and to wake another CPU leaves the guest: fork and free placement cost more."
+    return AuditItem(id_, title, name, NOTE, effect)
+
+
+def _container(facts: Facts) -> AuditItem:
+    id_, title, key = "around.container", "Container", "virt.container"
+    name = facts.text(key)
+    if name is None:
+        return unknown(facts, key, id_, title, "Containers bring filters, quotas and deeper namespaces.")
+    if name == "none":
+        return AuditItem(id_, title, "none", FINE, "No namespaces and quotas between us and the machine.")
+    effect = "Each new task gets a number in every PID namespace on the way, and is charged to the group's quotas."
+    return AuditItem(id_, title, name, NOTE, effect)
+
+
+def _steal(facts: Facts) -> AuditItem:
+    id_, title, key = "around.steal", "Stolen time", "steal.share"
+    share = facts.number(key)
+    if share is None:
+        return unknown(facts, key, id_, title, "Time that the hypervisor gave to others shows as outliers.")
+    value = f"{share:.2%} of the time since boot"
+    if share < _SOME_STEAL:
+        return AuditItem(id_, title, value, FINE, "Other guests take no time that shows.")
+    effect = "The hypervisor gave the CPU to other guests: launches show gaps of milliseconds, and p99 is theirs."
+    command = "vmstat 1 10" if share >= _MUCH_STEAL else None
+    return AuditItem(id_, title, value, WARN if share >= _MUCH_STEAL else NOTE, effect, command)
+
+
+def _load(facts: Facts) -> AuditItem:
+    id_, title, key = "around.load", "Other work", "load.one_minute"
+    load, online = facts.number(key), facts.whole("cpu.online")
+    if load is None:
+        return unknown(facts, key, id_, title, "Other tasks take CPUs and caches from the launches.")
+    pressure = facts.number("load.cpu_pressure")
+    about = f", tasks waited for a CPU in {pressure:.0%} of the last 10 s" if pressure is not None else ""
+    value = f"load {load:.2f}{about}"
+    # One task for each CPU is as many as fit; ours is one of them.
+    crowded = load > 0.5 * (online or 1) or (pressure or 0.0) > _MUCH_PRESSURE
+    if crowded:
+        effect = "Other tasks take CPUs and caches from the launches: medians rise, and intervals widen."
+        return AuditItem(id_, title, value, WARN, effect, "ps -eo pcpu,pid,comm --sort=-pcpu | head")
+    return AuditItem(id_, title, value, FINE, "The machine is quiet enough.")

@@ -1,0 +1,263 @@
+"""Machines as facts, and what an audit must say of each."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from clonometer.results.audit.all import audit
+from clonometer.results.audit.items import JUDGEMENTS
+
+QUIET = {
+    "cpu.online": 8,
+    "cpu.allowed": 8,
+    "cpu.cores": 8,
+    "cpu.smt": False,
+    "cpu.isolated": "",
+    "cpu.nohz_full": "",
+    "cpu.vendor": "GenuineIntel",
+    "cpu.microcode": "0xf4",
+    "cpufreq.driver": "intel_pstate",
+    "cpufreq.governor": "performance",
+    "cpufreq.turbo": False,
+    "cpuidle.driver": "none",
+    "cpuidle.states": ["POLL:0"],
+    "cpuidle.latency_limit_us": None,
+    "kernel.cmdline_flags": [],
+    "kernel.preemption": "none",
+    "kernel.pid_max": 4194304,
+    "kernel.threads_max": 200_000,
+    "kernel.init_on_alloc": False,
+    "kernel.init_on_free": False,
+    "kernel.audit": False,
+    "mitigations": {"old_microcode": "Not affected"},
+    "mitigations.summary": "IBRS, no KPTI",
+    "virt.hypervisor": "none",
+    "virt.container": "none",
+    "clocksource.current": "tsc",
+    "clocksource.available": ["tsc", "hpet"],
+    "memory.swap_bytes": 0,
+    "memory.swap_used_bytes": 0,
+    "memory.overcommit": 0,
+    "memory.overcommit_ratio": 50,
+    "memory.max_map_count": 65530,
+    "thp.enabled": "madvise",
+    "thp.sizes": {"65536": "never", "2097152": "inherit"},
+    "cgroup.version": "v2",
+    "cgroup.path": "/user.slice",
+    "cgroup.cpu_quota_cpus": None,
+    "cgroup.memory_max_bytes": None,
+    "cgroup.pids_max": None,
+    "security.seccomp": 0,
+    "security.lsm": ["lockdown", "capability", "yama"],
+    "limit.stack_bytes": 8 << 20,
+    "limit.nproc": 96_365,
+    "limit.nofile": 1024,
+    "limit.memlock_bytes": 8 << 20,
+    "load.one_minute": 0.2,
+    "load.cpu_pressure": 0.0,
+    "steal.share": 0.0,
+}
+
+
+def items_of(**changes):
+    facts = QUIET | {key.replace("__", "."): value for key, value in changes.items()}
+    return {item.id: item for item in audit(facts)}
+
+
+def judged(items, judgement):
+    return {id_ for id_, item in items.items() if item.judged == judgement}
+
+
+def test_a_quiet_server_has_no_warning():
+    items = items_of()
+    assert judged(items, "warn") == set()
+    # Mitigations are on every machine and always worth knowing.
+    assert judged(items, "note") == {"kernel.mitigations"}
+    assert all(item.known for item in items.values())
+
+
+def test_every_item_says_its_effect_and_what_can_be_changed():
+    for item in audit(QUIET):
+        assert re.fullmatch(r"[a-z]+\.[a-z_]+", item.id)
+        assert item.judged in JUDGEMENTS
+        assert item.effect.endswith((".", "tells."))
+        assert item.judged != "fine" or item.command is None
+
+
+def test_a_laptop_with_powersave_and_turbo():
+    items = items_of(
+        cpufreq__governor="powersave",
+        cpufreq__preference="balance_power",
+        cpufreq__turbo=True,
+        cpu__smt=True,
+        cpu__cores=4,
+        cpuidle__driver="intel_idle",
+        cpuidle__governor="menu",
+        cpuidle__states=["POLL:0", "C1E:2", "C10:230"],
+    )
+    assert judged(items, "warn") == {"cpu.governor", "cpu.turbo", "cpu.idle"}
+    assert items["cpu.governor"].value == "powersave (intel_pstate, prefers balance_power)"
+    assert items["cpu.governor"].command == (
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+    )
+    assert items["cpu.turbo"].command == "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+    assert items["cpu.idle"].value == "C10 leaves in 230 µs (intel_idle, governor menu)"
+    assert items["cpu.smt"].value == "on: 8 CPUs on 4 cores"
+    assert items["cpu.smt"].judged == "note"
+
+
+@pytest.mark.parametrize(
+    ("driver", "file"), [("acpi-cpufreq", "cpufreq/boost"), ("amd-pstate-epp", "cpu*/cpufreq/boost")]
+)
+def test_amd_with_boost(driver, file):
+    items = items_of(cpu__vendor="AuthenticAMD", cpufreq__driver=driver, cpufreq__turbo=True)
+    assert judged(items, "warn") == {"cpu.turbo"}
+    assert items["cpu.turbo"].command == f"echo 0 | sudo tee /sys/devices/system/cpu/{file}"
+
+
+def test_deep_idle_states_that_a_program_forbids_are_no_warning():
+    states = ["POLL:0", "C6:130"]
+    assert items_of(cpuidle__states=states)["cpu.idle"].judged == "warn"
+    held = items_of(cpuidle__states=states, cpuidle__latency_limit_us=10)
+    assert held["cpu.idle"].judged == "fine"
+    assert held["cpu.dma_latency"].judged == "note"
+    assert items_of(cpuidle__states=states, cpuidle__latency_limit_us=200)["cpu.idle"].judged == "warn"
+
+
+def test_a_256_core_server_with_isolated_cpus():
+    items = items_of(
+        cpu__online=256, cpu__allowed=248, cpu__cores=256, cpu__isolated="248-255", cpu__nohz_full="248-255",
+        load__one_minute=20.0,
+    )  # fmt: skip
+    assert judged(items, "warn") == set()
+    isolation = items["cpu.isolated"]
+    assert (isolation.judged, isolation.value) == ("note", "isolated 248-255, without a tick 248-255")
+    assert isolation.command == "taskset -c 248-255 clonometer run"
+    assert (items["cpu.allowed"].judged, items["cpu.allowed"].value) == ("note", "248 of 256")
+
+
+def test_load_is_judged_by_the_number_of_cpus():
+    assert items_of(load__one_minute=20.0)["around.load"].judged == "warn"
+    assert items_of(load__one_minute=0.1, load__cpu_pressure=0.5)["around.load"].judged == "warn"
+
+
+def test_one_cpu_cannot_show_another():
+    assert items_of(cpu__allowed=1)["cpu.allowed"].judged == "warn"
+    alone = items_of(cpu__allowed=1, cpu__online=1)["cpu.allowed"]
+    assert (alone.judged, alone.command) == ("warn", None)
+
+
+def test_a_container_with_quotas_of_v2():
+    items = items_of(
+        virt__container="kubernetes",
+        cgroup__path="/kubepods/pod1",
+        cgroup__cpu_quota_cpus=1.5,
+        cgroup__memory_max_bytes=1 << 30,
+        cgroup__memory_used_bytes=1 << 28,
+        cgroup__pids_max=512,
+        cgroup__pids_used=12,
+        security__seccomp=2,
+    )
+    assert judged(items, "warn") == {"cgroup.cpu", "cgroup.memory", "cgroup.pids", "kernel.seccomp"}
+    assert items["cgroup.cpu"].value == "1.5 CPUs"
+    assert items["cgroup.cpu"].command == "echo max | sudo tee /sys/fs/cgroup/kubepods/pod1/cpu.max"
+    assert items["cgroup.memory"].value == "1GiB, 256MiB in use"
+    assert items["cgroup.pids"].value == "512, 12 in use"
+    assert items_of(cgroup__memory_max_bytes=1 << 40)["cgroup.memory"].judged == "note"
+
+
+def test_quotas_of_v1_are_changed_in_their_own_hierarchy():
+    items = items_of(cgroup__version="v1", cgroup__path="/lxc/1", cgroup__cpu_quota_cpus=0.5, cgroup__pids_max=100)
+    assert items["cgroup.cpu"].command == "echo -1 | sudo tee /sys/fs/cgroup/cpu/lxc/1/cpu.cfs_quota_us"
+    assert items["cgroup.pids"].command == "echo max | sudo tee /sys/fs/cgroup/pids/lxc/1/pids.max"
+
+
+def test_a_guest_with_steal():
+    unread = dict.fromkeys(("cpufreq__governor", "cpufreq__turbo"))
+    items = items_of(virt__hypervisor="KVM", steal__share=0.034, **unread)
+    assert judged(items, "warn") == {"around.steal"}
+    assert items["around.steal"].value == "3.40% of the time since boot"
+    assert items["around.hypervisor"].judged == "note"
+    # What the hypervisor decides is no riddle.
+    assert items["cpu.governor"].value == items["cpu.turbo"].value == "set by the hypervisor"
+    assert items_of(steal__share=0.002)["around.steal"].judged == "note"
+
+
+def test_a_hardened_kernel():
+    items = items_of(
+        kernel__init_on_alloc=True,
+        kernel__init_on_free=True,
+        kernel__audit=True,
+        kernel__cmdline_flags=["slub_debug=FZP", "init_on_alloc=1"],
+        mitigations__summary="retpolines, KPTI",
+        security__lsm=["capability", "selinux"],
+    )
+    assert judged(items, "warn") == {
+        "kernel.init_on_alloc", "kernel.init_on_free", "kernel.audit", "kernel.debugging", "kernel.mitigations",
+    }  # fmt: skip
+    assert items["kernel.debugging"].value == "slub_debug=FZP"
+    assert "selinux check" in items["kernel.lsm"].effect
+
+
+def test_commands_edit_the_boot_flags_as_they_claim(tmp_path):
+    items = items_of(kernel__init_on_alloc=True, kernel__cmdline_flags=["slub_debug=FZP"])
+    grub = tmp_path / "grub"
+    grub.write_text('GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="quiet slub_debug=FZP"\n')
+    for item in ("kernel.init_on_alloc", "kernel.debugging"):
+        edit = items[item].command.split(" && ")[0].removeprefix("sudo ").replace("/etc/default/grub", str(grub))
+        subprocess.run(["sh", "-c", edit], check=True)
+    assert grub.read_text() == 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="quiet init_on_alloc=0"\n'
+
+
+@pytest.mark.parametrize(
+    "facts", [{}, dict.fromkeys(QUIET) | {f"lacks.{key}": "no such file" for key in QUIET}]
+)
+def test_a_machine_that_tells_nothing(facts):
+    items = audit(facts)
+    assert [item.id for item in items] == [item.id for item in audit(QUIET)]
+    assert {item.judged for item in items} == {"note"}
+    assert not any(item.known for item in items)
+    reason = "no such file" if facts else "not recorded"
+    assert {item.value for item in items} == {f"unknown: {reason}"}
+
+
+def test_null_without_a_reason_is_no_limit():
+    names = ("limit__nproc", "limit__nofile", "limit__memlock_bytes", "limit__stack_bytes")
+    items = items_of(**dict.fromkeys(names))
+    assert {items[f"limit.{name}"].value for name in ("nproc", "nofile", "memlock", "stack")} == {"unlimited"}
+    assert judged(items, "note") == {"kernel.mitigations", "limit.nofile", "limit.stack"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "id_", "judgement"),
+    [
+        ({"memory__overcommit": 2}, "memory.overcommit", "warn"),
+        ({"memory__overcommit": 1}, "memory.overcommit", "fine"),
+        ({"thp__enabled": "always"}, "memory.thp", "note"),
+        ({"thp__enabled": "never"}, "memory.thp", "note"),
+        ({"thp__sizes": {"65536": "always", "2097152": "inherit"}}, "memory.mthp", "warn"),
+        ({"thp__sizes": {"65536": "inherit", "2097152": "inherit"}, "thp__enabled": "always"}, "memory.mthp", "warn"),
+        ({"memory__swap_bytes": 1 << 30}, "memory.swap", "fine"),
+        ({"memory__swap_bytes": 1 << 30, "memory__swap_used_bytes": 1 << 20}, "memory.swap", "warn"),
+        ({"memory__max_map_count": 4096}, "memory.max_map_count", "note"),
+        ({"limit__nproc": 100}, "limit.nproc", "warn"),
+        ({"kernel__pid_max": 32768}, "limit.pid_max", "note"),
+        ({"kernel__threads_max": 1000}, "limit.threads_max", "warn"),
+        ({"limit__nofile": 524_288}, "limit.nofile", "note"),
+        ({"limit__stack_bytes": 64 << 10}, "limit.stack", "note"),
+        ({"clocksource__current": "hpet"}, "cpu.clocksource", "warn"),
+        ({"clocksource__current": "kvm-clock"}, "cpu.clocksource", "fine"),
+        ({"mitigations": {"old_microcode": "Vulnerable"}}, "cpu.microcode", "note"),
+        ({"mitigations__summary": "none"}, "kernel.mitigations", "note"),
+        ({"kernel__preemption": "full"}, "kernel.preemption", "note"),
+        ({"virt__container": "docker"}, "around.container", "note"),
+    ],
+)
+def test_single_settings(changes, id_, judgement):
+    items = items_of(**changes)
+    assert items[id_].judged == judgement
+    others = {item.id for item in items.values() if item.judged == "warn"} - {id_}
+    assert others == set()
