@@ -13,6 +13,7 @@ _MODULES = {
     "run": "run",
     "show": "show",
     "report": "report",
+    "plot": "plot",
     "list": "listing",
     "recover": "recover",
     "doctor": "doctor",

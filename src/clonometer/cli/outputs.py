@@ -17,9 +17,20 @@ def write_text(path: Path, text: str) -> None:
     OutputError
         If it cannot be written.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: under another name first, then by rename.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
     temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):

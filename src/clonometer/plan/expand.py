@@ -10,6 +10,7 @@ from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import Axis, AxisValue, glob_pattern, make_cell
 from clonometer.plan.limits import limits_conflict, limits_for, make_limits
+from clonometer.plan.qualifiers import QUALIFIES, qualifies_nothing
 from clonometer.plan.types import Catalogue, Limits, Target, Workload
 from clonometer.plan.values import read_value
 
@@ -115,14 +116,17 @@ def is_glob(name: str) -> bool:
 def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> str | None:
     """Say why nobody can measure this combination, or None.
 
-    A cold launch is the first of its process: no earlier fork can have left the pages clean. And where the
-    parent has no memory of its own, its pages have no state.
+    A cold launch is the first of its process: no earlier fork can have left the pages clean. The number of a
+    launch says which one the cold sample is. And where the parent has no memory, VMAs, files or threads of its
+    own, they are of no kind.
     """
-    pages = condition.get("pages", "rewritten")
-    if pages == "clean" and temperature == "cold":
+    if condition.get("pages") == "clean" and temperature == "cold":
         return "pages=clean has no cold launch: only an earlier fork leaves the pages clean"
-    if pages != "rewritten" and condition.get("parent_bytes") == 0:
-        return f"pages={pages} says nothing where parent_bytes=0"
+    if condition.get("launch_number", 1) != 1 and temperature == "warm":
+        return "launch_number has no warm launches: it says which launch of a fresh process the cold sample is"
+    axis = qualifies_nothing(condition)
+    if axis is not None:
+        return f"{axis}={condition[axis]} says nothing where {QUALIFIES[axis][0]}=0"
     return None
 
 

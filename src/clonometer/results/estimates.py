@@ -21,6 +21,16 @@ _PER_OPERATION_RESOLUTION_NS = 0.1
 _CHILD_LIFE = "the call contains the child's whole life, so it says nothing of how soon the parent goes on"
 
 
+def kinds_of(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The catalogue's kind of every axis: ``bytes``, ``count``, ``choice`` or ``text``."""
+    return {name: axis["type"] for name, axis in metadata["catalogue"]["axes"].items()}
+
+
+def facts_of(metadata: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What the catalogue says of every workload, by its id."""
+    return {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
+
+
 def defaults_of(metadata: Mapping[str, Any]) -> dict[str, int | str]:
     """The catalogue's default of every axis."""
     return {name: axis["default"] for name, axis in metadata["catalogue"]["axes"].items()}
@@ -42,8 +52,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
         In the order of ``observed.groups``. A group without samples has an estimate of Nones, and in place of
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
-    catalogue = {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
-    entry = catalogue[observed.workload]
+    entry = facts_of(metadata)[observed.workload]
     starts = {one["process"]: float(one["started_ns"]) for one in metadata["processes"]}
     mhz = _effective_mhz(observed.cell, metadata)
     whole = {group.quantity.name: 0 for group in observed.groups}
@@ -70,6 +79,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
             not_rankable_reason=None if rankable else _CHILD_LIFE,
             outcomes=observed.outcomes,
             clock_skew=observed.clock_skew,
+            signed=group.quantity.signed,
             **fields,
         )
         warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata)
@@ -86,9 +96,10 @@ def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
     fields |= {"n_samples": size, "n_processes": int(np.unique(group.process).size), "p99_reason": None}
     if size == 0:
         return fields | {"p99_reason": "no sample"}
-    if group.quantity.ns_per_unit is None:
-        return fields | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
     interval = median_interval(processes.values)
+    if group.quantity.ns_per_unit is None:
+        value = {"value": interval.value, "value_low": interval.low, "value_high": interval.high}
+        return fields | value | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
     fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
     fields["min_ns"] = float(group.values.min())
     if size < P99_LEAST_SAMPLES:

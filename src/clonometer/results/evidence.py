@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from clonometer.results.observed import Group
 from clonometer.results.types import Estimate
@@ -28,13 +29,24 @@ class Book:
     ----------
     rows
         Evidence with at least one sample and a unit of time.
-    defaults
-        The catalogue's default of every axis.
+    defaults, kinds
+        The catalogue's default and kind of every axis.
+    facts
+        What the catalogue says of every workload.
     """
 
-    def __init__(self, rows: Iterable[Evidence], defaults: Mapping[str, int | str]) -> None:
+    def __init__(
+        self,
+        rows: Iterable[Evidence],
+        defaults: Mapping[str, int | str],
+        kinds: Mapping[str, str] | None = None,
+        facts: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.rows = tuple(rows)
         self._defaults = dict(defaults)
+        self._kinds = dict(kinds or {})
+        self._facts = dict(facts or {})
+        self._bases = {entry.get("step_from") for entry in self._facts.values()} - {None}
 
     def changes(self, estimate: Estimate) -> dict[str, int | str]:
         """The axes of a row that are off their default."""
@@ -48,20 +60,37 @@ class Book:
         """The default of an axis, or None where the catalogue does not have it."""
         return self._defaults.get(axis)
 
+    def kind(self, axis: str) -> str | None:
+        """The kind of an axis, or None where the catalogue does not have it."""
+        return self._kinds.get(axis)
+
+    def fact(self, workload: str, name: str) -> Any:
+        """What the catalogue says of a workload under a key; None where it says nothing."""
+        return self._facts.get(workload, {}).get(name)
+
+    def is_rung(self, workload: str) -> bool:
+        """Whether a workload is part of a ladder, where each differs from another by one thing."""
+        return self.fact(workload, "step_from") is not None or workload in self._bases
+
     def select(
         self,
         workload: str,
         changes: Mapping[str, int | str],
         temperature: str | None,
         stage: str | None,
+        quantity: str | None = None,
     ) -> list[Evidence]:
-        """All rows of one workload under one condition: one for each observed placement."""
+        """All rows of one workload under one condition: one for each observed placement.
+
+        ``quantity`` tells those apart that are no stage of a launch; None takes any.
+        """
         return [
             row
             for row in self.rows
             if row.estimate.workload == workload
             and row.estimate.temperature == temperature
             and row.estimate.stage == stage
+            and quantity in (None, row.estimate.quantity)
             and self.changes(row.estimate) == dict(changes)
         ]
 
@@ -71,9 +100,10 @@ class Book:
         changes: Mapping[str, int | str],
         temperature: str | None,
         stage: str | None,
+        quantity: str | None = None,
     ) -> Evidence | None:
         """The row of a condition that has most samples: pinned conditions have but one that counts."""
-        rows = self.select(workload, changes, temperature, stage)
+        rows = self.select(workload, changes, temperature, stage, quantity)
         return max(rows, key=lambda row: row.estimate.n_samples, default=None)
 
     def conditions(self, workloads: Sequence[str]) -> list[dict[str, int | str]]:

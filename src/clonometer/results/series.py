@@ -1,10 +1,13 @@
-"""Arrays ready to plot: distributions of launch times, and launch time against the parent's memory."""
+"""Arrays ready to plot: distributions, launch time against the parent's memory, and any other axis's scan."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.wording import linkage, mechanism
-from clonometer.results.types import EcdfSeries, MemorySeries
+from clonometer.results.scans import scans_of
+from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
 
 _PLOTTED_FAMILIES = ("same_image", "new_program")
@@ -55,7 +58,7 @@ def _label(row: Evidence, changes: dict[str, int | str]) -> str:
 
 
 def memory_series(book: Book) -> tuple[MemorySeries, ...]:
-    """Warm launch time against the parent's memory, for each workload, stage and state of pages.
+    """Warm launch time against the parent's memory, for each workload, stage, kind and state of pages.
 
     Where a workload has no warm cells its cold ones stand in. Other axes are at their defaults. A series has
     at least two sizes.
@@ -64,39 +67,88 @@ def memory_series(book: Book) -> tuple[MemorySeries, ...]:
     with_memory = (row.estimate for row in book.rows if "parent_bytes" in row.estimate.condition)
     for workload in dict.fromkeys(estimate.workload for estimate in with_memory):
         for stage in STAGES:
-            for pages, points in _by_pages(book, workload, stage).items():
-                if len({point.estimate.condition["parent_bytes"] for point in points}) < 2:
-                    continue
-                found.append(_memory_series(workload, stage, pages, points))
+            for (kind, pages), points in _by_pages(book, workload, stage).items():
+                if len({point.estimate.condition["parent_bytes"] for point in points}) > 1:
+                    found.append(_memory_series(workload, stage, kind, pages, points))
     return tuple(found)
 
 
-def _memory_series(workload: str, stage: str, pages: str, points: list[Evidence]) -> MemorySeries:
-    points = sorted(points, key=lambda point: int(point.estimate.condition["parent_bytes"]))
+def _memory_series(workload: str, stage: str, kind: str, pages: str, points: list[Evidence]) -> MemorySeries:
+    points = sorted(points, key=_parent_bytes)
     rows = [point.estimate for point in points]
     return MemorySeries(
         workload=workload,
         label=mechanism(workload) + ("" if pages == "rewritten" else f", {pages} pages"),
         stage=stage,
         pages=pages,
-        parent_bytes=tuple(int(row.condition["parent_bytes"]) for row in rows),
-        median_ns=tuple(row.median_ns or 0.0 for row in rows),
-        low_ns=tuple(row.median_low_ns or 0.0 for row in rows),
-        high_ns=tuple(row.median_high_ns or 0.0 for row in rows),
+        parent_bytes=tuple(_parent_bytes(point) for point in points),
+        page_kind=kind,
+        **_medians(rows),
     )
 
 
-def _by_pages(book: Book, workload: str, stage: str) -> dict[str, list[Evidence]]:
+def _medians(rows: Iterable[Estimate]) -> dict[str, tuple[float, ...]]:
+    """Medians with the ends of their intervals; where there is none, both ends are the median."""
+    found = []
+    for row in rows:
+        median = row.median_ns or 0.0
+        low, high = (median if end is None else end for end in (row.median_low_ns, row.median_high_ns))
+        found.append((median, low, high))
+    median_ns, low_ns, high_ns = zip(*found, strict=True)
+    return {"median_ns": median_ns, "low_ns": low_ns, "high_ns": high_ns}
+
+
+def _parent_bytes(row: Evidence) -> int:
+    return int(row.estimate.condition["parent_bytes"])
+
+
+def _by_pages(book: Book, workload: str, stage: str) -> dict[tuple[str, str], list[Evidence]]:
+    """Rows that differ in the parent's memory alone, by kind and state of its pages."""
     temperatures = {row.estimate.temperature for row in book.rows if row.estimate.workload == workload}
     temperature = next((one for one in ("warm", "cold", None) if one in temperatures), None)
-    groups: dict[str, list[Evidence]] = {}
+    groups: dict[tuple[str, str], list[Evidence]] = {}
     for row in book.rows:
         estimate = row.estimate
         changes = book.changes(estimate)
         if (estimate.workload, estimate.stage, estimate.temperature) != (workload, stage, temperature):
             continue
-        if set(changes) - {"parent_bytes", "pages"} or "parent_bytes" not in estimate.condition:
+        if set(changes) - {"parent_bytes", "pages", "page_kind"} or "parent_bytes" not in estimate.condition:
             continue
         if book.main(workload, changes, temperature, stage) is row:
-            groups.setdefault(str(estimate.condition.get("pages", "rewritten")), []).append(row)
+            key = (str(estimate.condition.get("page_kind", "4k")), str(estimate.condition.get("pages", "rewritten")))
+            groups.setdefault(key, []).append(row)
     return groups
+
+
+def scan_series(book: Book) -> tuple[ScanSeries, ...]:
+    """Every quantity against every numeric axis that the run scans, ``parent_bytes`` of launches left out.
+
+    `memory_series` draws those. A series has at least two values of its axis.
+
+    Returns
+    -------
+    tuple of ScanSeries
+        In the order of the plan.
+    """
+    found = []
+    for scan in scans_of(book):
+        if scan.axis == "parent_bytes" and scan.points[0].estimate.stage is not None:
+            continue
+        rows = [point.estimate for point in scan.points]
+        first = rows[0]
+        found.append(
+            ScanSeries(
+                workload=first.workload,
+                family=first.family,
+                axis=scan.axis,
+                axis_kind=book.kind(scan.axis) or "count",
+                stage=first.stage,
+                quantity=first.quantity,
+                temperature=first.temperature,
+                placement=first.placement if first.condition.get("placement") == "free" else None,
+                condition=scan.condition,
+                x=tuple(int(row.condition[scan.axis]) for row in rows),
+                **_medians(rows),
+            )
+        )
+    return tuple(found)

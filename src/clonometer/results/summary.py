@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import Any
 
 from clonometer.errors import RunFileError
-from clonometer.results.estimates import defaults_of, estimate_cell
+from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, kinds_of
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
 from clonometer.results.observed import ObservedCell, observe
-from clonometer.results.series import ecdf_series, memory_series
+from clonometer.results.series import ecdf_series, memory_series, scan_series
 from clonometer.results.source import RunSource
 from clonometer.results.types import CellStatus, Results
 from clonometer.results.warnings import run_warnings
@@ -51,7 +51,7 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
 def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
     usable = [row for row in rows if row.estimate.median_ns is not None]
-    book = Book(usable, defaults_of(metadata))
+    book = Book(usable, defaults_of(metadata), kinds_of(metadata), facts_of(metadata))
     estimates = tuple(row.estimate for row in rows)
     present = {estimate.workload for estimate in estimates}
     return Results(
@@ -74,6 +74,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         warnings=run_warnings(estimates, metadata),
         ecdfs=ecdf_series(book),
         memory=memory_series(book),
+        scans=scan_series(book),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },

@@ -53,6 +53,10 @@ class Estimate:
         From the catalogue and the condition, for grouping.
     rankable, not_rankable_reason
         Whether this row may take part in a ranking (vfork's ``call_returns`` may not).
+    signed
+        Whether a value below zero means something, as for the offset of two clocks.
+    value, value_low, value_high
+        Where ``unit`` is no time: median of process medians with its 95% interval, in ``unit``; else None.
     """
 
     cell: str
@@ -79,6 +83,10 @@ class Estimate:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     clock_skew: int = 0
     warnings: tuple[RunWarning, ...] = ()
+    signed: bool = False
+    value: float | None = None
+    value_low: float | None = None
+    value_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -125,13 +133,54 @@ class EcdfSeries:
 
 @dataclass(frozen=True)
 class MemorySeries:
-    """Launch time against the parent's memory, for one workload and stage: medians with their intervals, in ns."""
+    """Launch time against the parent's memory, for one workload and stage: medians with their intervals, in ns.
+
+    ``pages`` is the state of that memory at each launch, ``page_kind`` what it is made of (docs/protocol.md).
+    """
 
     workload: str
     label: str
     stage: str
     pages: str
     parent_bytes: Sequence[int]
+    median_ns: Sequence[float]
+    low_ns: Sequence[float]
+    high_ns: Sequence[float]
+    page_kind: str = "4k"
+
+
+@dataclass(frozen=True)
+class ScanSeries:
+    """A quantity against one numeric axis: medians with their intervals, in ns, all else being the same.
+
+    Attributes
+    ----------
+    workload, family
+        From the catalogue.
+    axis, axis_kind
+        The axis, and ``bytes`` or ``count``.
+    stage, quantity
+        What was timed; ``stage`` is None outside launches.
+    temperature, placement
+        ``cold``, ``warm`` or None; where the tasks ran, if that was left free.
+    condition
+        The other axes that are off their default.
+    x
+        Values of the axis, rising, at least two.
+    median_ns, low_ns, high_ns
+        One for each of them.
+    """
+
+    workload: str
+    family: str
+    axis: str
+    axis_kind: str
+    stage: str | None
+    quantity: str
+    temperature: str | None
+    placement: str | None
+    condition: Mapping[str, int | str]
+    x: Sequence[int]
     median_ns: Sequence[float]
     low_ns: Sequence[float]
     high_ns: Sequence[float]
@@ -161,3 +210,4 @@ class Results:
     ecdfs: Sequence[EcdfSeries]
     memory: Sequence[MemorySeries]
     summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
+    scans: Sequence[ScanSeries] = ()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from clonometer.results.types import Estimate
-from clonometer.units import approximate_bytes
+from clonometer.words import axis_words
 
 STAGE_ORDER = ("call_returns", "task_runs", "image_runs", "reaped")
 FAMILY_ORDER = ("same_image", "new_program", "wake", "teardown", "memory", "clock", "other", "floor")
@@ -47,13 +47,6 @@ FAMILY_EXPLANATIONS = {
 PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 _MECHANISMS = {"fork_exec": "fork+exec"}
 _FLOOR_NAMES = {"launch.none": "bare loop", "launch.stamp": "child's stamp", "clock.used": "clock reading"}
-_PAGES = {"first": "never forked pages"}
-_LINKAGES = {
-    "dynamic_lazy": "lazily bound",
-    "dynamic_now": "bound at start",
-    "static": "static",
-    "musl": "musl",
-}
 
 
 def mechanism_name(workload: str) -> str:
@@ -109,27 +102,6 @@ def shown_axes(cell: str) -> tuple[str, ...]:
     return tuple(name for name in names if name != "temperature")
 
 
-def axis_phrase(name: str, value: int | str) -> str:
-    """Say one axis with its value.
-
-    Examples
-    --------
-    >>> axis_phrase("parent_bytes", 1 << 30), axis_phrase("pages", "clean"), axis_phrase("vmas", 7)
-    ('1 GiB', 'clean pages', 'vmas 7')
-    """
-    if name == "parent_bytes" and isinstance(value, int):
-        return approximate_bytes(value)
-    if name.endswith("_bytes") and isinstance(value, int):
-        return f"{name.removesuffix('_bytes').replace('_', ' ')} {approximate_bytes(value)}"
-    if name == "pages":
-        return _PAGES.get(str(value), f"{value} pages")
-    if name == "linkage":
-        return _LINKAGES.get(str(value), str(value))
-    if name == "placement":
-        return str(value)
-    return f"{name.replace('_', ' ')} {value}"
-
-
 def condition_phrases(cell: str, condition: Mapping[str, int | str], placement: str | None) -> tuple[str, ...]:
     """Say what sets a cell apart from its workload's defaults, and where its tasks ran if that was left free.
 
@@ -139,7 +111,7 @@ def condition_phrases(cell: str, condition: Mapping[str, int | str], placement: 
     ('free, other CPU',)
     """
     ordered = sorted(shown_axes(cell), key=lambda axis: (axis != "parent_bytes", axis == "placement", axis))
-    phrases = [axis_phrase(name, condition[name]) for name in ordered if name in condition]
+    phrases = [axis_words(name, condition[name]) for name in ordered if name in condition]
     if placement is not None and condition.get("placement") == "free":
         where = f"free, {PLACEMENT_NAMES.get(placement, placement)}"
         return (*(phrase for phrase in phrases if phrase != "free"), where)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
+from clonometer.views.against import memory_panel, scan_panel
 from clonometer.views.labels import STAGE_ORDER, family_name
 from clonometer.views.plots import (
     drawable_families,
@@ -18,9 +21,17 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
-from clonometer.views.specs import Spec, ecdf_panel, memory_panel, overview_panel, stack, theme
+from clonometer.views.scans import scan_charts
+from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
+from clonometer.words import axis_title
 
-KINDS = ("ecdf", "memory", "overview")
+KINDS = ("ecdf", "memory", "overview", "scan")
+_WANTED = {
+    "ecdf": "distributions of launches",
+    "memory": "cells that differ in parent_bytes",
+    "overview": "launches",
+    "scan": "cells that differ in a numeric axis",
+}
 FORMATS = ("png", "svg")
 PNG_SCALE = 2.0
 
@@ -33,7 +44,8 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     results
         What is known of the run.
     kind
-        ``ecdf`` (distributions), ``memory`` (time against the parent's memory) or ``overview`` (medians).
+        ``ecdf`` (distributions), ``memory`` (time against the parent's memory), ``overview`` (medians) or ``scan``
+        (time against every other numeric axis that the run scans).
     image_format
         ``png`` or ``svg``.
 
@@ -71,14 +83,19 @@ def picture_spec(results: Results, kind: str) -> Spec:
     """
     if kind not in KINDS:
         raise unknown("picture", kind, KINDS)
-    spec = {"ecdf": _ecdf, "memory": _memory, "overview": _overview}[kind](results)
+    spec = _DRAWERS[kind](results)
     if spec is None:
-        wanted = {"ecdf": "distributions of launches", "memory": "cells that differ in parent_bytes"}
+        others = drawable_kinds(results)
         raise InputError(
-            f"this run has nothing to draw as {kind!r}: it has no {wanted.get(kind, 'launches')}",
-            "the default plan measures all of it: clonometer run",
+            f"this run has nothing to draw as {kind!r}: it has no {_WANTED[kind]}",
+            f"it has: {', '.join(others)}" if others else "the default plan measures all of it: clonometer run",
         )
     return spec
+
+
+def drawable_kinds(results: Results) -> list[str]:
+    """Kinds for which the run has something to draw."""
+    return [kind for kind in KINDS if _DRAWERS[kind](results) is not None]
 
 
 def _overview(results: Results) -> Spec | None:
@@ -136,3 +153,32 @@ def _ecdf(results: Results) -> Spec | None:
             ]
         )
     return stack(rows) if rows else None
+
+
+def _scan(results: Results) -> Spec | None:
+    rows = [
+        [
+            scan_panel(
+                points,
+                labels=chart.labels,
+                axis_title=axis_title(chart.axis),
+                axis_kind=chart.axis_kind,
+                domain=chart.domain,
+                title=f"{family_name(chart.family)}, {title}",
+            )
+            for title, points in chart.panels.items()
+        ]
+        for chart in scan_charts(results.scans)
+    ]
+    if not rows:
+        return None
+    # Lines are called differently in each chart: no two share their colours.
+    return {**stack(rows), "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}}}
+
+
+_DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
+    "ecdf": _ecdf,
+    "memory": _memory,
+    "overview": _overview,
+    "scan": _scan,
+}

@@ -9,7 +9,6 @@ from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, Results
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.views.labels import (
     STAGE_ORDER,
-    axis_phrase,
     condition_phrases,
     mechanism_name,
     placement_name,
@@ -17,6 +16,7 @@ from clonometer.views.labels import (
     stage_name,
 )
 from clonometer.views.rows import Row, families, make_rows, pick_rows
+from clonometer.words import axis_words
 
 #: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
 SHORT_ROWS = 16
@@ -78,27 +78,32 @@ def drawable_families(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def memory_points(series: Sequence[MemorySeries]) -> list[dict[str, Any]]:
     """The points of time against memory; a parent without added memory has no place on a log axis."""
-    several = len({one.pages for one in series}) > 1
+    names = memory_labels(series)
     return [
         {
-            "label": memory_label(one, several),
+            "label": name,
             "parent_bytes": size,
             "median_ns": median,
             "low_ns": low,
             "high_ns": high,
-            "tip": f"{memory_label(one, several)}, {approximate_bytes(size)}: "
-            f"{format_duration_interval(median, low, high)}",
+            "tip": f"{name}, {approximate_bytes(size)}: {format_duration_interval(median, low, high)}",
         }
-        for one in series
+        for one, name in zip(series, names, strict=True)
         for size, median, low, high in zip(one.parent_bytes, one.median_ns, one.low_ns, one.high_ns, strict=True)
         if size > 0 and median > 0
     ]
 
 
-def memory_label(one: MemorySeries, several_pages: bool) -> str:
-    """Name a memory series; the state of the pages only where it differs."""
-    name = mechanism_name(one.workload)
-    return f"{name}, {axis_phrase('pages', one.pages)}" if several_pages else name
+def memory_labels(series: Sequence[MemorySeries]) -> list[str]:
+    """Name memory series by mechanism, and by the kind and state of the pages where those differ."""
+    kinds, pages = (len({getattr(one, name) for one in series}) > 1 for name in ("page_kind", "pages"))
+    names = []
+    for one in series:
+        words = [mechanism_name(one.workload)]
+        words += [axis_words("page_kind", one.page_kind)] if kinds else []
+        words += [axis_words("pages", one.pages)] if pages and (not kinds or one.pages != "rewritten") else []
+        names.append(", ".join(words))
+    return names
 
 
 def memory_stages(series: Sequence[MemorySeries]) -> list[str]:

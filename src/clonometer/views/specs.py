@@ -29,17 +29,11 @@ LINE_HEIGHT = 36
 LABEL_LIMIT = 200
 LETTER_WIDTH = 7.4
 _TICK_STEPS = (("1",), ("1", "3"), ("1", "2", "5"), ("1", "1.5", "2", "3", "4", "5", "7"))
-_TIME_LABEL = (
+TIME_LABEL = (
     "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
     "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
     "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
     "format(datum.value, '~g') + ' ns'"
-)
-_BYTES_LABEL = (
-    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
-    "datum.value >= 1048576 ? format(datum.value / 1048576, '~g') + ' MiB' : "
-    "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : "
-    "datum.value + ' B'"
 )
 _TEMPERATURE_DASHES = {"domain": ["warm", "cold"], "range": [[1, 0], [5, 3]]}
 
@@ -117,17 +111,17 @@ def ecdf_panel(
         The least and the greatest time of the axis.
     """
     return {
-        **_frame(data, title, width, height, "Share of launches done within a time, a line for each mechanism."),
+        **frame(data, title, width, height, "Share of launches done within a time, a line for each mechanism."),
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
         "encoding": {
-            "x": _time_axis("time_ns", "time since the call began (log)", domain),
+            "x": time_axis("time_ns", "time since the call began (log)", domain),
             "y": {
                 "field": "share",
                 "type": "quantitative",
                 "scale": {"domain": [0, 1]},
                 "axis": {"title": "share of launches", "format": "%", "tickCount": 5},
             },
-            "color": _colour(labels),
+            "color": colour(labels),
             "strokeDash": {
                 "field": "temperature",
                 "type": "nominal",
@@ -136,57 +130,6 @@ def ecdf_panel(
             },
             "order": {"field": "share", "type": "quantitative"},
         },
-    }
-
-
-def memory_panel(
-    data: Sequence[Datum],
-    *,
-    labels: Sequence[str],
-    domain: Sequence[float] | None = None,
-    title: str | None = None,
-    width: int | str = 300,
-    height: int = 260,
-) -> Spec:
-    """Draw launch time against the parent's memory, both on log axes, with 95% intervals.
-
-    Parameters
-    ----------
-    data
-        ``parent_bytes``, ``median_ns``, ``low_ns``, ``high_ns``, ``label`` and ``tip`` of each point.
-    labels
-        The labels in the order of their colours.
-    domain
-        The least and the greatest time of the axis.
-    """
-    sizes = sorted({int(point["parent_bytes"]) for point in data})
-    x = {
-        "field": "parent_bytes",
-        "type": "quantitative",
-        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
-        "axis": {
-            "title": "memory the parent has touched (log)",
-            "labelExpr": _BYTES_LABEL,
-            **({"values": sizes} if sizes else {}),
-        },
-    }
-    shared = {"x": x, "color": _colour(labels)}
-    ends = {"y": _time_axis("low_ns", "launch time (log)", domain), "y2": {"field": "high_ns"}}
-    median = {
-        "y": _time_axis("median_ns", "launch time (log)", domain),
-        "tooltip": {"field": "tip", "type": "nominal"},
-    }
-    return {
-        **_frame(data, title, width, height, "Launch time against the parent's memory, with 95% intervals."),
-        "layer": [
-            {"mark": {"type": "area", "opacity": 0.18, "line": False}, "encoding": {**shared, **ends}},
-            {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**shared, **ends}},
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, **median}},
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {**shared, **median},
-            },
-        ],
     }
 
 
@@ -213,7 +156,7 @@ def overview_panel(
     label_letters
         Length of the longest label of all panels, so that their axes start at the same place.
     """
-    x = _time_axis("median_ns", "median since the call began (log)", domain)
+    x = time_axis("median_ns", "median since the call began (log)", domain)
     present = {point["stage"] for point in data}
     shared: Spec = {
         "y": {
@@ -240,7 +183,7 @@ def overview_panel(
     dots = {**shared, "x": x, "tooltip": {"field": "tip", "type": "nominal"}}
     dot = {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1}
     return {
-        **_frame(
+        **frame(
             data,
             title,
             width,
@@ -291,20 +234,22 @@ def time_ticks(low_ns: float, high_ns: float) -> list[float]:
     return found
 
 
-def _frame(data: Sequence[Datum], title: str | None, width: int | str, height: Any, description: str) -> Spec:
-    frame: Spec = {
+def frame(data: Sequence[Datum], title: str | None, width: int | str, height: Any, description: str) -> Spec:
+    """Begin a panel: its points, its size, its title."""
+    panel: Spec = {
         "description": description,
         "data": {"values": [dict(point) for point in data]},
         "width": width,
         "height": height,
     }
     if title:
-        frame["title"] = title
-    return frame
+        panel["title"] = title
+    return panel
 
 
-def _time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
-    axis: Spec = {"title": title, "labelExpr": _TIME_LABEL, "tickCount": ENOUGH_TICKS}
+def time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
+    """Encode a time on a log axis with round ticks."""
+    axis: Spec = {"title": title, "labelExpr": TIME_LABEL, "tickCount": ENOUGH_TICKS}
     scale: Spec = {"type": "log", "nice": False}
     if domain:
         scale["domain"] = list(domain)
@@ -315,7 +260,8 @@ def _time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
     return {"field": name, "type": "quantitative", "scale": scale, "axis": axis}
 
 
-def _colour(labels: Sequence[str]) -> Spec:
+def colour(labels: Sequence[str]) -> Spec:
+    """Give each label a colour, in order."""
     colours = [PALETTE[place % len(PALETTE)] for place in range(len(labels))]
     return {
         "field": "label",

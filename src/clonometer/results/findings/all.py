@@ -8,11 +8,15 @@ from clonometer.results.findings.conditions import linkages, pages, placements
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
 from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
+from clonometer.results.findings.scans import scans
+from clonometer.results.findings.steps import steps
 from clonometer.results.types import Finding
 
 _FINDERS = (
     process_against_thread,
     memory,
+    steps,
+    scans,
     cold_and_warm,
     fastest,
     linkages,

@@ -115,9 +115,13 @@ def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
 
 
 def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[Evidence]:
-    """Rows of a family under the default condition, fastest first, those that cannot be ranked left out."""
+    """Rows of a family under the default condition, fastest first, those that cannot be ranked left out.
+
+    Rungs of a ladder do not compete: nobody launches tasks by them.
+    """
     book = comparer.book
-    workloads = dict.fromkeys(row.estimate.workload for row in book.rows if row.estimate.family == family)
+    everyone = dict.fromkeys(row.estimate.workload for row in book.rows if row.estimate.family == family)
+    workloads = [workload for workload in everyone if not book.is_rung(workload)]
     rows = [book.main(workload, {}, temperature, stage) for workload in workloads]
     ranked = [row for row in rows if row is not None and row.estimate.rankable]
     return sorted(ranked, key=lambda row: row.estimate.median_ns or 0.0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from clonometer.results.findings.comparing import Comparison
 from clonometer.units import approximate_bytes
+from clonometer.words import axis_words
 
 _UNTIL = {
     "call_returns": "until the call returns",
@@ -14,12 +15,6 @@ _UNTIL = {
     "reaped": "until reaped",
 }
 _MECHANISMS = {"fork_exec": "fork+exec"}
-_LINKAGES = {
-    "dynamic_lazy": "lazily bound",
-    "dynamic_now": "bound at start",
-    "static": "static",
-    "musl": "musl",
-}
 
 
 def until(stage: str | None) -> str:
@@ -31,6 +26,17 @@ def until(stage: str | None) -> str:
     'until the task runs'
     """
     return _UNTIL.get(stage or "", f"until {(stage or 'done').replace('_', ' ')}")
+
+
+def measured(stage: str | None, quantity: str) -> str:
+    """Say what was timed: a stage, or a quantity that is none.
+
+    Examples
+    --------
+    >>> measured("reaped", "reaped_ns"), measured(None, "teardown_ns")
+    ('until reaped', 'in teardown')
+    """
+    return until(stage) if stage is not None else f"in {quantity.removesuffix('_ns').replace('_', ' ')}"
 
 
 def mechanism(workload: str) -> str:
@@ -53,7 +59,7 @@ def linkage(value: object) -> str:
     >>> linkage("dynamic_lazy")
     'lazily bound'
     """
-    return _LINKAGES.get(str(value), str(value).replace("_", " "))
+    return axis_words("linkage", str(value))
 
 
 def condition(changes: Mapping[str, int | str], temperature: str | None, placement: object = None) -> str:
@@ -80,12 +86,10 @@ def condition(changes: Mapping[str, int | str], temperature: str | None, placeme
     for axis, value in changes.items():
         if axis == "parent_bytes" and isinstance(value, int):
             words.append(f"{approximate_bytes(value)} in the parent")
-        elif axis == "linkage":
-            words.append(linkage(value))
         elif axis == "pages":
             words.append(f"{value} pages")
         elif axis != "placement":
-            words.append(f"{axis} {value}")
+            words.append(axis_words(axis, value))
     return ", ".join(words)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.results.types import Results
+from clonometer.views.against import memory_panel, scan_panel
 from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
 from clonometer.views.plots import (
     drawable_families,
@@ -18,7 +19,9 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
-from clonometer.views.specs import PALETTE, ecdf_panel, memory_panel, overview_panel, theme
+from clonometer.views.scans import scan_charts
+from clonometer.views.specs import PALETTE, ecdf_panel, overview_panel, theme
+from clonometer.words import axis_title
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
 POINT_BUDGET = 24_000
@@ -31,7 +34,7 @@ PLAIN = "plain"
 
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
-    charts = [*_overview(results), *_memory(results)]
+    charts = [*_overview(results), *_memory(results), *_scans(results)]
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
@@ -88,6 +91,28 @@ def _memory(results: Results) -> list[dict[str, Any]]:
             }
         )
     return charts
+
+
+def _scans(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"scan-{number}-{place}",
+            "kind": "scan",
+            "title": f"{chart.title}, {title}",
+            "alt": f"Time by {axis_title(chart.axis)}. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "spec": scan_panel(
+                points,
+                labels=chart.labels,
+                axis_title=axis_title(chart.axis),
+                axis_kind=chart.axis_kind,
+                domain=chart.domain,
+                width="container",
+                height=300,
+            ),
+        }
+        for number, chart in enumerate(scan_charts(results.scans))
+        for place, (title, points) in enumerate(chart.panels.items())
+    ]
 
 
 def _ecdf(results: Results) -> dict[str, Any]:

@@ -1,0 +1,130 @@
+"""Ladders: what one thing more that a task shares, or one namespace of its own, adds or saves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.results.evidence import STAGES, Evidence
+from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer
+from clonometer.results.findings.contests import TEMPERATURES
+from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.types import Finding
+from clonometer.stats.bootstrap import difference_of_medians
+from clonometer.stats.interval import Interval
+from clonometer.units import format_duration_interval
+
+Step = tuple[Evidence, Interval]
+
+
+def steps(comparer: Comparer) -> list[Finding]:
+    """Say the difference of each rung to the one that it steps from (the catalogue's ``step_from``).
+
+    Where the way of reaping differs, the ends of the two are not the same event: that stage is left out.
+    """
+    book = comparer.book
+    workloads = dict.fromkeys(row.estimate.workload for row in book.rows)
+    found = []
+    for workload in workloads:
+        base = book.fact(workload, "step_from")
+        shared = book.conditions([workload, base]) if base in workloads else []
+        for changes in sorted(shared, key=len):
+            for temperature in (*TEMPERATURES, None):
+                finding = _step(comparer, workload, base, changes, temperature)
+                if finding is not None:
+                    found.append(finding)
+                    break
+    return found
+
+
+def _step(
+    comparer: Comparer, workload: str, base: str, changes: dict[str, int | str], temperature: str | None
+) -> Finding | None:
+    book = comparer.book
+    same_end = book.fact(workload, "reaped_by") == book.fact(base, "reaped_by")
+    made: list[Step] = []
+    for stage, quantity in _quantities(comparer, workload):
+        a = book.main(workload, changes, temperature, stage, quantity)
+        b = book.main(base, changes, temperature, stage, quantity)
+        if a is None or b is None or not a.estimate.rankable or (stage == "reaped" and not same_end):
+            continue
+        seed = comparer.seed_for("step", a.estimate.cell, b.estimate.cell, quantity)
+        made.append((a, difference_of_medians(a.processes, b.processes, seed=seed)))
+    if not made:
+        return None
+    first = made[0][0].estimate
+    words = condition(changes, temperature, first.condition.get("placement"))
+    text = f"{mechanism(workload)} against {mechanism(base)}, {words}: {_clauses(made)}"
+    if not same_end:
+        text += f"; their ends cannot be compared (reaped by {book.fact(workload, 'reaped_by')}, not wait)"
+    headline = f"{mechanism(workload)} {_clauses([_last_stage(made)])} against {mechanism(base)}, {words}"
+    numbers = _numbers(_last_stage(made)) | {
+        "step": workload,
+        "from": base,
+        "temperature": temperature,
+        "differences": [_numbers(one) for one in made],
+        "cells": [first.cell, first.cell.replace(workload, base, 1)],
+    }
+    name = ".".join([workload, *map(str, changes.values())])
+    return Finding(f"step.{name}", sentence(text), numbers, sentence(headline))
+
+
+def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str]]:
+    """What was measured of a workload: stages in order of time, then the rest."""
+    own = [row.estimate for row in comparer.book.rows if row.estimate.workload == workload]
+    found = list(dict.fromkeys((one.stage, one.quantity) for one in own))
+    return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else len(STAGES))
+
+
+def _last_stage(made: list[Step]) -> Step:
+    return [one for one in made if one[0].estimate.stage is not None][-1:][0] if _has_stage(made) else made[-1]
+
+
+def _has_stage(made: list[Step]) -> bool:
+    return any(row.estimate.stage is not None for row, _ in made)
+
+
+def _clauses(made: list[Step]) -> str:
+    clauses = []
+    for verb in ("adds", "saves", "none"):
+        own = [(row, interval) for row, interval in made if _verdict(interval) == verb]
+        said = [
+            f"{_amount(interval, verb)} {measured(row.estimate.stage, row.estimate.quantity)}" for row, interval in own
+        ]
+        if said and verb != "none":
+            clauses.append(f"{verb} {listed(said)}")
+        elif said:
+            clauses.append(f"no difference is seen {listed([_aside(row, interval) for row, interval in own])}")
+    return "; ".join(clauses)
+
+
+def _verdict(interval: Interval) -> str:
+    if interval.contains(0.0) or interval.n < MINIMUM_PROCESSES:
+        return "none"
+    return "adds" if interval.value > 0 else "saves"
+
+
+def _amount(interval: Interval, verb: str) -> str:
+    if verb == "saves":
+        return format_duration_interval(-interval.value, -interval.high, -interval.low)
+    return format_duration_interval(interval.value, interval.low, interval.high)
+
+
+def _aside(row: Evidence, interval: Interval) -> str:
+    words = measured(row.estimate.stage, row.estimate.quantity)
+    few = "" if interval.n >= MINIMUM_PROCESSES else f", from only {interval.n} processes"
+    return f"{words} ({_amount(interval, 'none').replace(' (', ', ').replace(')', '')}{few})"
+
+
+def _numbers(step: Step) -> dict[str, Any]:
+    row, interval = step
+    return {
+        "stage": row.estimate.stage,
+        "quantity": row.estimate.quantity,
+        "difference_ns": interval.value,
+        "difference_low_ns": interval.low,
+        "difference_high_ns": interval.high,
+        "confidence": interval.confidence,
+        "method": interval.method,
+        "n_processes": interval.n,
+        "verdict": {"adds": "longer", "saves": "shorter", "none": "same"}[_verdict(interval)],
+    }

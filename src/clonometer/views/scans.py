@@ -1,0 +1,86 @@
+"""Scans as charts: which lines share a panel, what they are called, and their points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.results.types import ScanSeries
+from clonometer.units import approximate_bytes, format_duration_interval
+from clonometer.views.labels import PLACEMENT_NAMES, STAGE_ORDER, family_name, mechanism_name, stage_name
+from clonometer.views.plots import stage_title, time_domain
+from clonometer.words import axis_title, axis_words
+
+
+@dataclass(frozen=True)
+class ScanChart:
+    """All panels of one axis and family: a stage or quantity each, with the points of its lines."""
+
+    axis: str
+    axis_kind: str
+    family: str
+    title: str
+    labels: tuple[str, ...]
+    domain: list[float] | None
+    panels: Mapping[str, list[dict[str, Any]]]
+
+
+def scan_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
+    """Arrange scans as charts: one for each axis and family, in the order of the run."""
+    keys = dict.fromkeys((one.axis, one.family) for one in series)
+    charts = []
+    for axis, family in keys:
+        own = [one for one in series if (one.axis, one.family) == (axis, family)]
+        names = {id(one): name for one, name in zip(own, _labels(own), strict=True)}
+        ordered = sorted(own, key=lambda one: STAGE_ORDER.index(one.stage) if one.stage in STAGE_ORDER else 9)
+        panels: dict[str, list[dict[str, Any]]] = {}
+        for one in ordered:
+            title = stage_title(one.stage) if one.stage else stage_name(None, one.quantity)
+            panels.setdefault(title, []).extend(_points(one, names[id(one)]))
+        every = [point for points in panels.values() for point in points]
+        charts.append(
+            ScanChart(
+                axis=axis,
+                axis_kind=own[0].axis_kind,
+                family=family,
+                title=f"{family_name(family)}: {axis_title(axis)}",
+                labels=tuple(dict.fromkeys(names.values())),
+                domain=time_domain(every, "low_ns", "high_ns"),
+                panels=panels,
+            )
+        )
+    return charts
+
+
+def _labels(series: Sequence[ScanSeries]) -> list[str]:
+    """Name each line by its mechanism and by what differs between the lines."""
+    temperatures = len({one.temperature for one in series}) > 1
+    shared = {item for item in series[0].condition.items() if all(item in one.condition.items() for one in series)}
+    names = []
+    for one in series:
+        words = [mechanism_name(one.workload)]
+        words += [axis_words(*item) for item in one.condition.items() if item not in shared]
+        words += [PLACEMENT_NAMES[one.placement]] if one.placement in PLACEMENT_NAMES else []
+        words += [one.temperature] if temperatures and one.temperature else []
+        names.append(", ".join(words))
+    return names
+
+
+def _points(one: ScanSeries, label: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": label,
+            "x": x,
+            "median_ns": median,
+            "low_ns": low,
+            "high_ns": high,
+            "tip": f"{label}, {_x_text(one, x)}: {format_duration_interval(median, low, high)}",
+        }
+        for x, median, low, high in zip(one.x, one.median_ns, one.low_ns, one.high_ns, strict=True)
+        if low > 0
+    ]
+
+
+def _x_text(one: ScanSeries, x: int) -> str:
+    return approximate_bytes(x) if one.axis_kind == "bytes" else axis_words(one.axis, x)

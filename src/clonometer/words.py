@@ -1,0 +1,143 @@
+"""The words people read for axes and their values, and the units of quantities: one vocabulary for all of us."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from clonometer.units import approximate_bytes
+
+_VALUES: dict[str, dict[str, str]] = {
+    "pages": {"first": "never forked pages"},
+    "linkage": {
+        "dynamic_lazy": "lazily bound",
+        "dynamic_now": "bound at start",
+        "static": "static",
+        "musl": "musl",
+    },
+    "page_kind": {
+        "4k": "4 KiB pages",
+        "thp": "THP",
+        "hugetlb": "reserved huge pages",
+        "shared": "shared",
+        "file_private": "private file, written",
+        "file_private_read": "private file, only read",
+        "file_shared": "shared file, written",
+        "file_shared_read": "shared file, only read",
+        "dontfork": "DONTFORK",
+        "untouched": "untouched",
+    },
+    "vma_kind": {"touched": "touched VMAs", "untouched": "untouched VMAs"},
+    "file_kind": {"same": "one file", "distinct": "distinct files"},
+    "thread_state": {"busy": "busy threads", "idle": "idle threads"},
+    "mlockall": {"yes": "mlockall", "no": "not locked"},
+    "sched_class": {
+        "other": "SCHED_OTHER",
+        "batch": "SCHED_BATCH",
+        "idle": "SCHED_IDLE",
+        "fifo": "SCHED_FIFO",
+        "rr": "SCHED_RR",
+    },
+    "after": {"none": "after no other launch"},
+    "close_files": {"none": "no close", "close": "child closes each", "close_range": "child close_range"},
+    "process_ending": {"exit": "exit", "_exit": "_exit"},
+    "detached": {"yes": "detached", "no": "joined"},
+    "stack_kind": {"library": "library's stack", "user_4k": "own stack", "user_huge": "own huge stack"},
+    "guard": {"none": "no guard", "library": "guarded"},
+    "stack_cache": {"cold": "cold stack cache", "warm": "warm stack cache"},
+    "thread_ending": {"return": "return", "pthread_exit": "pthread_exit"},
+    "launchers": {"threads": "launched by threads", "processes": "launched by processes"},
+    "path": {"syscall": "system call", "vdso": "vDSO"},
+    "stages": {"parent": "parent's stamps", "all": "all stamps"},
+}
+# What one of an axis's things is called, and what many are.
+_THINGS = {
+    "vmas": ("VMA", "VMAs"),
+    "open_files": ("open file", "open files"),
+    "parent_threads": ("thread in the parent", "threads in the parent"),
+    "launch_number": ("launch before it", "launches"),
+    "concurrency": ("launcher", "at once"),
+    "zombies": ("zombie", "zombies"),
+    "nofile": ("descriptor of the limit", "descriptors at most"),
+}
+_SIZES = {
+    "parent_bytes": "{}",
+    "stack_bytes": "{} stack",
+    "child_bytes": "child writes {}",
+    "copy_bytes": "{}",
+}
+
+
+def axis_words(name: str, value: int | str) -> str:
+    """Say one axis with its value, in a few words.
+
+    Examples
+    --------
+    >>> axis_words("parent_bytes", 1 << 30), axis_words("pages", "clean"), axis_words("vmas", 10_000)
+    ('1 GiB', 'clean pages', '10,000 VMAs')
+    >>> axis_words("launch_number", 3), axis_words("after", "fork"), axis_words("program", "/bin/true")
+    ('launch 3', 'after fork', 'true')
+    """
+    if isinstance(value, int):
+        return _number_words(name, value)
+    known = _VALUES.get(name, {}).get(value)
+    if known is not None:
+        return known
+    if name == "program":
+        return PurePosixPath(value.removeprefix("target_")).name or value
+    if name == "pages":
+        return f"{value} pages"
+    if name == "after":
+        return f"after {value}"
+    return value if name == "placement" else f"{name.replace('_', ' ')} {value.replace('_', ' ')}"
+
+
+def _number_words(name: str, value: int) -> str:
+    if name == "launch_number":
+        return f"launch {value}"
+    if name in _THINGS:
+        one, many = _THINGS[name]
+        return f"{value:,} {one if value == 1 and name != 'concurrency' else many}"
+    if name.endswith("_bytes"):
+        return _SIZES.get(name, f"{name.removesuffix('_bytes').replace('_', ' ')} {{}}").format(
+            approximate_bytes(value)
+        )
+    return f"{name.replace('_', ' ')} {value}"
+
+
+def axis_thing(name: str) -> str:
+    """What one unit of a numeric axis is called.
+
+    Examples
+    --------
+    >>> axis_thing("open_files"), axis_thing("stack_bytes"), axis_thing("child_spin_ns")
+    ('open file', '4 KiB of stack', 'ns of child spin')
+    """
+    if name in _THINGS:
+        return _THINGS[name][0]
+    if name == "parent_bytes":
+        return "4 KiB page"
+    if name.endswith("_bytes"):
+        return f"4 KiB of {name.removesuffix('_bytes').replace('_', ' ')}"
+    if name.endswith("_ns"):
+        return f"ns of {name.removesuffix('_ns').replace('_', ' ')}"
+    return name.replace("_", " ").removesuffix("s")
+
+
+def axis_title(name: str) -> str:
+    """What a numeric axis is called where it is drawn.
+
+    Examples
+    --------
+    >>> axis_title("vmas"), axis_title("launch_number"), axis_title("stack_bytes")
+    ('VMAs', 'number of the launch in a fresh process', 'stack')
+    """
+    special = {
+        "launch_number": "number of the launch in a fresh process",
+        "concurrency": "launchers at once",
+        "nofile": "limit of open files",
+    }
+    if name in special:
+        return special[name]
+    if name in _THINGS:
+        return _THINGS[name][1]
+    return name.removesuffix("_bytes").removesuffix("_ns").replace("_", " ")
