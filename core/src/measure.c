@@ -57,8 +57,10 @@ static int map_all(struct measurement *measurement, const struct request *reques
         int64_t earlier = i < cold ? 0 : cold + (i - cold) * request->samples;
         measurement->blocks[i].samples = samples + earlier * request->concurrency;
     }
-    /* A child that execs reports a failure through the stamp page even when it stamps nothing. */
-    measurement->children_stamp = bench->stamp_child || request->workload->prepare != NULL;
+    bench->stamp_by_write = request->workload->child_copies_memory;
+    /* What prepares may use the stamp page even when nothing is stamped. */
+    measurement->children_stamp =
+        !bench->stamp_by_write && (bench->stamp_child || request->workload->prepare != NULL);
     /* Launchers that are processes need the arena; they keep it from their own children. */
     return measurement->crew != NULL && request->launchers == LAUNCHERS_PROCESSES
                ? 0

@@ -67,6 +67,7 @@ struct bench {
     int stamps_fd;
     int stamps_offset; /* of `stamps` in that file */
     bool stamp_child;
+    bool stamp_by_write; /* the new task has no mapping of the stamp page */
     struct program program;
     struct parent parent;
     struct sys_cpus *affinity; /* the CPUs this process was given, before it pinned itself */
@@ -80,6 +81,9 @@ struct workload {
     const struct column *columns; /* ended by a NULL name */
     const char *const *axes;      /* ended by NULL */
     bool has_temperature;
+    /* The new task has its own copy of the memory: it sends its stamps by a write to the memory file, which
+     * costs a small fork less than inheriting one mapping more and faulting it in. */
+    bool child_copies_memory;
     const struct null_reason *nulls;   /* ended by a NULL column; may be NULL */
     const char *call_returns_contains; /* NULL, or "child_life" */
     const struct clone_facts *clone;   /* NULL where no task is made */

@@ -9,6 +9,6 @@ struct entry_stamp {
     uint32_t cpu;
 };
 
-enum { ENTRY_OFFSET = 8, ENTRY_STAMP_BYTES = 12 };
+enum { ENTRY_OFFSET = 16, ENTRY_STAMP_BYTES = 12 };
 
 #endif

@@ -37,6 +37,7 @@ const struct workload launch_bare_fork = {
     .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
     .has_temperature = true,
+    .child_copies_memory = true,
     .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_FORK,
     .available = available,

@@ -28,6 +28,7 @@ const struct workload launch_clone = {
     .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
     .has_temperature = true,
+    .child_copies_memory = true,
     .nulls = NO_NEW_PROGRAM,
     .clone = &FLAGS,
     .launch = launch,

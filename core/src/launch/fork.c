@@ -32,6 +32,7 @@ const struct workload launch_fork = {
     .columns = LAUNCH_COLUMNS,
     .axes = AXES,
     .has_temperature = true,
+    .child_copies_memory = true,
     .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_FORK,
     .launch = launch,

@@ -16,7 +16,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
         launch_task_runs(bench);
         launch_close_files(bench, bench->stamps_fd);
         execve(bench->program.path, bench->program.arguments, environ);
-        bench->stamps->child_error = errno;
+        int error_number = errno;
+        launch_put(bench, offsetof(struct stamps, child_error), &error_number, sizeof error_number);
         _exit(127);
     }
     int error = pid < 0 ? -errno : 0;
@@ -34,6 +35,7 @@ const struct workload launch_fork_exec = {
     .columns = LAUNCH_COLUMNS,
     .axes = AXES,
     .has_temperature = true,
+    .child_copies_memory = true,
     .prepare = launch_prepare_program,
     .clone = &LIBRARY_FORK,
     .launch = launch,

@@ -3,12 +3,20 @@
 #define CLONOMETER_LAUNCH_H
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "clock/clock.h"
 #include "parent/parent.h"
+#include "sys/raw.h"
 #include "workload.h"
+
+enum { TASK_STAMP_BYTES = 12 };
+_Static_assert(offsetof(struct stamps, task_cpu) == offsetof(struct stamp, cpu) &&
+                   offsetof(struct stamp, cpu) + sizeof(uint32_t) == TASK_STAMP_BYTES,
+               "a stamp is stored as it is");
 
 extern const struct column LAUNCH_COLUMNS[];
 extern const char *const LAUNCH_AXES[];
@@ -38,16 +46,26 @@ static inline void launch_reaped(struct sample *sample) {
     sample->cpu_after = (int32_t)stamp.cpu;
 }
 
-/* The new task's own first code: the clock is read first, then stored, since the store faults once in a
- * forked child (its page tables hold no shared pages) and that must not be part of the stamp. */
+/* Stores into the stamp page from the new task: straight where it shares the memory, else through the file.
+ */
+static inline void launch_put(const struct bench *bench, size_t offset, const void *value, size_t length) {
+    if (bench->stamp_by_write) {
+        raw_call4(SYS_pwrite64, bench->stamps_fd, (long)value, (long)length,
+                  bench->stamps_offset + (long)offset);
+    } else {
+        memcpy((char *)bench->stamps + offset, value, length);
+    }
+}
+
+/* The new task's own first code: the clock is read first, then stored, since storing takes a system call in a
+ * forked child and must not be part of the stamp. */
 static inline void launch_task_runs(const struct bench *bench) {
     if (bench->request->stamp_spin_ns > 0) {
         clock_spin((uint64_t)bench->request->stamp_spin_ns);
     }
     if (bench->stamp_child) {
         struct stamp stamp = clock_read();
-        bench->stamps->task_ticks = stamp.ticks;
-        bench->stamps->task_cpu = (int32_t)stamp.cpu;
+        launch_put(bench, offsetof(struct stamps, task_ticks), &stamp, TASK_STAMP_BYTES);
     }
 }
 

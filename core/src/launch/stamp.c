@@ -1,7 +1,6 @@
 /* launch.stamp
- * Timed: inside a forked child, the first stamp: reading the clock and storing it in the shared page, whose
- * first store faults because fork copies no page tables of shared memory. It is what stages=all adds to a
- * fork's reaped.
+ * Timed: inside a forked child, the first stamp: reading the clock and writing it to the probe's memory file.
+ * It is what stages=all adds to a fork's reaped.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -14,7 +13,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
     if (pid == 0) {
         uint64_t start = clock_read().ticks;
         launch_task_runs(bench);
-        bench->stamps->extra_ticks = clock_read().ticks - start;
+        uint64_t ticks = clock_read().ticks - start;
+        launch_put(bench, offsetof(struct stamps, extra_ticks), &ticks, sizeof ticks);
         _exit(0);
     }
     int error = pid < 0 ? -errno : launch_reap(bench, pid, sample);
@@ -24,7 +24,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 static const struct column COLUMNS[] = {
     {"stamp_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
-     "the forked child's stamp: reading the clock, storing it in shared memory"},
+     "the forked child's stamp: reading the clock, writing it to the memory file"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
@@ -37,5 +37,6 @@ const struct workload launch_stamp = {
     .columns = COLUMNS,
     .axes = AXES,
     .has_temperature = true,
+    .child_copies_memory = true,
     .launch = launch,
 };

@@ -36,12 +36,13 @@ struct sample {
 /* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd
  * program can reach it too. Each launcher has its own. */
 struct stamps {
+    /* ticks and CPU side by side, twice: a task that has no mapping of this page writes them with one call */
     uint64_t task_ticks;
-    /* ticks and CPU side by side: a target writes them with one call, so that its stamp costs little */
-    uint64_t image_ticks;
-    int32_t image_cpu;
     int32_t task_cpu;
     int32_t child_error;
+    uint64_t image_ticks;
+    int32_t image_cpu;
+    int32_t unused;
     uint64_t extra_ticks;
 };
 
