@@ -69,8 +69,10 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     for glob in globs:
         if not any(matches(name, [glob]) for name in names):
             raise unknown("cell", glob, names)
+    kept = [matches(row.cell, globs) for row in results.cells]
     return replace(
         results,
-        cells=[row for row in results.cells if matches(row.cell, globs)],
+        cells=[row for row, keep in zip(results.cells, kept, strict=True) if keep],
+        process_medians=[own for own, keep in zip(results.process_medians, kept, strict=True) if keep],
         cell_statuses=[status for status in results.cell_statuses if matches(status.cell, globs)],
     )

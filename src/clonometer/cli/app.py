@@ -13,6 +13,7 @@ _MODULES = {
     "run": "run",
     "show": "show",
     "report": "report",
+    "export": "export",
     "plot": "plot",
     "list": "listing",
     "recover": "recover",

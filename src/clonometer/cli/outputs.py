@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.errors import OutputError
@@ -36,6 +37,25 @@ def write_bytes(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise OutputError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_pieces(path: Path, pieces: Iterable[str]) -> None:
+    """Write a file piece by piece, whole or not at all: under another name first, then by rename.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces)
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def keep_previous(path: Path) -> Path | None:

@@ -74,11 +74,16 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         warnings=run_warnings(estimates, metadata),
         ecdfs=ecdf_series(book),
         memory=memory_series(book),
+        process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },
     )
+
+
+def _process_medians(row: Evidence) -> tuple[float, ...]:
+    return tuple(row.processes.values.tolist()) if row.estimate.n_samples else ()
 
 
 def _duration_s(metadata: Mapping[str, Any]) -> float:

@@ -210,4 +210,5 @@ class Results:
     ecdfs: Sequence[EcdfSeries]
     memory: Sequence[MemorySeries]
     summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
+    process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()

@@ -1,0 +1,85 @@
+"""``clonometer export``: a run in the format of another program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.answers import keep_cells, read_results
+from clonometer.cli.examples import examples
+from clonometer.cli.outputs import write_pieces
+from clonometer.plan.cell import matches
+from clonometer.views.exports import FORMATS, check_format
+
+if TYPE_CHECKING:
+    from clonometer.runfile import Run
+
+_EXAMPLES = examples(
+    "clonometer export run.parquet --format csv --out run.csv",
+    "clonometer export run.parquet --format jsonl --samples --only 'launch.fork*' | head",
+    "clonometer export old.parquet --format benchstat --out old.txt",
+    "clonometer export run.parquet --format markdown",
+)
+
+
+@click.command(name="export", epilog=_EXAMPLES)
+@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--format", "name", required=True, metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="The file; by default standard output.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("--samples", is_flag=True, help="Write every sample instead of the estimates: csv and jsonl only.")
+@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Export only cells that match; repeatable.")
+def command(*, run_file: Path, name: str, out: Path | None, force: bool, samples: bool, globs: tuple[str, ...]) -> None:
+    """Write a run in the format of another program.
+
+    The figures are those of 'clonometer show --json': times in nanoseconds, unless the format has a unit of its own
+    (OpenMetrics: seconds). benchstat and google-benchmark get the median of each process as one repetition, because
+    the process is the independent unit.
+    """
+    from clonometer.runfile import check_output
+
+    check_format(name, samples=samples)
+    if out is not None:
+        check_output(out, force)
+    pieces = _samples(run_file, name, globs) if samples else _estimates(run_file, name, globs)
+    if out is None:
+        _print(pieces)
+        return
+    write_pieces(out, pieces)
+    click.echo(f"wrote {out}", err=True)
+
+
+def _estimates(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]:
+    from clonometer.results.as_json import results_to_json
+    from clonometer.views.exports import encode
+
+    results = keep_cells(read_results(run_file), globs)
+    return encode(name, results_to_json(results), results.process_medians)
+
+
+def _samples(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]:
+    from clonometer.runfile import open_run
+    from clonometer.views.exports import encode_samples
+
+    with open_run(run_file) as run:
+        yield from encode_samples(name, *_chosen(run, globs))
+
+
+def _chosen(run: Run, globs: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[object, ...]]]:
+    from clonometer.errors import unknown
+    from clonometer.results.samples import sample_columns, sample_rows
+
+    known = run.cells()
+    for glob in globs:
+        if not any(matches(cell, [glob]) for cell in known):
+            raise unknown("cell", glob, known)
+    cells = [cell for cell in known if not globs or matches(cell, globs)]
+    return sample_columns(run), sample_rows(run, cells)
+
+
+def _print(pieces: Iterable[str]) -> None:
+    for piece in pieces:
+        click.echo(piece, nl=False)

@@ -1,0 +1,73 @@
+"""Markdown: a table for an issue or a mail, with the digits that the intervals support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clonometer.units import format_duration, format_number
+from clonometer.views.exports.entries import figures, figures_unit, measured
+
+_HEAD = ("cell", "until", "placement", "median", "95% interval", "p99", "min", "samples", "processes")
+
+
+def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Encode the estimates as a table of pipes, then findings and warnings as lists."""
+    del processes
+    host = document["host"]
+    facts = [host.get("cpu.model"), f"Linux {host.get('kernel.release') or '?'}", f"plan {document['plan']}"]
+    yield f"{', '.join(_escaped(str(fact)) for fact in facts if fact)}; {document['started']}; {document['status']}\n\n"
+    yield _line(_HEAD)
+    yield _line(["---"] * 3 + ["---:"] * 6)
+    for cell in document["cells"]:
+        yield _line(_row(cell))
+    for title, entries in (("Findings", document["findings"]), ("Warnings", document["warnings"])):
+        if entries:
+            yield f"\n{title}:\n\n"
+            yield from (f"- {_escaped(entry['sentence'])}\n" for entry in entries)
+
+
+def _row(cell: Mapping[str, Any]) -> list[str]:
+    return [
+        f"`{cell['cell']}`",
+        measured(cell).replace("_", " "),
+        (cell["placement"] or "").replace("_", " "),
+        _median(cell),
+        _interval(cell),
+        _duration(cell["p99_ns"]),
+        _duration(cell["min_ns"]),
+        str(cell["n_samples"]),
+        str(cell["n_processes"]),
+    ]
+
+
+def _median(cell: Mapping[str, Any]) -> str:
+    found = figures(cell)
+    if found is None:
+        return "-"
+    if figures_unit(cell) == "ns":
+        return format_duration(*found, resolution_ns=cell["resolution_ns"])
+    return f"{format_number(*found)} {figures_unit(cell)}"
+
+
+def _interval(cell: Mapping[str, Any]) -> str:
+    found = figures(cell)
+    if found is None or found[1] is None or found[2] is None:
+        return "-"
+    ends = (found[1], found[2])
+    if figures_unit(cell) == "ns":
+        return " to ".join(format_duration(end, resolution_ns=cell["resolution_ns"]) for end in ends)
+    return " to ".join(format_number(end) for end in ends)
+
+
+def _duration(time_ns: float | None) -> str:
+    return "-" if time_ns is None else format_duration(time_ns)
+
+
+def _line(texts: Sequence[str]) -> str:
+    # A pipe inside a cell, even one between backticks, would end it.
+    return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |\n"
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{letter}" if letter in "*<>\\`" else letter for letter in text)

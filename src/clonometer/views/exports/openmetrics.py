@@ -1,0 +1,73 @@
+"""OpenMetrics text: gauges in seconds (the format's base unit), for a textfile collector or a push gateway."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clonometer.views.exports.entries import labels
+
+_NS = 1e9
+#: Name without its unit, key of an estimate, help.
+_TIMES = (
+    ("median", "median_ns", "Median of process medians."),
+    ("median_low", "median_low_ns", "Lower end of the median's 95% interval."),
+    ("median_high", "median_high_ns", "Upper end of the median's 95% interval."),
+    ("p99", "p99_ns", "Pooled 99th percentile."),
+    ("minimum", "min_ns", "Smallest sample."),
+)
+_COUNTS = (
+    ("samples", "n_samples", "Successful samples."),
+    ("processes", "n_processes", "Processes that the samples came from."),
+)
+_VALUES = (
+    ("value", "value", "Median of process medians of what is no time, in the unit of the label."),
+    ("value_low", "value_low", "Lower end of its 95% interval."),
+    ("value_high", "value_high", "Upper end of its 95% interval."),
+)
+
+
+def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Encode every number that exists; one that does not has no sample."""
+    del processes
+    cells = document["cells"]
+    for name, key, text in _TIMES:
+        found = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]
+        yield from _family(f"clonometer_{name}_seconds", "gauge", text, "seconds", found)
+    for name, key, text in _COUNTS:
+        yield from _family(f"clonometer_{name}", "gauge", text, "", [(labels(cell), cell[key]) for cell in cells])
+    for name, key, text in _VALUES:
+        known = [cell for cell in cells if cell.get(key) is not None]
+        found = [({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in known]
+        yield from _family(f"clonometer_{name}", "gauge", text, "", found)
+    yield from _family("clonometer_run", "info", "The run that was exported.", "", [(_run(document), 1)])
+    yield "# EOF\n"
+
+
+def _run(document: Mapping[str, Any]) -> dict[str, str]:
+    host = document["host"]
+    facts = {"kernel": host.get("kernel.release"), "cpu": host.get("cpu.model")}
+    names = ("run", "status", "plan", "started", "seed", "clonometer_version")
+    return {name: str(document[name]) for name in names} | {name: str(one) for name, one in facts.items() if one}
+
+
+def _family(
+    name: str, kind: str, text: str, unit: str, samples: Sequence[tuple[Mapping[str, str], float]]
+) -> Iterator[str]:
+    if not samples:
+        return
+    yield f"# TYPE {name} {kind}\n"
+    if unit:
+        yield f"# UNIT {name} {unit}\n"
+    yield f"# HELP {name} {text}\n"
+    suffix = "_info" if kind == "info" else ""
+    for own, number in samples:
+        inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in own.items())
+        yield f"{name}{suffix}{{{inside}}} {number!r}\n"
+
+
+def _escaped(value: str) -> str:
+    # Only these three have escapes; other control characters would break the line that they stand in.
+    value = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", " ", value)
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")

@@ -1,0 +1,265 @@
+"""Every format read back by whoever reads it, and the figures held against ``show --json``."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from jsonschema import Draft202012Validator
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from tests.results.conftest import RunBuilder
+
+from clonometer.errors import UsageError
+from clonometer.results import results_to_json, summarize
+from clonometer.views.exports import FORMATS, encode, encode_samples
+
+FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
+
+
+@pytest.fixture(scope="module")
+def exported() -> tuple[dict[str, Any], Any]:
+    """Times and what is no time, one process and many, a stage without samples, hostile host facts."""
+    builder = RunBuilder()
+    builder.cell("launch.fork", FORK, processes=12)
+    builder.cell("launch.pthread", {"call_returns_ns": 9_000, "reaped_ns": 30_000}, processes=1)
+    builder.cell("launch.fork", FORK, placement="free", other_cpu=0.4)
+    builder.cell("wake.futex", {"wait_us": 2.5, "footprint_bytes": 4096}, None)
+    metadata = builder.run.metadata
+    metadata["cells"] += [
+        {"cell": "launch.a", "status": "skipped", "reason": "no room: # 5 of 9", "stopped_by": None},
+        {"cell": "launch.b", "status": "failed", "reason": None, "stopped_by": None},
+    ]
+    metadata["host"]["cpu.model"] = 'A "fast"\\CPU\n# EOF | *'
+    results = summarize(builder.run, "run.parquet")
+    return json.loads(json.dumps(results_to_json(results))), results.process_medians
+
+
+def _text(name: str, exported: tuple[dict[str, Any], Any]) -> str:
+    return "".join(encode(name, *exported))
+
+
+def _key(cell: Any) -> tuple[str, str, str | None]:
+    return (cell["cell"], cell["quantity"], cell["placement"])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_of_nothing_is_encoded_too(name: str) -> None:
+    results = summarize(RunBuilder().run)
+    text = _text(name, (results_to_json(results), results.process_medians))
+    assert "nan" not in text.lower()
+
+
+def test_csv_is_read_by_pandas_and_polars(exported: Any) -> None:
+    text = _text("csv", exported)
+    frame = pd.read_csv(io.StringIO(text))
+    for row, cell in zip(frame.to_dict("records"), exported[0]["cells"], strict=True):
+        for key in ("median_ns", "median_low_ns", "p99_ns", "min_ns", "n_samples"):
+            assert row[key] == cell[key] or (cell[key] is None and pd.isna(row[key])), key
+        assert row["cell"] == cell["cell"]
+        assert (row["axis.placement"] if "placement" in cell["condition"] else None) == cell["condition"].get(
+            "placement"
+        )
+    assert set(frame["warnings"].dropna().str.split().sum()) == {
+        warning["id"] for cell in exported[0]["cells"] for warning in cell["warnings"]
+    }
+    assert pl.read_csv(io.StringIO(text))["median_ns"].to_list() == [one["median_ns"] for one in exported[0]["cells"]]
+
+
+def test_json_lines_are_read_by_pandas_and_are_the_documents_entries(exported: Any) -> None:
+    text = _text("jsonl", exported)
+    frame = pd.read_json(io.StringIO(text), lines=True)
+    assert len(frame) == len(exported[0]["cells"])
+    for line, cell, medians in zip(text.splitlines(), exported[0]["cells"], exported[1], strict=True):
+        value = json.loads(line)
+        assert {key: value[key] for key in cell} == cell
+        assert value["process_medians"] == list(medians)
+        assert value["run"] == "run.parquet"
+
+
+def test_markdown_is_one_table_with_every_row(exported: Any) -> None:
+    lines = _text("markdown", exported).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 2 + len(exported[0]["cells"])
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {11}
+    row = next(line for line in table if "`launch.pthread[temperature=warm]` | reaped" in line)
+    assert "| - |" in row  # one process: no interval
+    assert "\n" not in lines[0]
+    median = next(
+        one for one in exported[0]["cells"] if one["workload"] == "launch.pthread" and one["stage"] == "reaped"
+    )
+    assert f"{median['median_ns'] / 1000:.1f} µs" in row
+
+
+GOOGLE_BENCHMARK = {
+    "type": "object",
+    "required": ["context", "benchmarks"],
+    "properties": {
+        "context": {
+            "type": "object",
+            "required": ["date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "library_build_type"],
+            "properties": {"num_cpus": {"type": "integer"}, "mhz_per_cpu": {"type": "integer"}},
+        },
+        "benchmarks": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "run_name", "run_type", "repetitions", "threads", "iterations"],
+                "properties": {
+                    "run_type": {"enum": ["iteration", "aggregate"]},
+                    "iterations": {"type": "integer", "minimum": 1},
+                    "real_time": {"type": "number"},
+                    "cpu_time": {"type": "number"},
+                    "time_unit": {"enum": ["ns", "us", "ms", "s"]},
+                },
+                "if": {"properties": {"run_type": {"const": "iteration"}}},
+                "then": {"required": ["repetition_index", "real_time", "cpu_time", "time_unit"]},
+                "else": {"required": ["aggregate_name", "aggregate_unit"]},
+            },
+        },
+    },
+}
+
+
+def test_google_benchmark_has_a_repetition_a_process(exported: Any) -> None:
+    document = json.loads(_text("google-benchmark", exported))
+    Draft202012Validator(GOOGLE_BENCHMARK).validate(document)
+    times = [cell for cell in exported[0]["cells"] if cell["median_ns"] is not None]
+    aggregates = [one for one in document["benchmarks"] if one["run_type"] == "aggregate"]
+    assert [one["real_time"] for one in aggregates] == [cell["median_ns"] for cell in times]
+    for aggregate in aggregates:
+        own = [
+            one["real_time"]
+            for one in document["benchmarks"]
+            if one["run_type"] == "iteration" and one["run_name"] == aggregate["run_name"]
+        ]
+        assert len(own) == aggregate["repetitions"]
+        assert pd.Series(own).median() == pytest.approx(aggregate["real_time"], rel=1e-12)
+    assert len({one["run_name"] for one in aggregates}) == len(aggregates)
+
+
+@pytest.fixture(scope="module")
+def benchstat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real program, built from the Go module proxy into a temporary folder."""
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    folder = tmp_path_factory.mktemp("go")
+    ended = subprocess.run(
+        ["go", "install", "golang.org/x/perf/cmd/benchstat@latest"],
+        env={**os.environ, "GOBIN": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    if ended.returncode:
+        pytest.skip(f"benchstat cannot be built here: {ended.stderr.splitlines()[-1]}")
+    return folder / "benchstat"
+
+
+def test_benchstat_finds_the_same_medians(exported: Any, benchstat: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text(_text("benchstat", exported))
+    ended = subprocess.run([benchstat, "-format", "csv", path], capture_output=True, text=True, check=True)
+    found: dict[str, list[float]] = {}
+    for line in ended.stdout.splitlines():
+        name, _, rest = line.partition(",")
+        if "=" in name and not name.startswith(("goos", "cpu")):
+            found.setdefault(name, []).append(float(rest.split(",")[0]))
+    cell = next(one for one in exported[0]["cells"] if one["stage"] == "reaped" and one["n_processes"] == 12)
+    # benchstat's tables are in seconds.
+    assert found["Launch.fork/temperature=warm/until=reaped/ran=same_cpu"] == [
+        pytest.approx(cell["median_ns"] / 1e9, rel=1e-3)
+    ]
+    assert len(found) == sum(one["n_samples"] > 0 for one in exported[0]["cells"])
+    assert "need >=" in ended.stderr + ended.stdout or "± ∞" in ended.stdout  # the cell of one process has no interval
+
+
+def test_bencher_has_a_measure_a_stage(exported: Any) -> None:
+    document = json.loads(_text("bencher", exported))
+    number = {"type": "number"}
+    measure = {
+        "type": "object",
+        "required": ["value"],
+        "additionalProperties": False,
+        "properties": {"value": number, "lower_value": number, "upper_value": number},
+    }
+    schema = {"additionalProperties": {"type": "object", "additionalProperties": measure}}
+    Draft202012Validator(schema).validate(document)
+    assert all(len(name) <= 1024 and all(len(one) <= 64 for one in own) for name, own in document.items())
+    assert set(document["launch.pthread[temperature=warm]"]["reaped"]) == {"value"}
+    for cell in exported[0]["cells"]:
+        if cell["median_ns"] is not None and cell["n_processes"] > 1:
+            name = f"{cell['cell']} {cell['placement']}" if cell["placement"] else cell["cell"]
+            own = document[name][cell["stage"] or cell["quantity"].removesuffix("_ns")]
+            assert (own["value"], own["lower_value"]) == (cell["median_ns"], cell["median_low_ns"])
+
+
+def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
+    families = {one.name: one for one in text_string_to_metric_families(_text("openmetrics", exported))}
+    assert families["clonometer_median_seconds"].unit == "seconds"
+    for name, key in (
+        ("median", "median_ns"),
+        ("median_low", "median_low_ns"),
+        ("minimum", "min_ns"),
+        ("p99", "p99_ns"),
+    ):
+        found = {
+            _key({"placement": None, **one.labels}): one.value for one in families[f"clonometer_{name}_seconds"].samples
+        }
+        wanted = {_key(cell): cell[key] / 1e9 for cell in exported[0]["cells"] if cell[key] is not None}
+        assert found == pytest.approx(wanted, rel=1e-12)
+    run = families["clonometer_run"].samples[0].labels
+    assert run["cpu"] == exported[0]["host"]["cpu.model"]
+    assert {one.value for one in families["clonometer_value"].samples} == {
+        cell["value"] for cell in exported[0]["cells"] if cell.get("value") is not None
+    }
+
+
+def test_ktap_says_how_each_cell_ended(exported: Any, tmp_path: Path) -> None:
+    text = _text("ktap", exported)
+    lines = text.splitlines()
+    assert lines[:2] == ["KTAP version 1", f"1..{len(exported[0]['cell_statuses'])}"]
+    results = [line for line in lines if re.match(r"(not )?ok ", line)]
+    assert results[-2:] == ["ok 5 launch.a # SKIP no room: 5 of 9", "not ok 6 launch.b"]
+    assert all(line.startswith("# ") or line in results for line in lines[2:])
+    if shutil.which("prove") is None:
+        pytest.skip("perl's prove is not installed")
+    path = tmp_path / "run.tap"
+    path.write_text(text)
+    ended = subprocess.run(["prove", "--exec", "cat", "-v", path], capture_output=True, text=True)
+    assert "Failed test:  6" in ended.stdout
+    assert "Failed 1/6 subtests" in ended.stdout
+    assert "1 subtest" not in ended.stdout or "skipped" in ended.stdout
+
+
+def test_samples_keep_nulls_and_numbers() -> None:
+    rows = [("c", 0, None, 1.5), ('d,"', 1, 7, None)]
+    columns = ["cell", "process", "reaped_ns", "cost_ns"]
+    frame = pd.read_csv(io.StringIO("".join(encode_samples("csv", columns, iter(rows)))), dtype={"reaped_ns": "Int64"})
+    assert frame["cell"].tolist() == ["c", 'd,"']
+    assert frame["reaped_ns"].isna().tolist() == [True, False]
+    lines = "".join(encode_samples("jsonl", columns, iter(rows))).splitlines()
+    assert [list(json.loads(line).values()) for line in lines] == [list(row) for row in rows]
+
+
+@pytest.mark.parametrize("count", [0, 999, 1000, 1001, 2500])
+def test_samples_come_in_pieces_and_none_is_lost(count: int) -> None:
+    for name, head in (("csv", 1), ("jsonl", 0)):
+        pieces = list(encode_samples(name, ["a"], iter([(number,) for number in range(count)])))
+        assert "".join(pieces).count("\n") == count + head
+        assert max(piece.count("\n") for piece in pieces) <= 1001
+
+
+def test_what_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown export format 'benchstad'; did you mean 'benchstat'"):
+        encode("benchstad", {}, ())
+    with pytest.raises(UsageError, match="markdown takes no samples"):
+        encode_samples("markdown", [], iter(()))
