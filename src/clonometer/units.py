@@ -211,14 +211,14 @@ def format_duration(
 
 
 def format_duration_interval(value_ns: float, low_ns: float, high_ns: float, resolution_ns: float = 0.0) -> str:
-    """Write a duration with its interval, all in one unit and to the same digit.
+    """Write a duration with its interval, all in one unit and to the same digit; one without width is left out.
 
     Examples
     --------
-    >>> format_duration_interval(56_312, 55_870, 56_840)
-    '56.3 (55.9 to 56.8) µs'
+    >>> format_duration_interval(56_312, 55_870, 56_840), format_duration_interval(56_312, 56_312, 56_312)
+    ('56.3 (55.9 to 56.8) µs', '56.3 µs')
     """
-    if abs(value_ns) < resolution_ns:
+    if abs(value_ns) < resolution_ns or low_ns == high_ns:
         return format_duration(value_ns, low_ns, high_ns, resolution_ns)
     factor, name = _duration_unit(value_ns)
     numbers = [number / factor for number in (value_ns, low_ns, high_ns)]
