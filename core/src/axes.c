@@ -83,8 +83,8 @@ const struct option OPTIONS[] = {
     CHOICE(stack_kind, STACK_KINDS, thread_stack_kind_available,
            "where the thread's stack comes from: the library, or us, in 4 KiB or huge pages"),
     CHOICE(guard, GUARDS, NULL,
-           "the guard area below the thread's stack: as the library makes it, or none; a stack of ours has "
-           "none"),
+           "the guard area below the thread's stack: as the library makes it (one page below a stack of "
+           "ours), or none"),
     CHOICE(stack_cache, STACK_CACHES, thread_stack_cache_available,
            "whether the stack of a thread that has gone is used again, or each thread gets an untouched one"),
     CHOICE(thread_ending, THREAD_ENDINGS, NULL,

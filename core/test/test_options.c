@@ -43,6 +43,16 @@ int main(void) {
     refused("linkage=musl", "linkage=musl");
     refused("clock=tsc", "clock_hz");
     refused("word", "key=value");
+    refused("launch_number=0", "from 1");
+    refused("launch_number=100001", "at most");
+
+    char warm[] = "temperatures=warm";
+    char second[] = "launch_number=2";
+    char *never[] = {workload, warm, second};
+    CHECK(options_parse(3, never, &request, &reason) == -EOPNOTSUPP,
+          "a cold condition of a warm cell was taken");
+    CHECK(options_parse(4, (char *[]){workload, both, second, pages}, &request, &reason) == 0, "%s",
+          reason.text);
 
     char nothing[] = "workload=launch.nothing";
     char *unknown[] = {nothing};

@@ -80,7 +80,8 @@ def test_every_workload_answers_with_what_it_declares(workload: str) -> None:
 
 @pytest.mark.parametrize("workload", LAUNCHES)
 def test_no_stage_comes_after_reaping(workload: str) -> None:
-    for block in probe.ask(f"workload={workload}", "temperatures=cold,warm", "samples=50", "blocks=2").blocks:
+    words = ["temperatures=cold,warm", "samples=50", "blocks=2", "block_limit_ns=300000000"]
+    for block in probe.ask(f"workload={workload}", *words).blocks:
         for stage in STAGES[:-1]:
             has = ~null_mask(block.columns[stage])
             assert (block.columns[stage][has] <= block.columns["reaped_ns"][has]).all()
@@ -99,7 +100,8 @@ def test_exec_comes_between_the_childs_first_code_and_its_end() -> None:
 @pytest.mark.parametrize("workload", LAUNCHES)
 def test_pinned_launches_stay_on_the_cpu_that_was_asked_for(workload: str) -> None:
     cpu = min(os.sched_getaffinity(0))
-    (block,) = probe.ask(f"workload={workload}", "samples=20", "blocks=1", f"cpu={cpu}").blocks
+    words = ["samples=20", "blocks=1", "block_limit_ns=300000000", f"cpu={cpu}"]
+    (block,) = probe.ask(f"workload={workload}", *words).blocks
     for column in ("cpu_before", "cpu_after", "cpu_child"):
         assert set(present(block, column)) <= {cpu}
     assert set(block.facts["effective_mhz"]) == {str(cpu)}

@@ -5,9 +5,8 @@
  * Bias: join returns when the kernel has cleared the thread's tid, while the thread may still be leaving the
  * kernel on another CPU; the next launch can meet it there. From the second launch on the C library reuses
  * the stack; with stack_cache=cold glibc keeps none (its tunable stack_cache_size, for which the probe starts
- * itself anew) and unmaps it inside pthread_join. A stack of ours has no guard. In a dynamic glibc program
- * the first pthread_exit loads libgcc_s. Source: pthread_create(3); the interval of bendersky-2018 and
- * loop-10000.
+ * itself anew) and unmaps it inside pthread_join. In a dynamic glibc program the first pthread_exit loads
+ * libgcc_s. Source: pthread_create(3); the interval of bendersky-2018 and loop-10000.
  */
 #include <errno.h>
 #include <pthread.h>

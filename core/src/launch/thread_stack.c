@@ -45,27 +45,30 @@ int thread_stack_kind_available(int64_t stack_kind, struct reason *reason) {
                : reason_set(reason, -EOPNOTSUPP, "this kernel has no transparent huge pages");
 }
 
-/* Maps `length` bytes that start at a multiple of `step`. */
-static unsigned char *map_aligned(size_t length, size_t step) {
-    unsigned char *all =
-        mmap(NULL, length + step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* Maps `length` bytes that start at a multiple of `step`, and `guard` bytes below them that nobody can touch.
+ */
+static unsigned char *map_aligned(size_t length, size_t step, size_t guard) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    unsigned char *all = mmap(NULL, guard + length + step, PROT_NONE, flags, -1, 0);
     if (all == MAP_FAILED) {
         return NULL;
     }
-    size_t before = (step - (uintptr_t)all % step) % step;
-    if (before > 0) {
-        munmap(all, before);
+    uintptr_t lowest = (uintptr_t)all + guard;
+    size_t unused = (step - lowest % step) % step;
+    unsigned char *start = all + guard + unused;
+    if (unused > 0) {
+        munmap(all, unused);
     }
-    munmap(all + before + length, step - before);
-    return all + before;
+    munmap(start + length, step - unused);
+    return mprotect(start, length, PROT_READ | PROT_WRITE) == 0 ? start : NULL;
 }
 
 int thread_stack_renew(struct thread_settings *settings) {
     if (settings->stack != NULL) {
-        munmap(settings->stack, settings->stack_bytes);
+        munmap(settings->stack - settings->guard_bytes, settings->guard_bytes + settings->stack_bytes);
     }
     int64_t step = settings->huge ? parent_huge_page_bytes() : parent_small_page_bytes();
-    settings->stack = map_aligned(settings->stack_bytes, (size_t)step);
+    settings->stack = map_aligned(settings->stack_bytes, (size_t)step, settings->guard_bytes);
     if (settings->stack == NULL) {
         return -errno;
     }
@@ -178,9 +181,9 @@ int thread_settings_prepare(struct bench *bench, struct reason *reason) {
                           "glibc always hands the stack of a detached thread on to the next one");
     }
 #endif
-    if (request->concurrency > 1 && (own || request->detached != 0)) {
+    if (request->concurrency > 1 && request->launchers == LAUNCHERS_THREADS && request->detached != 0) {
         return reason_set(reason, -EOPNOTSUPP,
-                          "several launchers cannot share one stack, nor tell whose detached thread is left");
+                          "launchers in one process cannot tell whose detached thread is left");
     }
     /* A page of its own, since static memory would reach into every other workload's fork. */
     struct thread_settings *settings =
@@ -189,6 +192,7 @@ int thread_settings_prepare(struct bench *bench, struct reason *reason) {
         return reason_set(reason, -errno, "no memory for a thread's attributes: %s", strerror(errno));
     }
     settings->huge = request->stack_kind == STACK_USER_HUGE;
+    settings->guard_bytes = request->guard == GUARD_LIBRARY ? (size_t)parent_small_page_bytes() : 0;
     settings->fresh = own && request->stack_cache == STACK_CACHE_COLD;
     bench->state = settings;
     int error = set_attributes(request, settings, reason);

@@ -12,6 +12,7 @@ struct thread_settings {
     pthread_attr_t attributes;
     unsigned char *stack; /* ours; NULL: the library's */
     size_t stack_bytes;
+    size_t guard_bytes; /* below it */
     bool huge;
     bool fresh; /* a new mapping for every thread */
 };
