@@ -240,8 +240,56 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
     """
     if low is None or high is None:
         return format_number(value)
+    middle, left, right = ratio_figures(value, low, high)
+    return f"{middle} ({left} to {right})"
+
+
+def ratio_figures(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """Write a ratio and the ends of its interval, each as `format_ratio` does.
+
+    Examples
+    --------
+    >>> ratio_figures(1.0312, 1.004, 1.054)
+    ('1.031', '1.004', '1.054')
+    """
     decimals = _interval_decimals(value, low, high)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
     while decimals < most and any(round(end, decimals) in (0, 1) and end not in (0, 1) for end in (low, high)):
         decimals += 1
-    return f"{_rounded(value, decimals)} ({_rounded(low, decimals)} to {_rounded(high, decimals)})"
+    return _rounded(value, decimals), _rounded(low, decimals), _rounded(high, decimals)
+
+
+def format_share(share: float) -> str:
+    """Write a share as a percentage, to two digits and no finer than a tenth.
+
+    Examples
+    --------
+    >>> format_share(0.02), format_share(0.0134), format_share(0.256), format_share(1.5)
+    ('2%', '1.3%', '26%', '150%')
+    """
+    percent = share * 100
+    return f"{percent:.0f}%" if percent >= 9.95 else f"{percent:.1f}".removesuffix(".0") + "%"
+
+
+def parse_share(text: str) -> float:
+    """Read a share such as ``5%``, ``2.5 %`` or ``0.05``.
+
+    Raises
+    ------
+    UsageError
+        If the text is no share, or not above 0.
+
+    Examples
+    --------
+    >>> parse_share("5%"), parse_share("0.05")
+    (0.05, 0.05)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
+    if match is None:
+        raise UsageError(f"{text!r} is not a share", "shares look like 5% or 0.05")
+    share = float(match[1]) / (100 if match[2] else 1)
+    if not 0 < share < math.inf:
+        raise UsageError(f"a share of {text!r} is not above 0", "shares look like 5% or 0.05")
+    if share >= 1 and not match[2]:
+        raise UsageError(f"a share of {text} would be {text}00%", f"write {text}% if that is meant")
+    return share

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from clonometer.stats.multiplicity import holm
+from clonometer.stats.multiplicity import holm, can_reject
 
 
 def test_it_is_holms_procedure() -> None:
@@ -30,3 +30,12 @@ def test_what_is_no_family_is_refused() -> None:
         holm([1.5])
     with pytest.raises(ValueError, match="family of 1"):
         holm([0.1, 0.2], tests=1)
+
+
+def test_only_tests_that_could_reject_are_counted() -> None:
+    assert can_reject([0.008] * 6, 0.05).all()
+    assert not can_reject([0.008] * 7, 0.05).any()
+    few_and_many = can_reject([0.03] * 10 + [1e-6] * 4, 0.05)
+    assert few_and_many.tolist() == [False] * 10 + [True] * 4
+    assert can_reject([0.03, 0.2], 0.05).tolist() == [True, False]
+    assert can_reject([], 0.05).tolist() == []

@@ -13,6 +13,7 @@ _MODULES = {
     "run": "run",
     "show": "show",
     "report": "report",
+    "compare": "compare",
     "export": "export",
     "plot": "plot",
     "list": "listing",
@@ -26,6 +27,7 @@ _EXAMPLES = examples(
     "clonometer run launch.fork launch.pthread --set parent_bytes=0,1GiB",
     "clonometer show clonometer-run.parquet --wide",
     "clonometer report clonometer-run.parquet --out report.html",
+    "clonometer compare before.parquet after.parquet",
     "clonometer list                        what this machine can measure",
     "clonometer doctor --self-test          does it tell the truth here?",
 )

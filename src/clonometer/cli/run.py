@@ -256,8 +256,7 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[
     if outputs.previous is not None:
         lines += [
             f"The run before is kept as {outputs.previous}. To compare the two:",
-            f"  clonometer show {shlex.quote(str(outputs.previous))}",
-            f"  clonometer show {shlex.quote(str(outputs.out))}",
+            f"  clonometer compare {shlex.quote(str(outputs.previous))} {shlex.quote(str(outputs.out))}",
         ]
     if outputs.previous_raw is not None:
         lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outputs.previous_raw))}")

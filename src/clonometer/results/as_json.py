@@ -31,14 +31,14 @@ def results_to_json(results: Results) -> dict[str, Any]:
         "run": results.run_name,
         "clonometer_version": results.clonometer_version,
         "started": results.started,
-        "duration_s": _plain(results.duration_s),
+        "duration_s": plain_json(results.duration_s),
         "plan": results.plan_name,
         "command": list(results.command),
         "seed": results.seed,
         "n_processes": results.n_processes,
         "n_samples": results.n_samples,
-        "host": _plain(results.host),
-        "clock": _plain(results.clock),
+        "host": plain_json(results.host),
+        "clock": plain_json(results.clock),
         "cells": [_estimate(one) for one in results.cells],
         "cell_statuses": [_status(one) for one in results.cell_statuses],
         "findings": [_finding(one) for one in results.findings],
@@ -48,7 +48,7 @@ def results_to_json(results: Results) -> dict[str, Any]:
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     fields = {name: getattr(estimate, name) for name in Estimate.__dataclass_fields__ if name != "warnings"}
-    return {**_plain(fields), "warnings": [_warning(one) for one in estimate.warnings]}
+    return {**plain_json(fields), "warnings": [_warning(one) for one in estimate.warnings]}
 
 
 def _status(status: CellStatus) -> dict[str, Any]:
@@ -56,20 +56,20 @@ def _status(status: CellStatus) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    return {"id": finding.id, "sentence": finding.sentence, "numbers": _plain(finding.numbers)}
+    return {"id": finding.id, "sentence": finding.sentence, "numbers": plain_json(finding.numbers)}
 
 
 def _warning(warning: RunWarning) -> dict[str, Any]:
     return asdict(warning)
 
 
-def _plain(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
     """Copy ``value`` as what the json module writes without NaN and infinities."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): plain_json(one) for key, one in value.items()}
     if isinstance(value, str) or value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, Iterable):
-        return [_plain(one) for one in value]
+        return [plain_json(one) for one in value]
     number = float(value)
     return number if math.isfinite(number) else None

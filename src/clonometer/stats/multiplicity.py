@@ -4,12 +4,13 @@ References
 ----------
 .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
        (1979) 65-70.
+.. [2] R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.quantiles import Floats
 
@@ -55,3 +56,31 @@ def holm(p_values: ArrayLike, tests: int | None = None) -> Floats:
     adjusted = np.empty_like(p)
     np.put_along_axis(adjusted, order, np.minimum(stepped, 1.0), axis=-1)
     return adjusted
+
+
+def can_reject(least_p_values: ArrayLike, error_rate: float) -> NDArray[np.bool_]:
+    """Tell which tests can reject at all once they are corrected; the others need not be counted.
+
+    Parameters
+    ----------
+    least_p_values
+        Shape (tests,): the smallest p-value that each test can give, which must not depend on its outcome.
+    error_rate
+        The family's error rate.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (tests,), bool: the tests whose least p-value is at most ``error_rate`` over their own number [2]_.
+
+    Examples
+    --------
+    >>> can_reject([0.03, 0.0001, 0.0001], 0.05).tolist()
+    [False, True, True]
+    """
+    least = np.asarray(least_p_values, dtype=np.float64)
+    for number in range(1, least.size + 1):
+        able = least <= error_rate / number
+        if able.sum() <= number:
+            return np.asarray(able, dtype=np.bool_)
+    return np.zeros(least.size, dtype=np.bool_)

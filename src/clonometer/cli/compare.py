@@ -1,0 +1,134 @@
+"""``clonometer compare``: runs against a run, or cells of a run against each other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.examples import examples
+from clonometer.cli.outputs import write_bytes
+from clonometer.cli.shares import SHARE
+from clonometer.errors import UsageError
+
+if TYPE_CHECKING:
+    from clonometer.results.compare import Side
+    from clonometer.results.compared import Compared
+
+PLOT_FORMATS = ("png", "svg")
+
+_EXAMPLES = examples(
+    "clonometer compare before.parquet after.parquet",
+    "clonometer compare monday.parquet tuesday.parquet friday.parquet --wide",
+    "clonometer compare run.parquet --cells 'launch.fork*' 'launch.pthread*'",
+    "clonometer compare before.parquet after.parquet --plot change.svg",
+    "clonometer compare old.parquet new.parquet --json | jq .counts",
+)
+
+
+@click.command(name="compare", epilog=_EXAMPLES)
+@click.argument("run_files", metavar="RUN [RUN]...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--cells",
+    metavar="GLOB GLOB",
+    nargs=2,
+    help="Compare cells of one run: those of the second glob against those of the first.",
+)
+@click.option(
+    "--min-effect",
+    "minimum_effect",
+    metavar="SHARE",
+    type=SHARE,
+    default="2%",
+    show_default=True,
+    help="The least change that gets a verdict.",
+)
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Also draw it: FILE.png or FILE.svg.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
+@click.option("--force", is_flag=True, help="Replace an existing picture.")
+def command(
+    *,
+    run_files: tuple[Path, ...],
+    cells: tuple[str, str] | None,
+    minimum_effect: float,
+    plot: Path | None,
+    as_json: bool,
+    wide: bool,
+    force: bool,
+) -> None:
+    """Compare runs with the first of them, cell by cell.
+
+    Every ratio has an interval and a verdict: faster, slower, same within a share, or not distinguishable. Verdicts
+    are corrected for the number of rows. What differs between the hosts is said.
+    """
+    if cells is None and len(run_files) < 2:
+        raise UsageError("one run is nothing to compare with", "name two runs, or two groups of cells with --cells")
+    if cells is not None and len(run_files) != 1:
+        raise UsageError("--cells compares cells of one run", f"{len(run_files)} runs are named")
+    image_format = _checked_plot(plot, force)
+    compared = _compare(run_files, cells, minimum_effect)
+    print_comparison(compared, as_json=as_json, wide=wide)
+    if plot is not None:
+        from clonometer.views.comparison_picture import comparison_picture
+
+        drawn = comparison_picture(compared, image_format)
+        write_bytes(plot, drawn.encode() if isinstance(drawn, str) else drawn)
+        click.echo(f"wrote {plot}", err=True)
+
+
+def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:
+    """Print a comparison on standard output: for people, or as one JSON object."""
+    if as_json:
+        from clonometer.results.compared_json import compared_to_json
+
+        click.echo(json.dumps(compared_to_json(compared), indent=2, allow_nan=False))
+        return
+    from clonometer.views.terminal.comparison import render_comparison
+
+    colour = wants_colour(sys.stdout)
+    text = render_comparison(
+        compared, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ–→…")
+    )
+    click.echo(text, nl=False, color=colour)
+
+
+def open_side(path: Path) -> Side:
+    """Read what a run file brings to comparisons.
+
+    Raises
+    ------
+    RunFileError
+        If it is no sound run file.
+    """
+    from clonometer.results.compare import read_side
+    from clonometer.runfile import open_run
+
+    with open_run(path) as run:
+        return read_side(run, str(path))
+
+
+def _compare(run_files: tuple[Path, ...], cells: tuple[str, str] | None, minimum_effect: float) -> Compared:
+    from clonometer.results.compare import compare_cells, compare_runs
+
+    sides = [open_side(path) for path in run_files]
+    if cells is not None:
+        return compare_cells(sides[0], cells[0], cells[1], minimum_effect=minimum_effect)
+    return compare_runs(sides, minimum_effect=minimum_effect)
+
+
+def _checked_plot(plot: Path | None, force: bool) -> str:
+    """Refuse now a picture that could not be written later; give its format."""
+    if plot is None:
+        return ""
+    from clonometer.runfile import check_output
+
+    image_format = plot.suffix.removeprefix(".").lower()
+    if image_format not in PLOT_FORMATS:
+        raise UsageError(f"--plot {plot}: a picture is .png or .svg", f"for example --plot {plot.with_suffix('.svg')}")
+    check_output(plot, force)
+    return image_format

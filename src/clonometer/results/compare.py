@@ -1,0 +1,334 @@
+"""Runs against a run, and cells of a run against each other: ratios with intervals, and verdicts that hold together."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from clonometer.errors import InputError, RunFileError
+from clonometer.results.compared import (
+    FASTER,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Compared,
+    ComparedPair,
+    ComparedRow,
+    LeftOut,
+)
+from clonometer.results.differences import differences
+from clonometer.results.estimates import estimate_cell
+from clonometer.results.observed import observe
+from clonometer.results.pairing import incomparable_cells, pair_cells
+from clonometer.results.source import RunSource
+from clonometer.results.types import Estimate
+from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.multiplicity import can_reject, holm
+from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.units import format_share
+
+MINIMUM_EFFECT = 0.02
+ERROR_RATE = 0.05
+#: With fewer on a side an interval covers too little to call two rows the same.
+SAME_PROCESSES = 6
+
+RowKey = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of a run: its estimate, and its process medians in ns."""
+
+    estimate: Estimate
+    processes: Processes
+
+    @property
+    def key(self) -> RowKey:
+        """What tells the rows of one cell apart: quantity and observed placement."""
+        return (self.estimate.quantity, self.estimate.placement)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run, read for comparing: its rows by cell."""
+
+    name: str
+    metadata: Mapping[str, Any]
+    rows: Mapping[str, Mapping[RowKey, Measured]]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two rows that are to be compared."""
+
+    base: Measured
+    other: Measured
+    same_run: bool
+
+
+def read_side(run: RunSource, name: str) -> Side:
+    """Read what a run brings to comparisons: every row with a sample and a unit of time.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
+    """
+    metadata = run.metadata
+    rows: dict[str, dict[RowKey, Measured]] = {}
+    try:
+        for cell in observe(run):
+            for one in estimate_cell(cell, metadata):
+                if one.estimate.median_ns is not None:
+                    measured = Measured(one.estimate, one.processes)
+                    rows.setdefault(cell.cell, {})[measured.key] = measured
+    except KeyError as error:
+        raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
+    except RunFileError as error:
+        # Several files are read: each error names its own.
+        raise RunFileError(
+            error.message if name in error.message else f"{name}: {error.message}", error.hint
+        ) from error
+    return Side(name, metadata, rows)
+
+
+def compare_runs(
+    sides: Sequence[Side], *, minimum_effect: float = MINIMUM_EFFECT, error_rate: float = ERROR_RATE
+) -> Compared:
+    """Compare runs with the first of them, cell by cell.
+
+    Parameters
+    ----------
+    sides
+        Two or more, the first one the base.
+    minimum_effect
+        The least change that gets a verdict, as a share above 0.
+    error_rate
+        The chance that any verdict is wrong where nothing changed, over all rows of all runs.
+
+    Returns
+    -------
+    Compared
+        One pair for each further run.
+
+    Raises
+    ------
+    InputError
+        If a run has no cell in common with the base.
+
+    Notes
+    -----
+    docs/methods.md has the test, its correction and the rules of the verdict.
+    """
+    base = sides[0]
+    matched = []
+    for other in sides[1:]:
+        matches, left_out = match_runs(base, other)
+        if not matches:
+            raise InputError(
+                f"nothing to compare: {base.name} and {other.name} have no cell in common", _hint(base, other, left_out)
+            )
+        matched.append((other.name, matches, left_out, differences(base.metadata, other.metadata)))
+    rows = judge([match for _, matches, _, _ in matched for match in matches], minimum_effect, error_rate)
+    pairs = []
+    for name, matches, left_out, differing in matched:
+        pairs.append(ComparedPair(base.name, name, tuple(rows[: len(matches)]), tuple(left_out), differing))
+        rows = rows[len(matches) :]
+    return _compared(pairs, minimum_effect, error_rate)
+
+
+def compare_cells(
+    side: Side,
+    base_glob: str,
+    other_glob: str,
+    *,
+    minimum_effect: float = MINIMUM_EFFECT,
+    error_rate: float = ERROR_RATE,
+) -> Compared:
+    """Compare cells of one run with each other.
+
+    Parameters
+    ----------
+    side
+        The run.
+    base_glob, other_glob
+        Which cells; where several match, those are paired that differ least (`clonometer.results.pairing`).
+
+    Returns
+    -------
+    Compared
+        One pair, named by the globs.
+
+    Raises
+    ------
+    UsageError
+        If a glob matches no cell, or the cells cannot be paired.
+    InputError
+        If none of the pairs can be compared.
+    """
+    pairs, alone = pair_cells(_estimates(side), base_glob, other_glob)
+    matches: list[Match] = []
+    left_out = [
+        LeftOut(cell, "no cell of the other group differs from it as little as the others do") for cell in alone
+    ]
+    for base, other in pairs:
+        found, missing = _match_cells(side.rows[base], side.rows[other], f"{base} and {other}", same_run=True)
+        matches += found
+        left_out += missing
+    if not matches:
+        reasons = "; ".join(dict.fromkeys(one.reason for one in left_out))
+        raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
+    left_out += [LeftOut(cell, "no cell of the other group differs from it as little") for cell in alone]
+    rows = judge(matches, minimum_effect, error_rate)
+    pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
+    return _compared([pair], minimum_effect, error_rate)
+
+
+def _compared(pairs: Sequence[ComparedPair], minimum_effect: float, error_rate: float) -> Compared:
+    tests = sum(row.p_value is not None for pair in pairs for row in pair.rows)
+    return Compared(tuple(pairs), minimum_effect, error_rate, tests)
+
+
+def _estimates(side: Side) -> dict[str, Estimate]:
+    return {cell: next(iter(rows.values())).estimate for cell, rows in side.rows.items()}
+
+
+def match_runs(base: Side, other: Side) -> tuple[list[Match], list[LeftOut]]:
+    """Find the rows that two runs have in common, and say what is left out and why."""
+    matches: list[Match] = []
+    left_out: list[LeftOut] = []
+    for cell, rows in base.rows.items():
+        if cell not in other.rows:
+            left_out.append(LeftOut(cell, f"only in {base.name}"))
+            continue
+        found, missing = _match_cells(rows, other.rows[cell], cell, same_run=False)
+        matches += found
+        left_out += missing
+    left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.rows if cell not in base.rows]
+    return matches, left_out
+
+
+def _match_cells(
+    base: Mapping[RowKey, Measured], other: Mapping[RowKey, Measured], name: str, *, same_run: bool
+) -> tuple[list[Match], list[LeftOut]]:
+    one, two = next(iter(base.values())).estimate, next(iter(other.values())).estimate
+    reason = incomparable_cells(one, two, same_run=same_run)
+    if reason is not None:
+        return [], [LeftOut(name, reason)]
+    matches, left_out = [], []
+    for key, row in base.items():
+        if key not in other:
+            continue
+        its = other[key]
+        if row.estimate.unit != its.estimate.unit or row.estimate.stage != its.estimate.stage:
+            left_out.append(LeftOut(name, f"{key[0]} does not mean the same in both"))
+        elif same_run and not (row.estimate.rankable and its.estimate.rankable):
+            why = row.estimate.not_rankable_reason or its.estimate.not_rankable_reason
+            left_out.append(LeftOut(name, f"{key[0]}: {why}"))
+        else:
+            matches.append(Match(row, its, same_run))
+    if not matches and not left_out:
+        left_out.append(LeftOut(name, "no stage was seen at the same placement in both"))
+    return matches, left_out
+
+
+def _hint(base: Side, other: Side, left_out: Sequence[LeftOut]) -> str:
+    why = next((one for one in left_out if not one.reason.startswith("only in")), None)
+    if why is not None:
+        return f"{why.cell}: {why.reason}"
+    names = [f"{side.name} has {_some(side.rows)}" for side in (base, other)]
+    return "; ".join(names)
+
+
+def _some(cells: Iterable[str]) -> str:
+    listed = list(cells)
+    if not listed:
+        return "no cell with a result"
+    return ", ".join(listed[:2]) + (f" and {len(listed) - 2} more" if len(listed) > 2 else "")
+
+
+def judge(matches: Sequence[Match], minimum_effect: float, error_rate: float) -> list[ComparedRow]:
+    """Compare all matches as one family: ratio, interval, corrected p-value and verdict of each."""
+    drafts = [_draft(match) for match in matches]
+    ratios = [place for place, row in enumerate(drafts) if row.low is not None]
+    # Which rows have enough processes depends on no outcome, so that leaving the others out is no choice of data.
+    able = can_reject([_least_p(drafts[place]) for place in ratios], error_rate)
+    tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
+    for place in ratios:
+        if place not in tested:
+            drafts[place] = replace(drafts[place], reason=f"too few processes for a verdict among {len(ratios)} rows")
+    p_values = [_two_sided(matches[place]) for place in tested]
+    for place, p, adjusted in zip(tested, p_values, holm(p_values).tolist(), strict=True):
+        drafts[place] = replace(drafts[place], p_value=p, p_adjusted=adjusted)
+    return [_with_verdict(row, minimum_effect, error_rate) for row in drafts]
+
+
+def _least_p(row: ComparedRow) -> float:
+    return 2 * least_p(row.base.n_processes, row.other.n_processes)
+
+
+def _two_sided(match: Match) -> float:
+    larger, smaller = rank_sum_p(match.other.processes.values, match.base.processes.values)
+    return min(1.0, 2 * float(min(larger[0], smaller[0])))
+
+
+def no_ratio(match: Match) -> str | None:
+    """Say why two rows have no ratio; None where they have one."""
+    for row in (match.base, match.other):
+        values = row.processes.values
+        if values.min() <= 0 or any(part.min() <= 0 for part in row.processes.blocks or ()):
+            return "there is no ratio to a median of zero or below"
+    return None
+
+
+def _draft(match: Match) -> ComparedRow:
+    base, other = match.base.estimate, match.other.estimate
+    row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, no_ratio(match))
+    if row.reason is not None:
+        return row
+    sides = [match.other.processes, match.base.processes]
+    if not match.same_run:
+        # Times since the start of two runs are no neighbours.
+        sides = [replace(one, starts=None) for one in sides]
+    interval = ratio_of_medians(sides[0], sides[1], seed=_seed(base, other))
+    row = replace(row, ratio=interval.value)
+    if row.n_processes < 2:
+        return replace(row, reason="one process on a side: no interval")
+    return replace(row, low=interval.low, high=interval.high)
+
+
+def _seed(base: Estimate, other: Estimate) -> int:
+    names = (base.cell, other.cell, base.quantity, base.placement)
+    return zlib.crc32("|".join(str(name) for name in names).encode())
+
+
+def _resolution_share(row: ComparedRow) -> float:
+    """What one step of the clock is, as a share of the smaller median."""
+    least = min(row.base.median_ns or 0.0, row.other.median_ns or 0.0)
+    return max(row.base.resolution_ns, row.other.resolution_ns) / least
+
+
+def _with_verdict(row: ComparedRow, minimum_effect: float, error_rate: float) -> ComparedRow:
+    if row.ratio is None or row.low is None or row.high is None:
+        return row
+    change = max(row.ratio, 1 / row.ratio) - 1
+    step = _resolution_share(row)
+    significant = row.p_adjusted is not None and row.p_adjusted <= error_rate
+    apart = significant and not row.low <= 1 <= row.high and change >= minimum_effect
+    if apart and change >= step:
+        return replace(row, verdict=SLOWER if row.ratio > 1 else FASTER)
+    # What the clock cannot tell apart is not known to be the same.
+    farthest = max(row.high - 1, 1 / row.low - 1, step)
+    if farthest <= minimum_effect and row.n_processes >= SAME_PROCESSES:
+        return replace(row, verdict=SAME, within=_rounded_up(farthest))
+    if change < step > minimum_effect:
+        return replace(row, reason=f"one step of the clock is {format_share(step)} of it")
+    return row
+
+
+def _rounded_up(share: float) -> float:
+    """Round up to a tenth of a percent, at least one."""
+    return max(math.ceil(share * 1000 - 1e-9), 1) / 1000

@@ -1,0 +1,107 @@
+"""Which cells may be compared, and which cells of two groups belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clonometer.errors import UsageError, unknown
+from clonometer.plan.cell import matches
+from clonometer.results.types import Estimate
+
+_Facets = dict[str, object]
+_FAMILY_WORDS = {"same_image": "goes on in the same program", "new_program": "starts a new program"}
+
+
+def incomparable_cells(base: Estimate, other: Estimate, *, same_run: bool) -> str | None:
+    """Say why two cells cannot be compared; None where they can.
+
+    Parameters
+    ----------
+    base, other
+        Any row of each.
+    same_run
+        Whether the caller asked for two cells of one run, which differ by intent.
+    """
+    if base.family != other.family:
+        one, two = (_FAMILY_WORDS.get(row.family, f"is of the family {row.family}") for row in (base, other))
+        return f"{base.workload} {one}, {other.workload} {two}: not the same task"
+    if same_run:
+        return None
+    if base.workload != other.workload:
+        return f"another workload: {base.workload} against {other.workload}"
+    if base.temperature != other.temperature:
+        return f"another temperature: {base.temperature} against {other.temperature}"
+    differing = [
+        f"{axis}={_said(base.condition, axis)} against {_said(other.condition, axis)}"
+        for axis in sorted({*base.condition, *other.condition})
+        if base.condition.get(axis) != other.condition.get(axis)
+    ]
+    return f"another condition: {', '.join(differing)}" if differing else None
+
+
+def _said(condition: Mapping[str, int | str], axis: str) -> str:
+    return str(condition.get(axis, "(no such axis)"))
+
+
+def pair_cells(
+    cells: Mapping[str, Estimate], base_glob: str, other_glob: str
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Pair the cells that one glob matches with those that another matches.
+
+    Parameters
+    ----------
+    cells
+        Every cell of the run with any row of it.
+    base_glob, other_glob
+        Globs of cells.
+
+    Returns
+    -------
+    pairs
+        The pairs that differ in the fewest things, and all in the same ones: ``launch.fork*`` and ``launch.pthread*``
+        give pairs that differ in the workload alone. An axis that only one of two workloads has is no difference.
+    alone
+        The cells of the first glob that have no such partner.
+
+    Raises
+    ------
+    UsageError
+        If a glob matches no cell, both match the same one, or a cell has several partners.
+    """
+    groups = [_chosen(cells, glob) for glob in (base_glob, other_glob)]
+    both = sorted(set(groups[0]) & set(groups[1]))
+    if both:
+        raise UsageError(f"both {base_glob!r} and {other_glob!r} match {both[0]}", "name cells that differ")
+    apart = {
+        (base, other): _apart(_facets(cells[base]), _facets(cells[other])) for base in groups[0] for other in groups[1]
+    }
+    fewest = min(map(len, apart.values()))
+    kinds = dict.fromkeys(facets for facets in apart.values() if len(facets) == fewest)
+    if len(kinds) > 1:
+        one, two = (", ".join(sorted(kind)) for kind in list(kinds)[:2])
+        raise UsageError(
+            f"the cells of {base_glob!r} and {other_glob!r} differ in several ways: in {one}, or in {two}",
+            "make the globs name fewer cells",
+        )
+    pairs = [pair for pair, facets in apart.items() if facets in kinds]
+    bases = [base for base, _ in pairs]
+    twice = next((base for base in bases if bases.count(base) > 1), None)
+    if twice is not None:
+        partners = ", ".join(other for base, other in pairs if base == twice)
+        raise UsageError(f"{twice} has several partners: {partners}", "make the globs name fewer cells")
+    return pairs, [base for base in groups[0] if base not in bases]
+
+
+def _apart(base: _Facets, other: _Facets) -> frozenset[str]:
+    return frozenset(name for name in base.keys() & other.keys() if base[name] != other[name])
+
+
+def _chosen(cells: Mapping[str, Estimate], glob: str) -> list[str]:
+    found = [cell for cell in cells if matches(cell, [glob])]
+    if not found:
+        raise unknown("cell", glob, cells)
+    return found
+
+
+def _facets(row: Estimate) -> _Facets:
+    return {"workload": row.workload, "temperature": row.temperature, **row.condition}

@@ -1,0 +1,137 @@
+"""Arranges comparisons for every view: labels, texts of figures and of verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.results.compared import SAME, UNDECIDED, VERDICTS, Compared, ComparedPair, ComparedRow, Difference
+from clonometer.units import format_share, ratio_figures
+from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
+from clonometer.views.rows import fact_text
+
+_KEYS = {
+    "host.name_hash": "machine",
+    "cpu.model": "CPU",
+    "cpu.microcode": "microcode",
+    "kernel.release": "kernel",
+    "effective_mhz": "effective MHz",
+    "thp.enabled": "THP",
+    "libc.version": "libc",
+    "clonometer_version": "Clonometer",
+    "status": "how the run ended",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row as texts: what it is, its figures, its verdict."""
+
+    label: str
+    stage: str
+    ratio: str
+    low: str
+    high: str
+    verdict: str
+    row: ComparedRow
+
+    @property
+    def interval(self) -> str:
+        """The interval, or a dash."""
+        return f"{self.low} – {self.high}" if self.high else "-"
+
+
+def make_line(row: ComparedRow) -> Line:
+    """Write a row; what does not exist is a dash."""
+    stage = stage_name(row.other.stage, row.other.quantity)
+    if row.ratio is None:
+        return Line(_label(row), stage, "-", "", "", verdict_text(row), row)
+    if row.low is None or row.high is None:
+        return Line(_label(row), stage, f"{row.ratio:.3g}", "", "", verdict_text(row), row)
+    return Line(_label(row), stage, *ratio_figures(row.ratio, row.low, row.high), verdict_text(row), row)
+
+
+def verdict_text(row: ComparedRow) -> str:
+    """Say a verdict; sameness never without how near."""
+    return f"same within {format_share(row.within)}" if row.verdict == SAME and row.within else row.verdict
+
+
+def _label(row: ComparedRow) -> str:
+    other, base = row.other, row.base
+    names = [mechanism_name(one.workload) for one in (other, base)]
+    phrases = [condition_phrases(one.cell, one.condition, one.placement) for one in (other, base)]
+    warmths = [(one.temperature,) if one.temperature else () for one in (other, base)]
+    if other.cell == base.cell:
+        return ", ".join((names[0], *phrases[0], *warmths[0]))
+    own = [(*phrases[place], *warmths[place]) for place in (0, 1)]
+    shared = [phrase for phrase in own[0] if phrase in own[1]]
+    sides = [
+        ", ".join([*([name] if names[0] != names[1] else []), *(phrase for phrase in parts if phrase not in shared)])
+        for name, parts in zip(names, own, strict=True)
+    ]
+    against = " / ".join(side or "default" for side in sides)
+    return ", ".join([*([names[0]] if names[0] == names[1] else []), against, *shared])
+
+
+def pick(lines: Sequence[Line], room: int) -> list[Line]:
+    """Choose at most ``room`` lines: changes first, the greatest ones, then others; order of the plan kept."""
+    if len(lines) <= room:
+        return list(lines)
+
+    def rank(line: Line) -> tuple[int, float]:
+        ratio = line.row.ratio or 1.0
+        changed = line.row.verdict not in (SAME, UNDECIDED)
+        whole = line.row.other.stage in ("reaped", None)
+        return (0 if changed else 1 if whole else 2, -max(ratio, 1 / ratio) if changed else 0.0)
+
+    chosen = sorted(range(len(lines)), key=lambda place: rank(lines[place]))[:room]
+    return [lines[place] for place in sorted(chosen)]
+
+
+def summary(compared: Compared) -> str:
+    """Say all verdicts in one line, and what they are corrected for."""
+    counts = compared.counts
+    total = sum(counts.values())
+    effect = format_share(compared.minimum_effect)
+    words = [
+        f"{counts[verdict]} {f'same within {effect}' if verdict == SAME else verdict}"
+        for verdict in VERDICTS
+        if counts[verdict]
+    ]
+    return (
+        f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: by "
+        f"chance alone any faster or slower in {format_share(compared.error_rate)} of comparisons at most."
+    )
+
+
+def reasons(pair: ComparedPair) -> list[str]:
+    """Say what was left out or not tested, the same reason once."""
+    grouped: dict[str, list[str]] = {}
+    for one in pair.left_out:
+        grouped.setdefault(one.reason, []).append(one.cell)
+    for row in pair.rows:
+        if row.reason is not None:
+            cells = grouped.setdefault(row.reason, [])
+            if row.other.cell not in cells:
+                cells.append(row.other.cell)
+    return [
+        f"{reason} ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})"
+        for reason, cells in grouped.items()
+    ]
+
+
+def differences_text(differences: Sequence[Difference], most: int | None = None) -> str:
+    """Say in what two runs differ; where there is more than ``most``, how many more."""
+    if not differences:
+        return "The runs differ in no fact that is known of their hosts."
+    said = [
+        f"{_KEYS.get(one.key, one.key)}: {_fact(one.key, one.base)} → {_fact(one.key, one.other)}"
+        for one in differences[:most]
+    ]
+    more = len(differences) - len(said)
+    return f"The runs differ in {'; '.join(said)}{f'; and {more} more' if more else ''}."
+
+
+def _fact(key: str, value: object) -> str:
+    text = fact_text(key, value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

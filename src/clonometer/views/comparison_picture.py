@@ -1,0 +1,120 @@
+"""The picture of a comparison: every ratio with its interval on a log axis, coloured by verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.errors import InputError, unknown
+from clonometer.results.compared import FASTER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
+from clonometer.views.comparison import make_line
+from clonometer.views.pictures import FORMATS, PNG_SCALE
+from clonometer.views.specs import LABEL_LIMIT, Spec, stack, theme
+
+_COLOURS = {SLOWER: "#d6455d", FASTER: "#1f9d63", SAME: "#2f7ed8", UNDECIDED: "#7d8790"}
+_ROW_HEIGHT = 18
+
+
+def comparison_picture(compared: Compared, image_format: str = "svg") -> bytes | str:
+    """Draw a comparison.
+
+    Parameters
+    ----------
+    compared
+        What `clonometer.results.compare` found.
+    image_format
+        ``png`` or ``svg``.
+
+    Returns
+    -------
+    bytes or str
+        A PNG's bytes, or an SVG's text.
+
+    Raises
+    ------
+    UsageError
+        If the format does not exist.
+    InputError
+        If no row has a ratio.
+    """
+    if image_format not in FORMATS:
+        raise unknown("picture format", image_format, FORMATS)
+    import vl_convert
+
+    spec = {**comparison_spec(compared), "config": theme()}
+    if image_format == "svg":
+        return str(vl_convert.vegalite_to_svg(spec))
+    return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+
+
+def comparison_spec(compared: Compared) -> Spec:
+    """Build the Vega-Lite specification, without its theme.
+
+    Raises
+    ------
+    InputError
+        If no row has a ratio.
+    """
+    panels = [panel for pair in compared.pairs if (panel := _panel(pair)) is not None]
+    if not panels:
+        raise InputError("nothing to draw: no row of the comparison has a ratio")
+    return stack([[panel] for panel in panels])
+
+
+def _points(pair: ComparedPair) -> list[dict[str, Any]]:
+    lines = [make_line(row) for row in pair.rows if row.ratio is not None]
+    return [
+        {
+            "row": f"{line.label}, {line.stage}",
+            "ratio": line.row.ratio,
+            "low": line.row.ratio if line.row.low is None else line.row.low,
+            "high": line.row.ratio if line.row.high is None else line.row.high,
+            "verdict": line.row.verdict,
+            "tip": f"{line.label}, {line.stage}: {line.ratio} ({line.interval}), {line.verdict}",
+        }
+        for line in lines
+    ]
+
+
+def _panel(pair: ComparedPair) -> Spec | None:
+    points = _points(pair)
+    if not points:
+        return None
+    rows: Sequence[str] = list(dict.fromkeys(point["row"] for point in points))
+    shared: Spec = {
+        "y": {
+            "field": "row",
+            "type": "nominal",
+            "sort": rows,
+            "axis": {"title": None, "grid": True, "labelLimit": 2 * LABEL_LIMIT, "ticks": False, "labelPadding": 8},
+        },
+        "color": {
+            "field": "verdict",
+            "type": "nominal",
+            "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
+            "legend": {"title": None},
+        },
+    }
+    x = {
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "padding": 12},
+        "axis": {"title": f"times as long as in {pair.base} (log)", "tickCount": 6, "format": "~g"},
+    }
+    return {
+        "title": f"{pair.other} against {pair.base}",
+        "description": "Ratios of medians with their intervals; the line is at 1: no change.",
+        "data": {"values": points},
+        "width": 420,
+        "height": _ROW_HEIGHT * len(rows),
+        "layer": [
+            {"mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.6}, "encoding": {"x": {**x, "datum": 1}}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {**shared, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
+                "encoding": {**shared, "x": {**x, "field": "ratio"}, "tooltip": {"field": "tip", "type": "nominal"}},
+            },
+        ],
+    }

@@ -1,0 +1,119 @@
+"""``clonometer compare`` end to end, with runs of the fake driver."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.cli.conftest import make_command_line
+from tests.fakes.sample_run import write_raw, write_run
+
+from clonometer.cli.ending import run_to_the_end
+
+Captured = pytest.CaptureFixture[str]
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of the same plan and one of another workload."""
+    folder = tmp_path_factory.mktemp("runs")
+    command_line = make_command_line(folder)
+    for name, workload in (("a", "launch.fork"), ("b", "launch.fork"), ("other", "launch.pthread")):
+        ended = command_line("run", workload, "--budget", "0.3", "--out", f"{name}.parquet")
+        assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def test_compare_answers_with_a_table_and_a_summary(folder: Path, capsys: Captured) -> None:
+    paths = [str(folder / name) for name in ("a.parquet", "b.parquet")]
+    assert run_to_the_end(["compare", *paths]) == 0
+    captured = capsys.readouterr()
+    assert "verdict" in captured.out
+    assert "Corrected for" in captured.out
+    assert max(map(len, captured.out.splitlines())) <= 80
+    assert captured.err == ""
+
+
+def test_compare_json_is_one_valid_object(folder: Path, capsys: Captured) -> None:
+    paths = [str(folder / name) for name in ("a.parquet", "b.parquet", "a.parquet")]
+    assert run_to_the_end(["compare", *paths, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    Draft202012Validator(SCHEMA).validate(document)
+    assert [one["other"] for one in document["comparisons"]] == paths[1:]
+    assert all(row["ratio"] == 1 for row in document["comparisons"][1]["rows"])
+
+
+def test_two_cells_of_one_run(folder: Path, capsys: Captured) -> None:
+    globs = ["launch.fork[*cold]", "launch.fork[*warm]"]
+    assert run_to_the_end(["compare", str(folder / "a.parquet"), "--cells", *globs, "--json"]) == 0
+    [pair] = json.loads(capsys.readouterr().out)["comparisons"]
+    assert [pair["base"], pair["other"]] == globs
+    assert pair["rows"]
+
+
+@pytest.mark.parametrize(("name", "begin"), [("x.svg", b"<svg"), ("x.PNG", b"\x89PNG")])
+def test_a_picture_is_written_and_an_existing_one_spared(
+    folder: Path, tmp_path: Path, name: str, begin: bytes, capsys: Captured
+) -> None:
+    words = ["compare", str(folder / "a.parquet"), str(folder / "b.parquet"), "--plot", str(tmp_path / name)]
+    assert run_to_the_end(words) == 0
+    assert (tmp_path / name).read_bytes().startswith(begin)
+    (tmp_path / name).write_text("precious")
+    assert run_to_the_end(words) == 2
+    assert (tmp_path / name).read_text() == "precious"
+    assert run_to_the_end([*words, "--force"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a.parquet"], "one run is nothing to compare with"),
+        (["a.parquet", "b.parquet", "--cells", "x", "y"], "--cells compares cells of one run"),
+        (["a.parquet", "absent.parquet"], "cannot read absent.parquet"),
+        (["a.parquet", "other.parquet"], "no cell in common"),
+        (["a.parquet", "b.parquet", "--plot", "x.pdf"], "a picture is .png or .svg"),
+        (["a.parquet", "b.parquet", "--min-effect", "-2%"], "is not a share"),
+        (["a.parquet", "--cells", "launch.frok", "launch.fork"], "unknown cell 'launch.frok'"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    folder: Path, words: list[str], message: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert run_to_the_end(["compare", *words]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_damaged_and_foreign_files_end_with_one_clean_line(
+    folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = (folder / "a.parquet").read_bytes()
+    Path("cut.parquet").write_bytes(good[: len(good) // 2])
+    middle = len(good) // 3
+    Path("bent.parquet").write_bytes(
+        good[:middle] + bytes(255 - byte for byte in good[middle : middle + 64]) + good[middle + 64 :]
+    )
+    Path("foreign.parquet").write_text("a,b\n1,2\n")
+    Path("empty.parquet").write_bytes(b"")
+    write_raw(Path("unfinished.raw"))
+    write_run(Path("no-catalogue.parquet"))
+    for name in (
+        "cut.parquet",
+        "bent.parquet",
+        "foreign.parquet",
+        "empty.parquet",
+        "unfinished.raw",
+        "no-catalogue.parquet",
+    ):
+        assert run_to_the_end(["compare", str(folder / "a.parquet"), name]) == 2, name
+        captured = capsys.readouterr()
+        assert name in captured.err
+        assert "Traceback" not in captured.err
+        assert captured.out == ""

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from clonometer.errors import InputError, UsageError
+from clonometer.results.compare import Side, compare_cells, compare_runs, read_side
+from clonometer.results.compared import Compared, ComparedRow
+from clonometer.results.compared_json import compared_to_json
+from clonometer.results.differences import differences
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
+Build = Callable[..., Any]
+TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
+
+
+def times(factor: float) -> dict[str, float]:
+    return {name: value * factor for name, value in TIMES.items()}
+
+
+def side(builder: Any, name: str) -> Side:
+    return read_side(builder.run, name)
+
+
+def one_cell(make_builder: Build, factor: float, seed: int, name: str = "b", **options: Any) -> Side:
+    builder = make_builder(seed)
+    builder.cell("launch.fork", times(factor), **options)
+    return side(builder, name)
+
+
+def rows(compared: Compared) -> dict[str | None, ComparedRow]:
+    return {row.other.stage: row for row in compared.pairs[0].rows}
+
+
+def test_a_slower_run_is_slower_and_the_other_way_round_faster(make_builder: Build) -> None:
+    before, after = one_cell(make_builder, 1.0, 1, "a"), one_cell(make_builder, 1.3, 2)
+    for sides, verdict, ratio in (((before, after), "slower", 1.3), ((after, before), "faster", 1 / 1.3)):
+        found = rows(compare_runs(sides))
+        assert {row.verdict for row in found.values()} == {verdict}
+        for row in found.values():
+            assert row.ratio == pytest.approx(ratio, rel=0.05)
+            assert row.low is not None
+            assert row.high is not None
+            assert row.low < ratio < row.high
+
+
+def test_a_change_below_the_minimum_effect_is_no_change(make_builder: Build) -> None:
+    before = one_cell(make_builder, 1.0, 1, "a", spread=0.001)
+    after = one_cell(make_builder, 1.012, 2, spread=0.001)
+    for effect, verdict in ((0.02, "same"), (0.005, "slower")):
+        row = rows(compare_runs([before, after], minimum_effect=effect))["reaped"]
+        assert row.verdict == verdict
+    assert rows(compare_runs([before, after]))["reaped"].within == pytest.approx(0.0125, abs=0.0015)
+
+
+def test_noise_is_not_distinguishable(make_builder: Build) -> None:
+    before, after = (one_cell(make_builder, 1.0, seed, spread=0.3) for seed in (1, 2))
+    assert {row.verdict for row in rows(compare_runs([before, after])).values()} == {"not distinguishable"}
+
+
+def test_many_rows_are_corrected_for(make_builder: Build) -> None:
+    """A row that is told apart alone is not, where it is one of hundreds."""
+    builders = make_builder(11), make_builder(12)
+    for place in range(60):
+        for builder, factor in zip(builders, (1.0, 1.06 if place == 0 else 1.0), strict=True):
+            builder.cell("launch.fork", times(factor), processes=12, samples=5, parent_bytes=4096 * place)
+    before, after = (side(builder, name) for builder, name in zip(builders, "ab", strict=True))
+    first = next(iter(before.rows))
+    alone = compare_runs([replace(before, rows={first: before.rows[first]}), after])
+    assert {row.verdict for row in alone.pairs[0].rows} == {"slower"}
+    together = compare_runs([before, after])
+    assert together.n_tests == 180
+    for one in alone.pairs[0].rows:
+        same = next(
+            row for row in together.pairs[0].rows if row.other.cell == first and row.other.stage == one.other.stage
+        )
+        assert same.p_value == one.p_value
+        assert same.p_adjusted is not None
+        assert one.p_adjusted is not None
+        assert same.p_adjusted > 5 * one.p_adjusted
+
+
+def test_all_runs_together_are_one_family(make_builder: Build) -> None:
+    sides = [one_cell(make_builder, 1.0, seed, str(seed)) for seed in (1, 2, 3)]
+    compared = compare_runs(sides)
+    assert [(pair.base, pair.other) for pair in compared.pairs] == [("1", "2"), ("1", "3")]
+    assert compared.n_tests == 6
+
+
+@pytest.mark.parametrize(("processes", "interval"), [(1, False), (2, True), (3, True)])
+def test_few_processes_give_no_verdict(make_builder: Build, processes: int, interval: bool) -> None:
+    sides = [one_cell(make_builder, factor, 3, str(factor), processes=processes, spread=0.0) for factor in (1.0, 2.0)]
+    for row in rows(compare_runs(sides)).values():
+        assert row.verdict == "not distinguishable"
+        assert row.reason is not None
+        assert row.ratio == pytest.approx(2, rel=0.01)
+        assert (row.low is not None) is interval
+
+
+def test_constant_samples_are_the_same_within_what_the_clock_can_tell(make_builder: Build) -> None:
+    sides = [one_cell(make_builder, 1.0, seed, str(seed), spread=0.0) for seed in (1, 2)]
+    row = rows(compare_runs(sides))["reaped"]
+    assert (row.ratio, row.low, row.high, row.verdict, row.within) == (1.0, 1.0, 1.0, "same", 0.001)
+
+
+def test_one_step_of_the_clock_is_no_change(make_builder: Build) -> None:
+    sides = []
+    for value in (12, 13):
+        builder = make_builder(1)
+        builder.run.metadata["clock"]["clock_hz"] = 500_000_000  # steps of 2 ns
+        builder.cell("launch.none", {"call_returns_ns": value, "reaped_ns": value}, None, spread=0.0)
+        sides.append(side(builder, str(value)))
+    for row in compare_runs(sides).pairs[0].rows:
+        assert row.verdict == "not distinguishable"
+        assert row.reason == "one step of the clock is 17% of it"
+
+
+def test_a_median_of_zero_has_no_ratio(make_builder: Build) -> None:
+    sides = []
+    for value in (0, 40):
+        builder = make_builder(1)
+        builder.cell("launch.none", {"call_returns_ns": value, "reaped_ns": 50}, None)
+        sides.append(side(builder, str(value)))
+    row = rows(compare_runs(sides))["call_returns"]
+    assert (row.ratio, row.p_value, row.verdict) == (None, None, "not distinguishable")
+    assert row.reason == "there is no ratio to a median of zero or below"
+    Draft202012Validator(SCHEMA).validate(compared_to_json(compare_runs(sides)))
+
+
+def test_runs_without_a_common_cell_are_refused(make_builder: Build) -> None:
+    before = one_cell(make_builder, 1.0, 1, "a")
+    builder = make_builder(2)
+    builder.cell("launch.pthread", times(1.0))
+    with pytest.raises(InputError, match="no cell in common") as caught:
+        compare_runs([before, side(builder, "b")])
+    assert caught.value.hint is not None
+    assert "launch.pthread" in caught.value.hint
+
+
+def test_a_cell_under_another_condition_is_refused_and_said(make_builder: Build) -> None:
+    """The same text may mean another condition where a catalogue has changed its defaults."""
+    builders = [make_builder(seed) for seed in (1, 2)]
+    for builder in builders:
+        builder.cell("launch.fork", times(1.0))
+        builder.cell("launch.pthread", times(1.0))
+    builders[1].run.metadata["plan"]["cells"][0]["condition"]["pages"] = "first"
+    compared = compare_runs([side(builder, name) for builder, name in zip(builders, "ab", strict=True)])
+    assert {row.other.workload for row in compared.pairs[0].rows} == {"launch.pthread"}
+    [left_out] = compared.pairs[0].left_out
+    assert left_out.reason == "another condition: pages=rewritten against first"
+
+
+def test_cells_in_only_one_run_are_said(make_builder: Build) -> None:
+    builders = [make_builder(seed) for seed in (1, 2)]
+    for builder, extra in zip(builders, ("launch.vfork", "launch.pthread"), strict=True):
+        builder.cell("launch.fork", times(1.0))
+        builder.cell(extra, times(1.0))
+    compared = compare_runs([side(builder, name) for builder, name in zip(builders, "ab", strict=True)])
+    assert [(one.cell.split("[")[0], one.reason) for one in compared.pairs[0].left_out] == [
+        ("launch.vfork", "only in a"),
+        ("launch.pthread", "only in b"),
+    ]
+
+
+def test_placements_are_compared_with_their_own_kind(make_builder: Build) -> None:
+    sides = [one_cell(make_builder, 1.0, seed, other_cpu=0.5, placement="free") for seed in (1, 2)]
+    found = {(row.base.placement, row.other.placement) for row in compare_runs(sides).pairs[0].rows}
+    assert found == {("same_cpu", "same_cpu"), ("other_cpu", "other_cpu")}
+
+
+@pytest.fixture
+def several(make_builder: Build) -> Side:
+    builder = make_builder(5)
+    for temperature in ("cold", "warm"):
+        builder.cell("launch.fork", times(3.0), temperature)
+        builder.cell("launch.fork", times(6.0), temperature, parent_bytes=1 << 20)
+        builder.cell("launch.pthread", times(1.0), temperature)
+        builder.cell("launch.vfork", times(1.0), temperature)
+        builder.cell("launch.fork_exec", {**times(9.0), "image_runs_ns": 80_000}, temperature)
+    builder.cell("launch.fork", times(4.0), "warm", linkage="dynamic_lazy")
+    return side(builder, "run")
+
+
+def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Side) -> None:
+    compared = compare_cells(several, "launch.fork[temp*", "launch.pthread*")
+    assert {(row.base.temperature, row.other.temperature) for row in compared.pairs[0].rows} == {
+        ("cold", "cold"),
+        ("warm", "warm"),
+    }
+    assert {row.verdict for row in compared.pairs[0].rows} == {"faster"}
+
+
+def test_cells_without_a_partner_are_said(several: Side) -> None:
+    compared = compare_cells(several, "launch.fork", "launch.pthread")
+    assert len({row.base.cell for row in compared.pairs[0].rows}) == 2
+    assert {one.cell for one in compared.pairs[0].left_out} == {
+        "launch.fork[parent_bytes=1048576,temperature=cold]",
+        "launch.fork[parent_bytes=1048576,temperature=warm]",
+        "launch.fork[linkage=dynamic_lazy,temperature=warm]",
+    }
+
+
+def test_families_are_never_compared(several: Side) -> None:
+    with pytest.raises(InputError, match="not the same task"):
+        compare_cells(several, "launch.fork[temp*warm]", "launch.fork_exec[temp*warm]")
+
+
+def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(several: Side) -> None:
+    compared = compare_cells(several, "launch.fork[temp*warm]", "launch.vfork[temp*warm]")
+    assert {row.other.stage for row in compared.pairs[0].rows} == {"task_runs", "reaped"}
+    assert any("child's whole life" in one.reason for one in compared.pairs[0].left_out)
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "message"),
+    [
+        ("launch.frok*", "launch.pthread*", "unknown cell"),
+        ("launch.fork*warm]", "launch.fork", "both"),
+        ("launch.pthread[temperature=warm]", "launch.fork[*,temperature=warm]", "several"),
+    ],
+)
+def test_groups_that_cannot_be_paired_are_refused(several: Side, base: str, other: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare_cells(several, base, other)
+
+
+def test_json_is_valid_and_has_every_row(make_builder: Build) -> None:
+    sides = [one_cell(make_builder, factor, 1, str(factor)) for factor in (1.0, 1.2)]
+    compared = compare_runs(sides)
+    document = json.loads(json.dumps(compared_to_json(compared), allow_nan=False))
+    Draft202012Validator(SCHEMA).validate(document)
+    assert [row["ratio"] for row in document["comparisons"][0]["rows"]] == [row.ratio for row in compared.pairs[0].rows]
+    assert document["counts"]["slower"] == 3
+
+
+def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() -> None:
+    host = {
+        "kernel.release": "6.1",
+        "mitigations": {"meltdown": "PTI", "mds": "Not affected"},
+        "mitigations.summary": "KPTI",
+        "load.running": 1,
+        "memory.available_bytes": 5,
+        "thp.enabled": "always",
+    }
+    other = {
+        **host,
+        "kernel.release": "6.18",
+        "mitigations": {"meltdown": "Vulnerable", "mds": "Not affected"},
+        "mitigations.summary": "no KPTI",
+        "load.running": 3,
+        "memory.available_bytes": 6,
+        "libc.version": "2.41",
+    }
+    block = {"facts": {"effective_mhz": {"0": 3000.0}}}
+    found = differences(
+        {"host": host, "blocks": [block], "clonometer_version": "0.1"},
+        {"host": other, "blocks": [{"facts": {"effective_mhz": {"0": 2900.0}}}], "clonometer_version": "0.2"},
+    )
+    assert [(one.key, one.base, one.other) for one in found] == [
+        ("kernel.release", "6.1", "6.18"),
+        ("mitigations.meltdown", "PTI", "Vulnerable"),
+        ("effective_mhz", 3000, 2900),
+        ("libc.version", None, "2.41"),
+        ("clonometer_version", "0.1", "0.2"),
+    ]
+    assert differences({"host": host, "blocks": [block]}, {"host": host, "blocks": [block]}) == ()
+
+
+def test_options_of_drivers_are_a_difference_said_once() -> None:
+    def run(spin_ns: int) -> dict[str, Any]:
+        targets = [
+            {"cells": [cell], "options": {"child_spin_ns": spin_ns} if spin_ns else {}, "limits": {"warmup": 20}}
+            for cell in ("a", "b")
+        ]
+        return {"plan": {"targets": targets}}
+
+    [found] = differences(run(0), run(900))
+    assert (found.key, found.base, found.other) == ("option.child_spin_ns", None, 900)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.views.sample_results import sample_results
+
+from clonometer.errors import InputError, UsageError
+from clonometer.results.compared import Compared, ComparedPair, ComparedRow, Difference, LeftOut
+from clonometer.views.comparison import make_line, summary
+from clonometer.views.comparison_picture import comparison_picture, comparison_spec
+from clonometer.views.terminal.comparison import render_comparison
+
+
+def compared(**fields: Any) -> Compared:
+    """Every row of the sample results against itself, one of them slower, one without a ratio."""
+    rows = []
+    for place, one in enumerate(one for one in sample_results().cells if one.median_ns):
+        row = ComparedRow(one, one, 1.001, 0.99, 1.012, 0.4, 1.0, "same", 0.013, None)
+        if place == 5:
+            row = replace(row, ratio=1.31, low=1.24, high=1.36, p_adjusted=1e-5, verdict="slower", within=None)
+        if place == 6:
+            row = replace(row, ratio=None, low=None, high=None, p_value=None, p_adjusted=None, within=None)
+            row = replace(row, verdict="not distinguishable", reason="there is no ratio to a median of zero or below")
+        if place == 7:
+            row = replace(row, low=None, high=None, p_value=None, p_adjusted=None, verdict="not distinguishable")
+        rows.append(row)
+    pair = ComparedPair(
+        "clonometer-run.previous.parquet",
+        "clonometer-run.parquet",
+        rows,
+        [LeftOut("launch.vfork[temperature=warm]", "only in clonometer-run.parquet")],
+        [Difference("kernel.release", "6.1.0", "6.18.5"), Difference("thp.enabled", "always", "madvise")],
+    )
+    return replace(Compared([pair], 0.02, 0.05, len(rows) - 2), **fields)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("wide", [False, True])
+def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:
+    text = render_comparison(compared(), width=width, wide=wide)
+    assert max(map(len, text.splitlines())) <= width
+    assert "nan" not in text.lower()
+    assert "None" not in text
+
+
+def test_at_80_columns_ratio_interval_and_verdict_are_whole() -> None:
+    text = render_comparison(compared(), width=80)
+    [line] = [line for line in text.splitlines() if "slower" in line and "1.31" in line]
+    assert line.split()[-5:] == ["1.31", "1.24", "–", "1.36", "slower"]
+    assert any(line.rstrip().endswith("same within 1.3%") for line in text.splitlines())
+
+
+def test_at_120_columns_the_medians_stand_beside() -> None:
+    head = next(line for line in render_comparison(compared(), width=120).splitlines() if "verdict" in line)
+    assert "before" in head
+    assert "after" in head
+
+
+def test_the_short_answer_has_the_change_and_says_what_it_hides() -> None:
+    text = render_comparison(compared(), width=80)
+    assert len(text.splitlines()) <= 25
+    assert "1.31" in text
+    hidden = len(compared().pairs[0].rows) - 12
+    assert f"--wide adds {hidden} rows" in text
+    assert "--wide" not in render_comparison(compared(), width=80, wide=True)
+
+
+def test_what_differs_is_said() -> None:
+    text = " ".join(render_comparison(compared(), width=80).split())
+    assert "kernel: 6.1.0 → 6.18.5; THP: always → madvise" in text
+    assert "only in clonometer-run.parquet (launch.vfork[temperature=warm])" in text
+    ascii_text = render_comparison(compared(), width=80, ascii_only=True)
+    assert "6.1.0 -> 6.18.5" in ascii_text
+    assert ascii_text.isascii()
+
+
+def test_the_summary_counts_and_says_the_correction() -> None:
+    text = summary(compared())
+    total = len(compared().pairs[0].rows)
+    assert text.startswith(f"{total} rows: 1 slower, {total - 3} same within 2%, 2 not distinguishable.")
+    assert f"Corrected for {total - 2} tests" in text
+
+
+def test_what_does_not_exist_is_a_dash() -> None:
+    rows = compared().pairs[0].rows
+    assert (make_line(rows[6]).ratio, make_line(rows[6]).interval) == ("-", "-")
+    assert make_line(rows[7]).interval == "-"
+
+
+def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
+    cells = {one.cell: one for one in sample_results().cells}
+    fork, pthread = (cells[f"launch.{name}[temperature=warm]"] for name in ("fork", "pthread"))
+    row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, 0.1, 0.1, "faster", None, None)
+    assert make_line(row).label == "pthread / fork, warm"
+
+
+def test_colour_only_where_wanted() -> None:
+    assert "\x1b" not in render_comparison(compared())
+    assert "\x1b[31m" in render_comparison(compared(), colour=True)
+
+
+def test_the_picture_has_every_row_that_has_a_ratio() -> None:
+    [panel] = comparison_spec(compared())["vconcat"]
+    assert len(panel["data"]["values"]) == len(compared().pairs[0].rows) - 1
+    svg = comparison_picture(compared())
+    assert isinstance(svg, str)
+    assert "clonometer-run.previous.parquet" in svg
+    png = comparison_picture(compared(), "png")
+    assert isinstance(png, bytes)
+    assert png.startswith(b"\x89PNG")
+
+
+def test_a_picture_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="nothing to draw"):
+        comparison_picture(compared(pairs=[replace(compared().pairs[0], rows=[])]))
+    with pytest.raises(UsageError, match="unknown picture format 'pgn'"):
+        comparison_picture(compared(), "pgn")
