@@ -1,0 +1,239 @@
+"""The frequency guardian on a made /sys tree: what it sets, and that all comes back whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests import probe
+
+pytestmark = pytest.mark.real
+
+CPU = "devices/system/cpu"
+GUARDIAN = "clonometer-guardian"
+
+
+def make_tree(root: Path, turbo: str = "intel_pstate/no_turbo") -> dict[str, str]:
+    """Four CPUs with settings that differ, and the switch for turbo of one of the two kinds."""
+    files = {f"{CPU}/{turbo}": "0" if turbo.endswith("no_turbo") else "1"}
+    for cpu in range(4):
+        folder = f"{CPU}/cpu{cpu}/cpufreq"
+        files |= {
+            f"{folder}/cpuinfo_min_freq": "800000",
+            f"{folder}/cpuinfo_max_freq": "4000000",
+            f"{folder}/base_frequency": "2600000",
+            f"{folder}/scaling_governor": "powersave" if cpu % 2 else "schedutil",
+            f"{folder}/scaling_min_freq": str(900000 + cpu),
+            f"{folder}/scaling_max_freq": str(3900000 + cpu),
+            f"{folder}/energy_performance_preference": "balance_power",
+        }
+    for name, value in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value + "\n")
+    return files
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    return tmp_path, make_tree(tmp_path)
+
+
+def read(root: Path, name: str) -> str:
+    return (root / CPU / name).read_text().strip()
+
+
+def now(root: Path, files: dict[str, str]) -> dict[str, str]:
+    return {name: (root / name).read_text().strip() for name in files}
+
+
+def start(root: Path, wish: str, cpus: str = "0-3", **options: Callable[[], None]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [probe.folder() / GUARDIAN, wish, cpus, str(root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def ready(guardian: subprocess.Popen[str]) -> None:
+    assert guardian.stdout.readline() == "ready\n"
+
+
+def becomes(root: Path, files: dict[str, str]) -> bool:
+    for _ in range(200):
+        if now(root, files) == files:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def end(guardian: subprocess.Popen[str]) -> tuple[int, str, str]:
+    out, errors = guardian.communicate(timeout=30)
+    return guardian.returncode, out, errors
+
+
+@pytest.mark.parametrize(
+    ("wish", "khz", "no_turbo"),
+    [
+        ("base", "2600000", "1"),
+        ("turbo", "4000000", "0"),
+        ("2000000", "2000000", "1"),
+        ("3000000", "3000000", "0"),
+    ],
+)
+def test_a_wish_is_set_and_all_comes_back(
+    tree: tuple[Path, dict[str, str]], wish: str, khz: str, no_turbo: str
+) -> None:
+    root, files = tree
+    guardian = start(root, wish, "1,3")
+    ready(guardian)
+    assert read(root, "intel_pstate/no_turbo") == no_turbo
+    for cpu in (1, 3):
+        assert read(root, f"cpu{cpu}/cpufreq/scaling_min_freq") == khz
+        assert read(root, f"cpu{cpu}/cpufreq/scaling_max_freq") == khz
+        assert read(root, f"cpu{cpu}/cpufreq/scaling_governor") == "performance"
+    others = {name: value for name, value in files.items() if "/cpu0/" in name or "/cpu2/" in name}
+    assert now(root, others) == others
+    assert end(guardian) == (0, "restored\n", "")
+    assert now(root, files) == files
+
+
+def test_the_other_kind_of_switch_for_turbo(tmp_path: Path) -> None:
+    files = make_tree(tmp_path, "cpufreq/boost")
+    guardian = start(tmp_path, "base")
+    ready(guardian)
+    assert read(tmp_path, "cpufreq/boost") == "0"
+    assert end(guardian) == (0, "restored\n", "")
+    assert now(tmp_path, files) == files
+
+
+def test_it_restores_when_its_parent_is_killed(tree: tuple[Path, dict[str, str]]) -> None:
+    """The parent holds the other end of its stdin and dies by SIGKILL; it even asked to be followed into death."""
+    root, files = tree
+    code = (
+        "import ctypes, subprocess, sys, time\n"
+        "follow = lambda: ctypes.CDLL(None).prctl(1, 9)\n"
+        "g = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=follow)\n"
+        "sys.stdout.write(g.stdout.readline().decode() + str(g.pid) + chr(10))\n"
+        "sys.stdout.flush()\n"
+        "time.sleep(600)\n"
+    )
+    command = [sys.executable, "-c", code, str(probe.folder() / GUARDIAN), "base", "0-3", str(root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout.readline() == "ready\n"
+        assert now(root, files) != files
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    assert becomes(root, files)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_signals_do_not_stop_it_before_its_stdin_ends(tree: tuple[Path, dict[str, str]], name: str) -> None:
+    root, files = tree
+    guardian = start(root, "base")
+    ready(guardian)
+    guardian.send_signal(getattr(signal, name))
+    time.sleep(0.1)
+    assert guardian.poll() is None
+    assert now(root, files) != files
+    assert end(guardian) == (0, "restored\n", "")
+    assert now(root, files) == files
+
+
+def test_it_is_not_in_the_group_that_ctrl_c_reaches(tree: tuple[Path, dict[str, str]]) -> None:
+    guardian = start(tree[0], "base")
+    ready(guardian)
+    assert os.getsid(guardian.pid) == guardian.pid
+    assert end(guardian)[0] == 0
+
+
+def test_settings_come_back_even_if_it_is_killed_itself(tree: tuple[Path, dict[str, str]]) -> None:
+    root, files = tree
+    guardian = start(root, "base")
+    ready(guardian)
+    guardian.kill()
+    guardian.wait()
+    time.sleep(0.1)
+    # Whoever measures is still there, and still gets the frequency that was asked for.
+    assert read(root, "cpu0/cpufreq/scaling_max_freq") == "2600000"
+    end(guardian)
+    assert becomes(root, files)
+
+
+def test_two_at_once_would_bring_back_the_wrong_settings(tree: tuple[Path, dict[str, str]]) -> None:
+    root, files = tree
+    first = start(root, "base")
+    ready(first)
+    second = start(root, "turbo")
+    status, out, _ = end(second)
+    assert status == 3
+    assert out == "refused: another clonometer-guardian is at work\n"
+    assert read(root, "cpu0/cpufreq/scaling_max_freq") == "2600000"
+    assert end(first)[0] == 0
+    assert now(root, files) == files
+
+
+def test_a_wish_that_fails_half_way_is_undone(tree: tuple[Path, dict[str, str]]) -> None:
+    root, files = tree
+    governor = f"{CPU}/cpu2/cpufreq/scaling_governor"
+    (root / governor).unlink()
+    del files[governor]
+    status, out, _ = end(start(root, "base"))
+    assert status == 3
+    assert out.startswith("refused: ")
+    assert "cpu2/cpufreq/scaling_governor" in out
+    assert now(root, files) == files
+
+
+def test_a_machine_without_cpufreq_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / CPU / "cpu0").mkdir(parents=True)
+    status, out, errors = end(start(tmp_path, "base", "0"))
+    assert (status, errors) == (3, "")
+    assert "CPU 0 has no" in out
+
+
+def test_no_base_frequency_is_guessed(tmp_path: Path) -> None:
+    files = make_tree(tmp_path)
+    (tmp_path / CPU / "intel_pstate/no_turbo").unlink()
+    (tmp_path / CPU / "cpu0/cpufreq/base_frequency").unlink()
+    status, out, _ = end(start(tmp_path, "base", "0"))
+    assert status == 3
+    assert "names no base frequency" in out
+    left = {name: value for name, value in files.items() if (tmp_path / name).exists()}
+    assert now(tmp_path, left) == left
+
+
+def test_what_cannot_be_restored_is_said(tree: tuple[Path, dict[str, str]]) -> None:
+    root, _ = tree
+    guardian = start(root, "base")
+    ready(guardian)
+    (root / CPU / "cpu1/cpufreq/scaling_governor").unlink()
+    status, out, errors = end(guardian)
+    assert (status, out) == (1, "")
+    assert "cpu1/cpufreq/scaling_governor could not be set back to powersave" in errors
+    assert read(root, "cpu1/cpufreq/scaling_max_freq") == "3900001"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["base"], ["fast", "0"], ["0", "0"], ["base", ""], ["base", "3-1"], ["base", "x"], ["-5", "0"]]
+)
+def test_a_call_that_cannot_be_meant_changes_nothing(tree: tuple[Path, dict[str, str]], words: list[str]) -> None:
+    root, files = tree
+    ended = subprocess.run(
+        [probe.folder() / GUARDIAN, *words, *([str(root)] if len(words) == 2 else [])],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr
+    assert now(root, files) == files
