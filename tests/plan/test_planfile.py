@@ -164,11 +164,12 @@ def test_the_example_of_the_documentation_is_a_plan(catalogue):
 
 
 @pytest.mark.parametrize("name", plan_names())
-def test_shipped_plans_are_valid_and_named_after_their_files(catalogue, name):
-    VALIDATOR.validate(tomllib.loads(shipped_text(name)))
-    plan = load_plan(name, catalogue)
-    assert plan.name == name
-    assert plan.title == plan_title(name)
+def test_shipped_plans_are_valid_and_named_after_their_files(name):
+    # tests/integration/test_plans.py expands them against the drivers that were built.
+    document = tomllib.loads(shipped_text(name))
+    VALIDATOR.validate(document)
+    assert document["name"] == name
+    assert plan_title(name) == document["title"] != name
 
 
 def test_a_plan_is_found_by_path(catalogue, tmp_path, monkeypatch):

@@ -20,12 +20,29 @@ _KEYS = {
 }
 LIMIT_KEYS = tuple(_KEYS)
 
-# Forking with memory costs about this much per byte where the pages are written again before each launch, and
-# building the parent this much (1 GiB on virtual machines: 200 to 500 ms a launch, 0.4 to 1.2 s to build).
-# These only keep defaults bearable.
+# What launches cost on virtual machines of 2024, good to a factor of some: these keep defaults bearable and let plans
+# state their time. Forking with memory costs this much per byte where the pages are written again before each launch
+# (1 GiB: 200 to 500 ms), and building the parent this much (1 GiB: 0.4 to 1.2 s).
 _LAUNCH_NS_PER_BYTE = 0.3
 _LAUNCH_NS = 200_000
 _BUILD_NS_PER_BYTE = 0.7
+# Pages that fork copies no entries for, or few: less is copied, and writing them again faults in nothing.
+_CHEAP_LAUNCH_NS_PER_BYTE = 0.05
+_CHEAP_KINDS = ("thp", "hugetlb", "shared", "file_shared", "file_shared_read", "file_private_read", "dontfork")
+_PROGRAM_NS = 600_000
+# Per thing of an axis: what a launch costs more, and what building it costs once.
+_NS_PER_THING: Mapping[str, tuple[float, float]] = {
+    "vmas": (1_500.0, 3_000.0),
+    "open_files": (30.0, 1_500.0),
+    "parent_threads": (0.0, 40_000.0),
+    "child_bytes": (0.3, 0.0),
+    "copy_bytes": (0.3, 1.0),
+    "zombies": (50_000.0, 0.0),
+    "launch_number": (0.0, 100_000.0),
+}
+# A written VMA has page tables of its own.
+_TOUCHED_VMA = 5
+_CLOSE_NS_PER_DESCRIPTOR = 100.0
 _START_NS = 15_000_000
 _WARMUP_LIMIT_NS = 50_000_000
 
@@ -86,8 +103,16 @@ def sparing(first: Limits, second: Limits) -> Limits:
 
 
 def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
-    """Guess what one launch lasts, from ``parent_bytes`` alone; good to a factor of some."""
-    return _LAUNCH_NS + _LAUNCH_NS_PER_BYTE * _parent_bytes(condition)
+    """Guess what one launch lasts, from its condition alone; good to a factor of some."""
+    launch_ns = _LAUNCH_NS + _launch_ns_per_byte(condition) * _number(condition, "parent_bytes")
+    launch_ns += sum(_number(condition, axis) * costs[0] for axis, costs in _NS_PER_THING.items())
+    if "program" in condition:
+        launch_ns += _PROGRAM_NS
+    if condition.get("vma_kind") == "touched":
+        launch_ns += (_TOUCHED_VMA - 1) * _NS_PER_THING["vmas"][0] * _number(condition, "vmas")
+    if condition.get("close_files") == "close":
+        launch_ns += _CLOSE_NS_PER_DESCRIPTOR * _number(condition, "nofile")
+    return launch_ns * max(1, _number(condition, "concurrency"))
 
 
 def estimated_process_ns(condition: Mapping[str, AxisValue], limits: Limits) -> float:
@@ -95,9 +120,23 @@ def estimated_process_ns(condition: Mapping[str, AxisValue], limits: Limits) -> 
     launch_ns = estimated_launch_ns(condition)
     block_ns: float = limits.samples * launch_ns
     if limits.block_limit_ns:
-        block_ns = max(min(block_ns, limits.block_limit_ns), 3 * launch_ns)
+        block_ns = max(min(block_ns, limits.block_limit_ns), min(3, limits.samples) * launch_ns)
     warmup_ns = (limits.warmup + min(limits.warmup, 3) * (limits.blocks - 1)) * launch_ns
-    return _START_NS + _BUILD_NS_PER_BYTE * _parent_bytes(condition) + warmup_ns + limits.blocks * block_ns
+    return _START_NS + _build_ns(condition) + warmup_ns + limits.blocks * block_ns
+
+
+def _launch_ns_per_byte(condition: Mapping[str, AxisValue]) -> float:
+    if condition.get("page_kind") == "untouched":
+        return 0.0
+    if condition.get("page_kind") in _CHEAP_KINDS or condition.get("pages") == "clean":
+        return _CHEAP_LAUNCH_NS_PER_BYTE
+    return _LAUNCH_NS_PER_BYTE + (_BUILD_NS_PER_BYTE if condition.get("pages") == "first" else 0.0)
+
+
+def _build_ns(condition: Mapping[str, AxisValue]) -> float:
+    per_byte = 0.0 if condition.get("page_kind") == "untouched" else _BUILD_NS_PER_BYTE
+    things_ns = sum(_number(condition, axis) * costs[1] for axis, costs in _NS_PER_THING.items())
+    return per_byte * _number(condition, "parent_bytes") + things_ns
 
 
 def limits_for(condition: Mapping[str, AxisValue], base: Limits | None = None) -> Limits:
@@ -117,6 +156,6 @@ def limits_for(condition: Mapping[str, AxisValue], base: Limits | None = None) -
     return replace(base, warmup=warmup, blocks=1 if dear else base.blocks)
 
 
-def _parent_bytes(condition: Mapping[str, AxisValue]) -> int:
-    value = condition.get("parent_bytes", 0)
+def _number(condition: Mapping[str, AxisValue], axis: str) -> int:
+    value = condition.get(axis, 0)
     return value if isinstance(value, int) else 0

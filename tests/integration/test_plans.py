@@ -1,0 +1,83 @@
+"""Every plan that comes with Clonometer, against the catalogue of the drivers that were built."""
+
+from __future__ import annotations
+
+import pytest
+
+from clonometer.plan.adhoc import estimated_seconds
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.planfile import load_plan, plan_names
+from clonometer.runner.drivers import find_drivers
+from clonometer.runner.ledger import why_unavailable
+
+# What the guess cannot know: the kernel puts off removing namespaces, and the next ones wait for it.
+NOT_GUESSED = {"namespaces"}
+LAUNCHES = ("launch.fork", "launch.pthread")
+
+
+@pytest.fixture(scope="module")
+def drivers():
+    return find_drivers()
+
+
+@pytest.fixture(scope="module")
+def catalogue(drivers):
+    return read_catalogue(drivers.descriptions)
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_a_plan_expands_and_states_its_time(name, catalogue, drivers):
+    plan = load_plan(name, catalogue)
+    assert plan.name == name
+    assert plan.targets
+    reasons = [why_unavailable(target, catalogue, drivers) for target in plan.targets]
+    assert None in reasons
+    assert all(reason is None or len(reason) > 10 for reason in reasons)
+    guess_s = estimated_seconds(plan.targets)
+    assert guess_s < 2.1 * plan.budget_seconds
+    if name not in NOT_GUESSED:
+        assert guess_s > 0.4 * plan.budget_seconds
+
+
+@pytest.mark.parametrize("name", plan_names())
+def test_intervals_can_be_had_within_the_least_processes(name, catalogue):
+    # Below 6 processes there is no 95% interval for a median at all.
+    assert min(target.limits.processes for target in load_plan(name, catalogue).targets) >= 6
+
+
+def values(plan, workload, axis):
+    return {target.condition[axis] for target in plan.targets if target.workload == workload}
+
+
+def test_the_call_number_curve_has_the_first_twenty_launches(catalogue):
+    plan = load_plan("cold", catalogue)
+    for workload in LAUNCHES:
+        assert values(plan, workload, "launch_number") == set(range(1, 21))
+        assert values(plan, workload, "after") == {"none", "fork", "vfork", "pthread"}
+    assert {cell.temperature for cell in plan.cells} == {"cold"}
+
+
+def test_memory_reaches_four_gib_in_each_kind_that_the_report_sets_side_by_side(catalogue):
+    plan = load_plan("memory", catalogue)
+    four = {target.condition["page_kind"] for target in plan.targets if target.condition.get("parent_bytes") == 4 << 30}
+    assert {"4k", "untouched", "thp", "shared", "dontfork"} <= four
+    assert values(plan, "launch.fork", "page_kind") == set(catalogue.axes["page_kind"].values)
+    assert values(plan, "launch.fork", "pages") == {"rewritten", "first", "clean"}
+
+
+def test_the_ladder_and_the_namespaces_are_whole(catalogue):
+    for name in ("flags", "namespaces"):
+        there = {target.workload for target in load_plan(name, catalogue).targets}
+        assert {id_ for id_ in catalogue.workloads if id_.startswith(f"{name}.")} <= there
+
+
+def test_full_has_every_workload_and_every_choice_that_matters_to_the_two_main_ones(catalogue):
+    plan = load_plan("full", catalogue)
+    assert {target.workload for target in plan.targets} == set(catalogue.workloads)
+    for workload in LAUNCHES:
+        for axis in {"placement", "linkage", "after", "sched_class", "launchers", "thread_state"}:
+            assert values(plan, workload, axis) == set(catalogue.axes[axis].values)
+    for axis in ("page_kind", "pages", "vma_kind", "file_kind", "close_files", "process_ending", "mlockall"):
+        assert values(plan, "launch.fork", axis) == set(catalogue.axes[axis].values)
+    for axis in ("detached", "guard", "stack_cache", "stack_kind", "thread_ending"):
+        assert values(plan, "launch.pthread", axis) == set(catalogue.axes[axis].values)
