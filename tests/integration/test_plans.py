@@ -75,7 +75,7 @@ def test_full_has_every_workload_and_every_choice_that_matters_to_the_two_main_o
     plan = load_plan("full", catalogue)
     assert {target.workload for target in plan.targets} == set(catalogue.workloads)
     for workload in LAUNCHES:
-        for axis in {"placement", "linkage", "after", "sched_class", "launchers", "thread_state"}:
+        for axis in ("placement", "linkage", "after", "sched_class", "launchers", "thread_state"):
             assert values(plan, workload, axis) == set(catalogue.axes[axis].values)
     for axis in ("page_kind", "pages", "vma_kind", "file_kind", "close_files", "process_ending", "mlockall"):
         assert values(plan, "launch.fork", axis) == set(catalogue.axes[axis].values)

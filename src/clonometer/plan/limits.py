@@ -29,7 +29,7 @@ _BUILD_NS_PER_BYTE = 0.7
 # Pages that fork copies no entries for, or few: less is copied, and writing them again faults in nothing.
 _CHEAP_LAUNCH_NS_PER_BYTE = 0.05
 _CHEAP_KINDS = ("thp", "hugetlb", "shared", "file_shared", "file_shared_read", "file_private_read", "dontfork")
-_PROGRAM_NS = 600_000
+_PROGRAM_NS = 400_000
 # Per thing of an axis: what a launch costs more, and what building it costs once.
 _NS_PER_THING: Mapping[str, tuple[float, float]] = {
     "vmas": (1_500.0, 3_000.0),
