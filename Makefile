@@ -59,7 +59,7 @@ lint: $(VENV)/.built $(VENV)/.dev
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff format src tests bench tools
-	@clang-format -i $$(git ls-files 'core/*.c' 'core/*.h')
+	@clang-format -i $$(git ls-files 'core/*.c' 'core/*.h' 'drivers/*.cpp' 'drivers/*.hpp')
 
 bench: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH)

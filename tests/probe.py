@@ -50,7 +50,8 @@ class Answer:
 
 def ask(
     *words: str,
-    linkage: str = "static",
+    linkage: str | None = "static",
+    clock: Sequence[str] | None = None,
     program: Path | None = None,
     before: Callable[[], None] | None = None,
     inherit: Sequence[int] = (),
@@ -58,12 +59,12 @@ def ask(
     """Start the probe with these words, and with these descriptors beside its own; wait for its whole answer."""
     reading, writing = os.pipe()
     command = [
-        str(program or executable(linkage)),
+        str(program or executable(linkage or "static")),
         "--fd",
         str(writing),
-        f"linkage={linkage}",
+        *([] if linkage is None else [f"linkage={linkage}"]),
         *words,
-        *clock_words(),
+        *(clock_words() if clock is None else clock),
     ]
     with subprocess.Popen(
         command,

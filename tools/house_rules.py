@@ -9,7 +9,7 @@ from pathlib import Path
 
 MOST_LINES = 450
 MOST_FUNCTION_LINES = 60
-SOURCES = {".py", ".c", ".h", ".sh", ".html", ".css", ".js", ".j2"}
+SOURCES = {".py", ".c", ".h", ".cpp", ".hpp", ".sh", ".html", ".css", ".js", ".j2"}
 # An address belongs in no lock and no configuration; links to documentation in prose may stand.
 ADDRESS_FILES = re.compile(r"(requirements/|\.lock$|Makefile$|pyproject\.toml$|\.ci/|CMakeLists\.txt$)")
 ADDRESS = re.compile(r"https?://")

@@ -20,7 +20,7 @@ tool() { # tool NAME: a Debian tool, or how to get it
     worst=1
     return 1
 }
-c_files=$(git ls-files --cached --others --exclude-standard 'core/*.c' 'core/*.h')
+c_files=$(git ls-files --cached --others --exclude-standard 'core/*.c' 'core/*.h' 'drivers/*.cpp' 'drivers/*.hpp')
 check ruff "$bin/ruff" check .
 check "ruff format" "$bin/ruff" format --check .
 check mypy "$bin/mypy"
@@ -31,6 +31,6 @@ tool clang-format && check clang-format clang-format --dry-run --Werror $c_files
 if tool clang-tidy; then
     cmake -G Ninja -S . -B build/core-test -DCLONOMETER_CORE_TESTS=ON -DCMAKE_MAKE_PROGRAM="$PWD/$bin/ninja" >/dev/null 2>&1
     # shellcheck disable=SC2046 # a list of files
-    check clang-tidy clang-tidy --quiet -p build/core-test $(git ls-files 'core/src/*.c')
+    check clang-tidy clang-tidy --quiet -p build/core-test $(git ls-files 'core/src/*.c' 'drivers/*.cpp')
 fi
 exit $worst

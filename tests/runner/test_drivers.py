@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from tests.runner.conftest import FAKE_COMMAND
 
 from clonometer.errors import DriverError, UnavailableError
+from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.cell import Axis, make_cell
 from clonometer.plan.types import Limits, Target
 from clonometer.runner.drivers import Driver, find_drivers
@@ -45,6 +47,39 @@ def test_the_linkage_picks_the_driver(tmp_path: Path) -> None:
         drivers.choose("launch.fork", {"linkage": "musl"})
     with pytest.raises(UnavailableError, match=r"no driver here performs launch\.nothing"):
         drivers.choose("launch.nothing", {})
+
+
+def other_driver(folder: Path) -> None:
+    """A driver of another language: it can do one thing more, and cannot calibrate."""
+    workload = {
+        "id": "launch.other", "family": "same_image", "summary": "", "axes": ["placement"], "temperatures": [],
+        "quantities": [], "nulls": {}, "call_returns_contains": None, "available": True, "reason": None,
+    }  # fmt: skip
+    placement = {"type": "choice", "values": ["pinned", "free"], "default": "pinned", "summary": ""}
+    described = {
+        "driver": {"name": "other", "version": "1", "language": "B", "linkage": "static", "protocol": 1},
+        "axes": {"placement": placement},
+        "quantities": {},
+        "workloads": [workload],
+        "lacks": [],
+    }
+    script = folder / "driver-other"
+    script.write_text(f"#!/bin/sh\n[ $1 = --describe ] && echo '{json.dumps(described)}'\n", encoding="utf-8")
+    script.chmod(0o755)
+
+
+def test_a_driver_of_another_language_joins_the_catalogue_and_does_its_own_work(tmp_path: Path) -> None:
+    other_driver(tmp_path)
+    wrapper(tmp_path, "probe-dynamic_now", "dynamic_now")
+    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    assert [driver.name for driver in drivers.usable] == ["probe-dynamic_now", "driver-other"]
+    catalogue = read_catalogue(drivers.descriptions)
+    owners = {entry["id"]: entry["driver"] for entry in catalogue.raw["workloads"]}
+    assert (owners["launch.other"], owners["launch.fork"]) == ("other", "fake")
+    assert drivers.choose("launch.other", {"placement": "free"}).name == "driver-other"
+    assert drivers.choose("launch.fork", {"placement": "free"}).name == "probe-dynamic_now"
+    # The order of names alone would ask the driver that has no clock.
+    assert drivers.calibrate()["clock"] == "monotonic"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from clonometer.plan.types import Target
 from clonometer.runner.process import ANSWER_FD, supervise
 
 BIN_VARIABLE = "CLONOMETER_BIN"
-_PREFIXES = ("probe-", "driver-")
+_PROBE = "probe-"
+_PREFIXES = (_PROBE, "driver-")
 _DESCRIBE_TIMEOUT_S = 20.0
 _CALIBRATE_TIMEOUT_S = 20.0
 # A description is some 20 kB; a program that prints for ever is no driver.
@@ -169,9 +170,8 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
         raise DriverError(
             f"no driver can be used: {reasons}", f"'make build' builds them; {BIN_VARIABLE} names the folder"
         )
-    # A static driver first: it is the default everywhere, and the order of a folder is no reason for
-    # anything.
-    usable.sort(key=lambda driver: (driver.linkage != "static", driver.name))
+    # A probe first, since only it need calibrate the clock, and a static one: it is the default everywhere.
+    usable.sort(key=lambda driver: (not driver.name.startswith(_PROBE), driver.linkage != "static", driver.name))
     return Drivers(tuple(usable), broken)
 
 

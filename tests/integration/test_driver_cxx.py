@@ -1,0 +1,84 @@
+"""The C++ driver beyond what every driver must do: the library's failures, its clocks, its linkage."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests import probe
+from tests.integration.test_probe import NOBODY, present
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not (probe.folder() / "driver-cxx").exists(), reason="no C++ compiler built it"),
+]
+
+DRIVER = probe.folder() / "driver-cxx"
+THREADS = ["launch.std_thread", "launch.std_jthread", "launch.std_async"]
+CLOCKS = ["clock.chrono_system", "clock.chrono_steady", "clock.chrono_high_resolution"]
+
+
+def ask(*words: str, **how: object) -> probe.Answer:
+    return probe.ask(*words, **{"program": DRIVER, "linkage": None, **how})
+
+
+def test_it_has_the_threads_and_clocks_of_the_standard_library() -> None:
+    described = json.loads(subprocess.check_output([DRIVER, "--describe"]))
+    assert sorted(entry["id"] for entry in described["workloads"]) == sorted(THREADS + CLOCKS)
+    assert {entry["family"] for entry in described["workloads"]} == {"same_image", "clock"}
+    headers = subprocess.check_output(["readelf", "-l", DRIVER], text=True)
+    assert ("INTERP" not in headers) == (described["driver"]["linkage"] == "static")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@pytest.mark.parametrize("workload", THREADS)
+def test_a_thread_that_is_not_allowed_is_counted_and_survived(workload: str, tmp_path: Path) -> None:
+    program = tmp_path / "driver-cxx"
+    shutil.copy(DRIVER, program)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder == Path("/tmp"):
+            break
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
+
+    def become_nobody() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    # One task of that user is the driver; a sleeper uses up the other.
+    with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as sleeper:
+        try:
+            words = (f"workload={workload}", "samples=3", "blocks=1")
+            answer = ask(*words, program=program, before=become_nobody)
+        finally:
+            sleeper.kill()
+    assert answer.done.status == "ok"
+    (block,) = answer.blocks
+    assert block.outcomes == {"ok": 0, "EAGAIN": 3}
+    for stage in ("call_returns_ns", "task_runs_ns", "reaped_ns"):
+        assert len(present(block, stage)) == 0
+    assert len(present(block, "start_ns")) == 3
+
+
+@pytest.mark.parametrize("workload", THREADS)
+def test_a_free_thread_runs_on_a_cpu_that_is_allowed(workload: str) -> None:
+    (block,) = ask(f"workload={workload}", "placement=free", "samples=20", "blocks=1").blocks
+    for column in ("cpu_before", "cpu_after", "cpu_child"):
+        assert set(present(block, column)) <= os.sched_getaffinity(0)
+
+
+def test_the_steady_clock_never_goes_back() -> None:
+    (block,) = ask("workload=clock.chrono_steady", "samples=20", "blocks=1").blocks
+    assert not block.columns["backward_steps"].any()
+
+
+def test_words_of_any_bytes_are_refused_in_good_json() -> None:
+    answer = ask('workload=la"unch\\\x01\udcff')
+    assert (answer.done.status, answer.exit_status) == ("failed", 1)
+    assert "unknown workload" in answer.done.reason
