@@ -14,11 +14,13 @@ _MODULES = {
     "show": "show",
     "report": "report",
     "compare": "compare",
+    "check": "check",
     "export": "export",
     "plot": "plot",
     "list": "listing",
     "recover": "recover",
     "doctor": "doctor",
+    "peers": "peers",
     "completion": "completion",
 }
 

@@ -45,6 +45,13 @@ class Progress(Protocol):
         """Learn that nothing more will be measured."""
 
 
+class Between(Protocol):
+    """Does something of its own between two processes, which other tools measured in turn with ours need."""
+
+    def __call__(self, since_start_ns: int, interrupt_fd: int | None, /) -> None:
+        """Do it; ``since_start_ns`` is on the clock of the processes' ``started_ns`` in the run file."""
+
+
 class Silent:
     """The progress observer that shows nothing."""
 

@@ -18,7 +18,7 @@ from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
 from clonometer.runfile import RunFileWriter, check_output, raw_path
 from clonometer.runner.drivers import Drivers
-from clonometer.runner.interfaces import Progress, Scheduler, Silent
+from clonometer.runner.interfaces import Between, Progress, Scheduler, Silent
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
 from clonometer.runner.measure import Measured, measure
@@ -66,6 +66,7 @@ def run(
     command: Sequence[str] = (),
     force: bool = False,
     driver_timeout_s: float | None = None,
+    between: Between | None = None,
 ) -> RunOutcome:
     """Measure a plan and write the run file.
 
@@ -91,6 +92,8 @@ def run(
         Replace an existing run file, and what an unfinished run left.
     driver_timeout_s
         Seconds after which a driver is stopped; by default what its target should take, many times over.
+    between
+        Called after each process, while nothing is measured; its time counts against the scheduler's budget.
 
     Raises
     ------
@@ -128,6 +131,7 @@ def run(
                 raw=raw,
                 writer=RunFileWriter(path, force=force),
                 driver_timeout_s=driver_timeout_s,
+                between=between,
             )
             session.skip_unavailable(catalogue)
             try:
@@ -164,6 +168,7 @@ class _Session:
         raw: RawWriter,
         writer: RunFileWriter,
         driver_timeout_s: float | None,
+        between: Between | None = None,
     ) -> None:
         self._plan = plan
         self._drivers = drivers
@@ -173,6 +178,7 @@ class _Session:
         self._raw = raw
         self._writer = writer
         self._driver_timeout_s = driver_timeout_s
+        self._between = between
         self._ledger = Ledger(plan)
         self._processes: list[dict[str, Any]] = []
         self._began_ns = time.monotonic_ns()
@@ -208,6 +214,8 @@ class _Session:
             if not self._ledger.note(index, measured):
                 self._scheduler.drop(index)
             self.progress.process_ended(target, number, measured.status, measured.reason)
+            if self._between is not None and not self._wish.wanted:
+                self._between(self._since_start_ns(), self._wish.descriptor)
 
     def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any]) -> Measured:
         driver = self._drivers.choose(target.workload, target.condition)

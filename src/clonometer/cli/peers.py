@@ -1,0 +1,137 @@
+"""``clonometer peers``: other tools in the same minute, and why they say something else."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width
+from clonometer.cli.examples import examples
+
+if TYPE_CHECKING:
+    from clonometer.results.peers.comparison import PeerRow
+    from clonometer.runner.peers import Interleaved
+    from clonometer.runner.run import RunOutcome
+
+PEERS_SCHEMA = 1
+PLAN = "peers"
+
+_EXAMPLES = examples(
+    "clonometer peers",
+    "clonometer peers --budget 20 --json | jq '.rows[] | select(.ratio) | [.id, .ratio]'",
+    "clonometer peers --out peers.parquet     keep our samples too",
+)
+
+
+@click.command(name="peers", epilog=_EXAMPLES)
+@click.option(
+    "--budget",
+    "budget_s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long to measure; by default what the plan says.",
+)
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Keep our samples as a run file.")
+@click.option("--force", is_flag=True, help="Replace an existing run file.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def command(
+    ctx: click.Context, *, budget_s: float | None, out: Path | None, force: bool, seed: int, as_json: bool
+) -> None:
+    """Run the other tools that are installed beside Clonometer configured like each of them.
+
+    The same word means different things: one tool's fork ends when the call returns, another's when the child has
+    been waited for. Each row sets a tool's figure beside ours for the same stage, linkage, placement and
+    statistic, measured in turn within the same minute, and gives the reason for what is left. Tools that are not
+    installed are named with the command that installs them.
+    """
+    with _place(out) as path:
+        peers, outcome, rows = _measure(path, budget_s, seed, force=force)
+    if as_json:
+        click.echo(json.dumps(peers_to_json(rows, peers, outcome), indent=2, allow_nan=False))
+    else:
+        from clonometer.cli.peers_text import render_peers
+
+        text = "\n".join(render_peers(rows, peers.missing.values(), plain_width()))
+        if not can_write(sys.stdout, "µ×"):
+            text = text.replace("µ", "u").replace("×", "x").encode("ascii", "replace").decode()
+        click.echo(text)
+    ctx.exit(outcome.exit_status)
+
+
+@contextmanager
+def _place(out: Path | None) -> Iterator[Path]:
+    """Where our samples go: the file that was asked for, or one that is gone afterwards."""
+    if out is not None:
+        yield out
+        return
+    with tempfile.TemporaryDirectory(prefix="clonometer-") as folder:
+        yield Path(folder) / "peers.parquet"
+
+
+def _measure(
+    out: Path, budget_s: float | None, seed: int, *, force: bool
+) -> tuple[Interleaved, RunOutcome, list[PeerRow]]:
+    from clonometer.cli.progress import make_progress
+    from clonometer.plan.catalogue import read_catalogue
+    from clonometer.plan.planfile import load_plan
+    from clonometer.results.peers.comparison import compare_peers
+    from clonometer.results.scheduler import RoundsScheduler
+    from clonometer.runfile import open_run
+    from clonometer.runner.drivers import find_drivers
+    from clonometer.runner.peers import PROGRAMS, Interleaved
+    from clonometer.runner.run import run
+
+    drivers = find_drivers()
+    catalogue = read_catalogue(drivers.descriptions)
+    plan = load_plan(PLAN, catalogue)
+    plan = plan if budget_s is None else replace(plan, budget_seconds=budget_s)
+    peers = Interleaved(PROGRAMS, len(plan.targets))
+    outcome = run(
+        plan,
+        catalogue,
+        drivers,
+        out=out,
+        seed=seed,
+        scheduler=RoundsScheduler(seed, plan.budget_seconds),
+        progress=make_progress(),
+        command=("clonometer", "run", "--plan", PLAN, "--seed", str(seed)),
+        force=force,
+        between=peers,
+    )
+    if outcome.path is None:
+        raise KeyboardInterrupt
+    with open_run(outcome.path) as measured:
+        return peers, outcome, compare_peers(measured, peers.series(), peers.absent(), seed)
+
+
+def peers_to_json(rows: Sequence[PeerRow], peers: Interleaved, outcome: RunOutcome) -> dict[str, Any]:
+    """Gather what ``peers --json`` prints; times in ns."""
+    return {
+        "schema": PEERS_SCHEMA,
+        "status": outcome.status,
+        "rows": [_row(row) for row in rows],
+        "programs": [
+            {"name": program.name, "figures": list(program.figures), "installed": False, "install": program.install}
+            for program in peers.missing.values()
+        ]
+        + [
+            {"name": program.name, "figures": list(program.figures), "installed": True, "install": program.install}
+            for program in peers.programs
+            if program.name not in peers.missing
+        ],
+    }
+
+
+def _row(row: PeerRow) -> dict[str, Any]:
+    fields = asdict(row)
+    return {**fields.pop("configuration"), **fields}

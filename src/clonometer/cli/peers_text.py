@@ -1,0 +1,111 @@
+"""The peers' table as text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from clonometer.units import format_duration, format_ratio
+
+if TYPE_CHECKING:
+    from clonometer.results.peers.comparison import PeerRow
+    from clonometer.runner.peers import PeerProgram
+
+_NAME = 34
+_FIGURE = 10
+_WORDS = {
+    "fork": "Fork",
+    "vfork": "Vfork",
+    "thread": "Thread",
+    "exec": "Fork or spawn, and exec",
+    "switch": "Round trip between two processes",
+    "system call": "System call",
+}
+
+
+def render_peers(rows: Sequence[PeerRow], missing: Iterable[PeerProgram], width: int) -> Iterator[str]:
+    """Write rows by word, each with what it measures and its reason; only commands are longer than ``width``."""
+    width = max(width, 70)
+    yield from _wrapped(
+        "Clonometer configured as each peer measures, and the peers that are installed, in turn. 'ratio' is the peer's "
+        "figure over ours, with its 95% interval.",
+        "",
+        width,
+    )
+    for word, head in _WORDS.items():
+        found = [row for row in rows if row.configuration.word == word]
+        yield ""
+        yield f"{head.ljust(_NAME)} {'peer':>{_FIGURE}} {'ours':>{_FIGURE}}  ratio"
+        for row in found:
+            yield from _row(row, width)
+    yield from _spread(rows, width)
+    yield ""
+    yield from _wrapped(
+        "Peers without a figure or a reason are not run from here; ours is configured like them.", "", width
+    )
+    yield from _missing(missing)
+
+
+def _row(row: PeerRow, width: int) -> Iterator[str]:
+    configuration = row.configuration
+    theirs = _figure(row.peer_ns, row.peer_low_ns, row.peer_high_ns)
+    ours = _figure(row.ours_ns, row.ours_low_ns, row.ours_high_ns)
+    ratio = ""
+    if row.ratio is not None and row.ratio_low is not None and row.ratio_high is not None:
+        ratio = format_ratio(row.ratio, row.ratio_low, row.ratio_high)
+    elif row.status in ("failed", "not installed"):
+        ratio = row.status
+    yield f"  {configuration.peer:<{_NAME - 2}} {theirs:>{_FIGURE}} {ours:>{_FIGURE}}  {ratio}".rstrip()
+    yield from _wrapped(configuration.measures, "    ", width)
+    if row.status == "failed" and row.reason:
+        yield from _wrapped(f"failed: {row.reason}", "    ", width)
+    elif row.status == "measured" and row.ratio is not None:
+        yield from _wrapped(_verdict(row), "    ", width)
+
+
+def _verdict(row: PeerRow) -> str:
+    if row.alike:
+        return "alike"
+    lead = "cannot tell yet; expected" if row.alike is None else "because"
+    return f"{lead}: {row.reason}" if row.reason else lead
+
+
+def _figure(value_ns: float | None, low_ns: float | None, high_ns: float | None) -> str:
+    return "-" if value_ns is None else format_duration(value_ns, low_ns, high_ns)
+
+
+def _spread(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
+    from clonometer.results.peers.comparison import spread
+
+    for word in ("fork", "thread"):
+        ends = spread(rows, word)
+        if ends is None:
+            continue
+        least, most = ends
+        low, high = _figure(*_ours(least)), _figure(*_ours(most))
+        yield ""
+        yield from _wrapped(
+            f"One machine, one minute, one word: '{word}' is {low} as {least.configuration.peer} means it "
+            f"({least.configuration.measures}) and {high} as {most.configuration.peer} means it "
+            f"({most.configuration.measures}).",
+            "",
+            width,
+        )
+
+
+def _ours(row: PeerRow) -> tuple[float | None, float | None, float | None]:
+    return row.ours_ns, row.ours_low_ns, row.ours_high_ns
+
+
+def _missing(missing: Iterable[PeerProgram]) -> Iterator[str]:
+    programs = list(missing)
+    if programs:
+        yield ""
+        yield "Not installed; each of these commands adds rows:"
+        # Not wrapped: they are there to be copied.
+        yield from (f"  $ {command}" for command in dict.fromkeys(program.install for program in programs))
+
+
+def _wrapped(text: str, indent: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

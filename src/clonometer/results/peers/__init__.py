@@ -1,0 +1,1 @@
+"""Clonometer beside its peers."""

@@ -1,0 +1,190 @@
+"""Peers: what each measures and how, Clonometer configured alike, and how far apart the two are.
+
+Peers use the same words for different things: "fork" until the call returns, until the child runs, or until it is
+reaped; the mean, the best batch or a rate; bound lazily or at once. Each row takes the cell, the stage and the
+statistic that a peer means; what is left between it and us then has a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
+from clonometer.results.source import RunSource, null_mask
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clonometer.stats.bootstrap import Processes
+
+ALIKE = (0.8, 1.25)
+
+
+@dataclass(frozen=True)
+class PeerRow:
+    """A peer's figure beside ours, in ns; None for what there is not.
+
+    ``ratio`` is the peer's figure over ours. ``alike`` is whether its interval lies within `ALIKE`; None where that
+    cannot be told. ``status`` is ``measured``, ``not installed`` or ``failed``, the last with the ``reason``; of a
+    measured figure that is not alike ``reason`` says why.
+    """
+
+    configuration: PeerConfiguration
+    status: str
+    peer_ns: float | None = None
+    peer_low_ns: float | None = None
+    peer_high_ns: float | None = None
+    peer_runs: int = 0
+    ours_ns: float | None = None
+    ours_low_ns: float | None = None
+    ours_high_ns: float | None = None
+    ours_processes: int = 0
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    alike: bool | None = None
+    reason: str | None = None
+
+
+def compare_peers(
+    run: RunSource,
+    figures: Mapping[str, Sequence[tuple[float, float]]],
+    absent: Mapping[str, str],
+    seed: int,
+) -> list[PeerRow]:
+    """Set the peers' figures beside ours.
+
+    Parameters
+    ----------
+    run
+        A run of the plan ``peers``, or of part of it.
+    figures
+        Figure id -> pairs of when (ns, on the clock of the processes' ``started_ns``) and how long (ns).
+    absent
+        Figure id -> why there is none: ``not installed`` or what went wrong.
+    seed
+        For the bootstrap.
+
+    Returns
+    -------
+    list of PeerRow
+        One for each of `CONFIGURATIONS`, in its order.
+    """
+    present = set(run.cells())
+    starts = {int(one["process"]): float(one["started_ns"]) for one in run.metadata["processes"]}
+    ours: dict[tuple[str, str, str], Processes | None] = {}
+    rows = []
+    for configuration in CONFIGURATIONS:
+        key = (configuration.cell, configuration.column, configuration.statistic)
+        if key not in ours:
+            ours[key] = _ours(run, configuration, starts) if configuration.cell in present else None
+        rows.append(_compare(configuration, ours[key], figures.get(configuration.id, ()), absent, seed))
+    return rows
+
+
+def spread(rows: Sequence[PeerRow], word: str) -> tuple[PeerRow, PeerRow] | None:
+    """The rows in which our own figure for a word is smallest and largest: one machine, one word.
+
+    Returns
+    -------
+    tuple of two PeerRow, or None
+        None where fewer than two rows have a figure.
+    """
+    found = [row for row in rows if row.configuration.word == word and row.ours_ns is not None]
+    if len(found) < 2:
+        return None
+    found.sort(key=lambda row: row.ours_ns or 0.0)
+    return found[0], found[-1]
+
+
+def _compare(
+    configuration: PeerConfiguration,
+    ours: Processes | None,
+    figure: Sequence[tuple[float, float]],
+    absent: Mapping[str, str],
+    seed: int,
+) -> PeerRow:
+    from clonometer.stats.bootstrap import Processes, ratio_of_medians
+    from clonometer.stats.quantiles import quantile_interval
+
+    fields: dict[str, Any] = {}
+    if ours is not None:
+        own = quantile_interval(ours.values)
+        fields |= {"ours_ns": own.value, "ours_low_ns": own.low, "ours_high_ns": own.high}
+        fields["ours_processes"] = int(ours.values.size)
+    if not figure:
+        if configuration.id.startswith("clonometer."):
+            return PeerRow(configuration, "measured", **fields)
+        why = absent.get(configuration.id, "not run here: Clonometer is only configured like it")
+        status = why if why == "not installed" else "not run" if configuration.id not in absent else "failed"
+        return PeerRow(configuration, status, reason=None if status == "not installed" else why, **fields)
+    theirs = Processes.of([value for _, value in figure], [when for when, _ in figure])
+    other = quantile_interval(theirs.values)
+    fields |= {"peer_ns": other.value, "peer_low_ns": other.low, "peer_high_ns": other.high, "peer_runs": len(figure)}
+    if ours is None or ours.values.min() <= 0:
+        return PeerRow(configuration, "measured", reason="our own cell was not measured", **fields)
+    ratio = ratio_of_medians(theirs, ours, seed=seed)
+    fields |= {"ratio": ratio.value, "ratio_low": ratio.low, "ratio_high": ratio.high}
+    alike = _alike(ratio.low, ratio.high)
+    return PeerRow(configuration, "measured", alike=alike, reason=None if alike else configuration.why, **fields)
+
+
+def _alike(low: float, high: float) -> bool | None:
+    if ALIKE[0] <= low and high <= ALIKE[1]:
+        return True
+    return None if low <= ALIKE[1] and high >= ALIKE[0] else False
+
+
+def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int, float]) -> Processes | None:
+    """Our figure of each process, by the peer's statistic."""
+    import numpy as np
+
+    from clonometer.stats.bootstrap import Processes
+
+    names = [configuration.column, "process", "block", "start_ns", "errno"]
+    columns = run.columns(configuration.cell, [name for name in names if name in _columns_of(run)])
+    values = columns[configuration.column]
+    usable = ~null_mask(values) & (values >= 0)
+    if "errno" in columns:
+        usable &= (columns["errno"] == 0) | null_mask(columns["errno"])
+    if not usable.any():
+        return None
+    process, block = columns["process"][usable], columns["block"][usable]
+    began = columns["start_ns"][usable] if "start_ns" in columns else None
+    found, when = [], []
+    for number in np.unique(process):
+        own = process == number
+        blocks = [own & (block == index) for index in np.unique(block[own])]
+        figure = _statistic(configuration.statistic, values[usable].astype(np.float64), began, blocks)
+        if figure is not None:
+            found.append(figure)
+            when.append(starts.get(int(number), 0.0))
+    return Processes.of(found, when) if found else None
+
+
+def _columns_of(run: RunSource) -> set[str]:
+    return {"process", "block", *run.metadata["columns"]}
+
+
+def _statistic(
+    name: str,
+    values: NDArray[np.float64],
+    began: NDArray[Any] | None,
+    blocks: Sequence[NDArray[np.bool_]],
+) -> float | None:
+    """One process's figure in ns: ``rate`` is the mean distance of starts within blocks."""
+    import numpy as np
+
+    own = np.concatenate([values[block] for block in blocks])
+    if name == "best batch":
+        return min(float(values[block].mean()) for block in blocks)
+    if name == "median":
+        return float(np.median(own))
+    if name == "rate" and began is not None:
+        gaps = [np.diff(began[block].astype(np.float64)) for block in blocks]
+        together = np.concatenate(gaps)
+        return float(together.mean()) if together.size else None
+    return float(own.mean())

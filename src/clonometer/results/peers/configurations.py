@@ -1,0 +1,149 @@
+"""What each peer measures, in Clonometer's words: the cell, the stage and the statistic that mean the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STATISTICS = ("mean", "median", "best batch", "rate")
+
+_FORK = "launch.fork[linkage=dynamic_lazy,placement=free,temperature=warm]"
+_FORK_EXIT = "launch.fork[linkage=dynamic_lazy,placement=free,process_ending=exit,temperature=warm]"
+_FORK_NOW = "launch.fork[linkage=dynamic_now,placement=free,temperature=warm]"
+_VFORK = "launch.vfork[linkage=dynamic_now,placement=free,temperature=warm]"
+_THREAD = "launch.pthread[linkage=dynamic_lazy,placement=free,temperature=warm]"
+_THREAD_NOW = "launch.pthread[linkage=dynamic_now,placement=free,temperature=warm]"
+_EXEC = "launch.fork_exec[linkage=dynamic_lazy,placement=free,temperature=warm]"
+_EXEC_TRUE = "launch.fork_exec[linkage=dynamic_lazy,placement=free,program=/bin/true,temperature=warm]"
+_SPAWN_TRUE = "launch.posix_spawn[linkage=dynamic_now,placement=free,program=/bin/true,temperature=warm]"
+_PIPE = "wake.pipe[linkage=dynamic_lazy,placement=free,temperature=warm]"
+_CLOCK = "clock.realtime_coarse[path=syscall]"
+
+_LARGE = "is a large program: fork copies the page tables and mappings of it and of all its libraries"
+
+
+@dataclass(frozen=True)
+class PeerConfiguration:
+    """What a peer measures, in Clonometer's words.
+
+    Attributes
+    ----------
+    id
+        ``PEER.FIGURE``.
+    word
+        What the figure is called: ``fork``, ``vfork``, ``thread``, ``exec``, ``switch`` or ``system call``.
+    peer, measures
+        Its name, and how it takes the figure.
+    cell, column, statistic
+        The cell of the plan ``peers``, the column and the statistic (`STATISTICS`) that mean the same.
+    why
+        What is left to explain the difference where there is one; empty where no program of it can be run here.
+    """
+
+    id: str
+    word: str
+    peer: str
+    measures: str
+    cell: str
+    column: str
+    statistic: str
+    why: str
+
+
+CONFIGURATIONS: tuple[PeerConfiguration, ...] = (
+    PeerConfiguration(
+        "bendersky.fork", "fork", "Bendersky 2018", "until the call returns, mean",
+        _FORK, "call_returns_ns", "mean", "",
+    ),
+    PeerConfiguration(
+        "osbench.fork", "fork", "osbench", "100 launched, then 100 reaped; best batch",
+        _FORK, "reaped_ns", "best batch", "",
+    ),
+    PeerConfiguration(
+        "libmicro.fork", "fork", "libMicro", "until parent and child have met, median",
+        _FORK, "task_runs_ns", "median", "",
+    ),
+    PeerConfiguration(
+        "unixbench.spawn", "fork", "UnixBench", "launches until waited for, in a fixed time",
+        _FORK, "reaped_ns", "rate", "",
+    ),
+    PeerConfiguration(
+        "google_benchmark.fork", "fork", "google/benchmark", "until waited for, mean",
+        _FORK, "reaped_ns", "mean", "",
+    ),
+    PeerConfiguration(
+        "mmtests.fork", "fork", "mmtests (saladfork)", "until waited for, mean",
+        _FORK, "reaped_ns", "mean", "",
+    ),
+    PeerConfiguration(
+        "lmbench.fork", "fork", "lmbench", "until waited for; the child calls exit; median of means",
+        _FORK_EXIT, "reaped_ns", "mean", "its parent is a copy of the benchmark, forked itself",
+    ),
+    PeerConfiguration(
+        "perf.fork", "fork", "perf bench", "until waited for; the child calls exit; mean",
+        _FORK_EXIT, "reaped_ns", "mean", f"perf {_LARGE}",
+    ),
+    PeerConfiguration(
+        "stress-ng.fork", "fork", "stress-ng", "operations per second: launch, child's own work, wait",
+        _FORK_NOW, "reaped_ns", "rate", f"stress-ng {_LARGE}; its child does more before it ends",
+    ),
+    PeerConfiguration(
+        "stress-ng.vfork", "vfork", "stress-ng", "operations per second: launch, wait",
+        _VFORK, "reaped_ns", "rate", "its rate contains what parent and child do besides, and the waiting loop",
+    ),
+    PeerConfiguration(
+        "bendersky.pthread", "thread", "Bendersky 2018", "until the call returns, mean",
+        _THREAD, "call_returns_ns", "mean", "",
+    ),
+    PeerConfiguration(
+        "osbench.pthread", "thread", "osbench", "100 launched, then 100 joined; best batch",
+        _THREAD, "reaped_ns", "best batch", "",
+    ),
+    PeerConfiguration(
+        "libmicro.pthread", "thread", "libMicro", "until parent and thread have met, median",
+        _THREAD, "task_runs_ns", "median", "",
+    ),
+    PeerConfiguration(
+        "stress-ng.pthread_start", "thread", "stress-ng", "until the thread runs, mean, of 1,000 at once",
+        _THREAD_NOW, "task_runs_ns", "mean", "each thread queues behind up to 1,000 others before it runs",
+    ),
+    PeerConfiguration(
+        "stress-ng.pthread", "thread", "stress-ng", "operations per second, of 1,000 at once",
+        _THREAD_NOW, "reaped_ns", "rate", "1,000 threads exist at once, each on a new stack and behind one mutex",
+    ),
+    PeerConfiguration(
+        "osbench.exec", "exec", "osbench", "fork and exec, 100 at once; best batch",
+        _EXEC, "reaped_ns", "best batch", "",
+    ),
+    PeerConfiguration(
+        "lmbench.exec", "exec", "lmbench", "fork and exec of a small program; median of means",
+        _EXEC, "reaped_ns", "mean", "its program is dynamic, ours static",
+    ),
+    PeerConfiguration(
+        "posix_spawn_bench.spawn", "exec", "posix_spawn_bench", "posix_spawn until waited for, mean",
+        _SPAWN_TRUE, "reaped_ns", "mean", "",
+    ),
+    PeerConfiguration(
+        "perf.execve", "exec", "perf bench", "fork and execve of /bin/true until waited for, mean",
+        _EXEC_TRUE, "reaped_ns", "mean", f"perf {_LARGE}",
+    ),
+    PeerConfiguration(
+        "hyperfine.true", "exec", "hyperfine", "a spawn of /bin/true until it has ended, mean",
+        _SPAWN_TRUE, "reaped_ns", "mean", "its clock also covers preparing the command and redirecting its output",
+    ),
+    PeerConfiguration(
+        "perf.pipe", "switch", "perf bench", "a round trip of four bytes between two processes, mean",
+        _PIPE, "answered_ns", "mean", "its two processes answer at once; ours sleeps first, as an idle worker does",
+    ),
+    PeerConfiguration(
+        "perf.getppid", "system call", "perf bench", "getppid(), mean",
+        _CLOCK, "cost_ns", "mean", "another system call: ours reads a clock and writes two words to user memory",
+    ),
+    PeerConfiguration(
+        "clonometer.fork", "fork", "Clonometer's default", "until reaped, pinned, static, median",
+        "launch.fork[temperature=warm]", "reaped_ns", "median", "",
+    ),
+    PeerConfiguration(
+        "clonometer.pthread", "thread", "Clonometer's default", "until joined, pinned, static, median",
+        "launch.pthread[temperature=warm]", "reaped_ns", "median", "",
+    ),
+)  # fmt: skip

@@ -1,0 +1,295 @@
+"""Other tools that measure launches, started as their users start them: command, time limit, figure.
+
+Starting them is measuring, so it is done here; what the figures mean is said in `clonometer.results.peers`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clonometer.errors import DriverError
+from clonometer.runner.process import supervise
+
+TIMEOUT_S = 10.0
+_MOST_OUTPUT_BYTES = 1 << 20
+_FAILURES_UNTIL_GIVEN_UP = 2
+_FIELD = r"[0-9]+(?:[.,][0-9]+)?"
+_NUMBER = rf"({_FIELD})"
+
+
+@dataclass(frozen=True)
+class PeerProgram:
+    """One way to run a peer.
+
+    Attributes
+    ----------
+    name
+        ``perf bench syscall fork``: how people call it.
+    argv
+        The command.
+    figures
+        Ids of the figures that it gives (`clonometer.results.peers.CONFIGURATIONS`).
+    install
+        The command that installs it.
+    parse
+        Takes all that it printed; gives figure id -> ns. Raises ValueError where there is none.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    figures: tuple[str, ...]
+    install: str
+    parse: Callable[[str], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class PeerRun:
+    """One start of a peer: its figures in ns, or the reason why there are none."""
+
+    program: PeerProgram
+    started_ns: int
+    seconds: float
+    figures_ns: Mapping[str, float]
+    reason: str | None
+
+
+def parse_stress_ng(text: str) -> dict[str, float]:
+    """Read the metrics of ``stress-ng --metrics``: operations per second of real time become ns an operation.
+
+    Raises
+    ------
+    ValueError
+        If there is no line of metrics, or nothing was done.
+
+    Examples
+    --------
+    >>> row = "stress-ng: metrc: [7] fork  3000  2.43  1.09  1.21  1233.70  1304.75  94.55  2580"
+    >>> round(parse_stress_ng(row)["stress-ng.fork"])
+    810570
+    """
+    # stressor, operations, seconds of real, user and system time, operations per second of real time
+    columns = rf"\]\s+(fork|vfork|pthread)\s+[0-9]+(?:\s+{_FIELD}){{3}}\s+({_FIELD})\s"
+    rates = {stressor: _decimal(rate) for stressor, rate in re.findall(columns, text)}
+    found = {f"stress-ng.{stressor}": 1e9 / rate for stressor, rate in rates.items() if rate > 0}
+    start = re.search(rf"\]\s+pthread\s+{_NUMBER}\s+nanosec\w* to start a pthread", text)
+    if start is not None:
+        found["stress-ng.pthread_start"] = _decimal(start.group(1))
+    return _checked(found, text)
+
+
+def parse_perf(figure: str) -> Callable[[str], dict[str, float]]:
+    r"""Make the reader of ``perf bench``: the line ``usecs/op``, or ``nsecs/op`` where that is its unit.
+
+    Examples
+    --------
+    >>> parse_perf("perf.fork")("     Total time: 0.177 [sec]\n\n       8.864350 usecs/op\n")
+    {'perf.fork': 8864.35}
+    """
+
+    def parse(text: str) -> dict[str, float]:
+        line = re.search(rf"{_NUMBER}\s+(nsecs|usecs|msecs)/op", text)
+        scale = {"nsecs": 1.0, "usecs": 1e3, "msecs": 1e6}
+        return _checked({} if line is None else {figure: _decimal(line.group(1)) * scale[line.group(2)]}, text)
+
+    return parse
+
+
+def parse_hyperfine(text: str) -> dict[str, float]:
+    """Read hyperfine's JSON export: the mean of its runs.
+
+    Examples
+    --------
+    >>> parse_hyperfine('{"results": [{"command": "/bin/true", "mean": 0.00085}]}')
+    {'hyperfine.true': 850000.0}
+    """
+    begin = text.find("{")
+    try:
+        # Its warnings may stand before and behind.
+        export, _ = json.JSONDecoder().raw_decode(text[begin:]) if begin >= 0 else ({}, 0)
+        mean = float(export["results"][0]["mean"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        return _checked({}, text)
+    return _checked({"hyperfine.true": round(mean * 1e9, 3)}, text)
+
+
+def parse_lmbench(figure: str) -> Callable[[str], dict[str, float]]:
+    """Make the reader of ``lat_proc``: ``Process fork+exit: 189.12 microseconds``.
+
+    Examples
+    --------
+    >>> parse_lmbench("lmbench.fork")("Process fork+exit: 189.1250 microseconds")
+    {'lmbench.fork': 189125.0}
+    """
+
+    def parse(text: str) -> dict[str, float]:
+        line = re.search(rf"^Process [^:]*:\s+{_NUMBER} microseconds", text, re.MULTILINE)
+        return _checked({} if line is None else {figure: _decimal(line.group(1)) * 1e3}, text)
+
+    return parse
+
+
+def _decimal(text: str) -> float:
+    # In many languages the decimal mark is a comma.
+    return float(text.replace(",", "."))
+
+
+def _checked(found: dict[str, float], text: str) -> dict[str, float]:
+    figures = {name: value for name, value in found.items() if 0 < value < float("inf")}
+    if not figures:
+        lines = text.strip().splitlines()
+        raise ValueError(f"no figure in its output: {lines[-1].strip()[:120]}" if lines else "it printed nothing")
+    return figures
+
+
+def _stress_ng(stressor: str, operations: int, *figures: str) -> PeerProgram:
+    argv = (f"--{stressor}", "1", f"--{stressor}-ops", str(operations), "--timeout", "2", "--metrics")
+    name = f"stress-ng --{stressor} 1"
+    return PeerProgram(name, ("stress-ng", *argv), figures, "apt-get install -y stress-ng", parse_stress_ng)
+
+
+def _perf(words: str, loops: int, figure: str) -> PeerProgram:
+    argv = ("perf", "bench", *words.split(), "-l", str(loops))
+    return PeerProgram(f"perf bench {words}", argv, (figure,), "apt-get install -y linux-perf", parse_perf(figure))
+
+
+def _lat_proc(word: str, figure: str) -> PeerProgram:
+    # Debian keeps it among the packages that are not free software.
+    install = "apt-get install -y lmbench  # from Debian's non-free; then put its lat_proc on PATH"
+    return PeerProgram(f"lat_proc {word}", ("lat_proc", "-N", "1", word), (figure,), install, parse_lmbench(figure))
+
+
+PROGRAMS: tuple[PeerProgram, ...] = (
+    _stress_ng("fork", 300, "stress-ng.fork"),
+    _stress_ng("vfork", 1000, "stress-ng.vfork"),
+    _stress_ng("pthread", 1000, "stress-ng.pthread", "stress-ng.pthread_start"),
+    _perf("syscall fork", 500, "perf.fork"),
+    _perf("syscall execve", 200, "perf.execve"),
+    _perf("sched pipe", 10_000, "perf.pipe"),
+    _perf("syscall basic", 300_000, "perf.getppid"),
+    PeerProgram(
+        "hyperfine -N /bin/true",
+        ("hyperfine", "-N", "--warmup=5", "--runs=40", "--style=none", "--export-json=/dev/stdout", "/bin/true"),
+        ("hyperfine.true",),
+        "apt-get install -y hyperfine",
+        parse_hyperfine,
+    ),
+    _lat_proc("fork", "lmbench.fork"),
+    _lat_proc("exec", "lmbench.exec"),
+)
+
+
+def run_peer(
+    program: PeerProgram, started_ns: int, *, timeout_s: float = TIMEOUT_S, interrupt_fd: int | None = None
+) -> PeerRun:
+    """Start a peer once; never raises for what it does wrong, and leaves no process of it.
+
+    Parameters
+    ----------
+    program
+        What to start.
+    started_ns
+        When, on the caller's clock; kept in the result.
+    timeout_s
+        Seconds after which it is stopped.
+    interrupt_fd
+        A descriptor that becomes readable when the user wants to stop.
+    """
+    pieces: list[bytes] = []
+
+    def receive(data: bytes) -> bool:
+        pieces.append(data)
+        return sum(map(len, pieces)) < _MOST_OUTPUT_BYTES
+
+    try:
+        ending = supervise(program.argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+    except DriverError as error:
+        return PeerRun(program, started_ns, 0.0, {}, error.message)
+    # Some print figures as answers, others as messages.
+    text = b"".join(pieces).decode("utf-8", "replace") + "\n" + ending.stderr
+    if ending.exit_status != 0:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if "Unknown benchmark" in text:
+            # perf got its benchmarks of fork and execve late; that is no failure of anybody.
+            return PeerRun(
+                program, started_ns, ending.seconds, {}, f"this perf does not have '{program.name}'; newer do"
+            )
+        words = f": {lines[-1].strip()[:120]}" if lines else ""
+        return PeerRun(program, started_ns, ending.seconds, {}, f"{program.name} {ending.describe()}{words}")
+    try:
+        return PeerRun(program, started_ns, ending.seconds, program.parse(text), None)
+    except ValueError as error:
+        return PeerRun(program, started_ns, ending.seconds, {}, str(error))
+
+
+@dataclass
+class Interleaved:
+    """Runs peers between the processes of a run, in turn and evenly: what `clonometer.runner.run.run` calls.
+
+    Attributes
+    ----------
+    programs
+        What to run; those that are not installed are left out, and ``missing`` names them.
+    targets
+        How many targets a round of the run has: in as many processes each peer has its turn once.
+    search_path
+        Where to look for programs, as in ``PATH``; by default there.
+    timeout_s
+        Seconds after which a peer is stopped; one that failed twice is not started again.
+    runs, missing
+        What came of each start; the programs that are not installed, by name.
+    """
+
+    programs: Sequence[PeerProgram]
+    targets: int
+    search_path: str | None = None
+    timeout_s: float = TIMEOUT_S
+    runs: list[PeerRun] = field(default_factory=list)
+    missing: dict[str, PeerProgram] = field(default_factory=dict)
+    _usable: list[PeerProgram] = field(default_factory=list)
+    _due: float = 0.0
+    _next: int = 0
+
+    def __post_init__(self) -> None:
+        path = os.environ.get("PATH") if self.search_path is None else self.search_path
+        for program in self.programs:
+            if shutil.which(program.argv[0], path=path) is None:
+                self.missing[program.name] = program
+            else:
+                self._usable.append(program)
+
+    def __call__(self, since_start_ns: int, interrupt_fd: int | None) -> None:
+        """Start the peers whose turn it is; called between processes, while nothing is measured."""
+        self._due += len(self._usable) / max(self.targets, 1)
+        while self._due >= 1 and self._usable:
+            self._due -= 1
+            program = self._usable[self._next % len(self._usable)]
+            self._next += 1
+            measured = run_peer(program, since_start_ns, timeout_s=self.timeout_s, interrupt_fd=interrupt_fd)
+            self.runs.append(measured)
+            if measured.reason is not None and self._failures(program) >= _FAILURES_UNTIL_GIVEN_UP:
+                self._usable.remove(program)
+
+    def _failures(self, program: PeerProgram) -> int:
+        return sum(one.program is program and one.reason is not None for one in self.runs)
+
+    def series(self) -> dict[str, list[tuple[float, float]]]:
+        """Each figure as pairs of when (ns since the run's start) and how long (ns)."""
+        found: dict[str, list[tuple[float, float]]] = {}
+        for one in self.runs:
+            for figure, value_ns in one.figures_ns.items():
+                found.setdefault(figure, []).append((float(one.started_ns), value_ns))
+        return found
+
+    def absent(self) -> dict[str, str]:
+        """Why a figure is absent: its id -> the reason."""
+        measured = self.series()
+        reasons = {name: "not installed" for program in self.missing.values() for name in program.figures}
+        for one in self.runs:
+            if one.reason is not None:
+                reasons |= {name: one.reason for name in one.program.figures if name not in measured}
+        return reasons

@@ -1,0 +1,48 @@
+"""The peers' table at two widths, from rows of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clonometer.cli.peers_text import render_peers
+from clonometer.results.peers.comparison import PeerRow
+from clonometer.results.peers.configurations import CONFIGURATIONS
+from clonometer.runner.peers import PROGRAMS
+
+FIGURES = {"ours_ns": 50_000.0, "ours_low_ns": 49_000.0, "ours_high_ns": 51_000.0}
+THEIRS = {"peer_ns": 150_000.0, "peer_low_ns": 148_000.0, "peer_high_ns": 152_000.0}
+RATIO = {"ratio": 3.0, "ratio_low": 2.9, "ratio_high": 3.1}
+
+
+def rows():
+    made = [PeerRow(one, "not run", **FIGURES) for one in CONFIGURATIONS]
+    different = replace(made[8], status="measured", alike=False, reason=made[8].configuration.why, **THEIRS, **RATIO)
+    unclear = replace(different, configuration=CONFIGURATIONS[9], alike=None, ratio_low=0.9)
+    alike = replace(different, configuration=CONFIGURATIONS[20], alike=True, reason=None)
+    failed = replace(made[7], status="failed", reason="it ended with status 1", ours_ns=None)
+    return [*made[:6], replace(made[6], status="not installed"), failed, different, unclear, *made[10:20], alike]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_row_fits_and_says_what_and_why(width):
+    lines = list(render_peers(rows(), PROGRAMS, width))
+    assert max(len(line) for line in lines if not line.startswith("  $ ")) <= width
+    text = " ".join(" ".join(lines).split())
+    for row in rows():
+        assert row.configuration.peer in text
+        assert row.configuration.measures in text
+    assert "150 µs" in text
+    assert "3.0 (2.9 to 3.1)" in text
+    assert "because: stress-ng is a large program" in text
+    assert "cannot tell yet; expected: " in text
+    assert "failed: it ended with status 1" in text
+    assert "$ apt-get install -y hyperfine" in text
+
+
+def test_the_spread_of_a_word_is_said_in_a_sentence():
+    made = [replace(row, ours_ns=(number + 1) * 10_000.0) for number, row in enumerate(rows()[:5])]
+    text = " ".join(" ".join(render_peers(made, [], 100)).split())
+    assert "'fork' is 10 µs as Bendersky 2018 means it" in text.replace("10.0 µs", "10 µs")
+    assert "Not installed" not in text
