@@ -26,7 +26,7 @@ PLAN = "peers"
 
 _EXAMPLES = examples(
     "clonometer peers",
-    "clonometer peers --budget 20 --json | jq '.rows[] | select(.ratio) | [.id, .ratio]'",
+    "clonometer peers --json | jq '.rows[] | [.id, .ratio]'",
     "clonometer peers --out peers.parquet     keep our samples too",
 )
 
