@@ -1,0 +1,93 @@
+"""The README says nothing that does not exist: commands, options, plans, make targets, files, Python names."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import rich_click as click
+
+from clonometer.cli.app import app
+from clonometer.plan.planfile import plan_names
+
+REPOSITORY = Path(__file__).parents[1]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+MARKERS = ("<!-- answer begins -->", "<!-- answer ends -->")
+
+
+def code() -> list[str]:
+    """Lines of indented code, and what stands in backticks."""
+    answer = README[README.index(MARKERS[0]) : README.index(MARKERS[1])]
+    text = README.replace(answer, "")
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    return [*lines, *re.findall(r"`([^`\n]+)`", text)]
+
+
+def commands() -> list[list[str]]:
+    return [shlex.split(line, comments=True) for line in code() if line.startswith("clonometer ")]
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_every_command_is_one_that_the_command_line_takes(words: list[str]) -> None:
+    context = click.Context(app, info_name="clonometer")
+    name = words[1]
+    command = app.get_command(context, name) if name in app.list_commands(context) else None
+    assert command is not None, f"there is no command {name}"
+    # Parses arguments as they will be, and runs nothing; of `clonometer show` alone the argument may be missing.
+    made = command.make_context(name, words[2:], parent=context, resilient_parsing=len(words) == 2)
+    plan = made.params.get("plan")
+    assert plan is None or plan in plan_names()
+
+
+def test_there_are_commands_to_check() -> None:
+    named = {words[1] for words in commands()}
+    assert {"run", "show", "list", "doctor", "peers", "compare", "plot"} <= named
+
+
+def test_every_workload_and_kind_of_plot_exists() -> None:
+    from clonometer.plan.catalogue import read_catalogue
+    from clonometer.runner.drivers import find_drivers
+    from clonometer.views.pictures import KINDS
+
+    catalogue = read_catalogue(find_drivers().descriptions)
+    for words in commands():
+        assert [
+            word for word in words if re.match(r"(launch|wake|clock)\.", word) and word not in catalogue.workloads
+        ] == []
+        settings = [words[at + 1] for at, word in enumerate(words) if word == "--set"]
+        assert all(setting.partition("=")[0] in catalogue.axes for setting in settings)
+        kinds = [words[at + 1] for at, word in enumerate(words) if word == "--kind"]
+        assert set(kinds) <= set(KINDS)
+
+
+def test_every_make_target_and_file_exists() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = {match.group(1) for line in code() if (match := re.match(r"make (\w+)", line))}
+    assert {"run", "test", "bench"} <= targets
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
+    named = [text for text in code() if re.fullmatch(r"docs/[\w./-]*|[A-Z]+\.md", text)]
+    assert "docs/limits.md" in named
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
+def test_the_answer_stands_between_its_markers_and_is_one() -> None:
+    assert [README.count(marker) for marker in MARKERS] == [1, 1]
+    answer = README[README.index(MARKERS[0]) : README.index(MARKERS[1])]
+    assert "95% interval" in answer
+    assert "\x1b" not in answer
+    assert max(map(len, answer.splitlines())) <= 80
+
+
+def test_the_python_lines_run() -> None:
+    block = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert block is not None
+    lines = block.group(1).strip()
+    assert len(lines.splitlines()) == 4
+    stored = REPOSITORY / "tests/data/schema1.parquet"
+    names: dict = {}
+    exec(lines.replace("clonometer-run.parquet", str(stored)), names)
+    assert names["table"].num_rows > 0
+    assert any(median for median in names["medians"].values())
