@@ -15,6 +15,8 @@ FAKE_DRIVER_LINKAGE
     What the driver says of its own linkage (default ``static``).
 FAKE_DRIVER_SLOW_S
     How long ``slow`` waits before it answers (default 0.3).
+FAKE_DRIVER_CHILD_SPIN_NS
+    Every launch takes this much longer until reaped, whatever is asked for: a regression.
 FAKE_DRIVER_LOG
     A file to which each start appends one JSON line, ``{"pid": ..., "argv": [...]}``.
 """
@@ -145,6 +147,7 @@ def _stages(request, temperature, other_cpu, rng):
         None if stage is None else round((stage + memory_ns + linkage_ns) * noise) for stage in typical
     )
     call_spin, stamp_spin, child_spin = (request[name] for name in SPINS)
+    child_spin += int(os.environ.get("FAKE_DRIVER_CHILD_SPIN_NS", "0"))
     # Pinned, the child runs only when the parent blocks: the parent's spin delays it. Free, the two overlap.
     before_task = (OTHER_CPU_NS if other_cpu else call_spin) + stamp_spin
     call += call_spin

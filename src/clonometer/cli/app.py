@@ -30,6 +30,7 @@ _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet --wide",
     "clonometer report clonometer-run.parquet --out report.html",
     "clonometer compare before.parquet after.parquet",
+    "clonometer check after.parquet --baseline before.parquet",
     "clonometer list                        what this machine can measure",
     "clonometer doctor --self-test          does it tell the truth here?",
 )

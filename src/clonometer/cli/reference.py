@@ -25,9 +25,9 @@ standard error. `NO_COLOR` is honoured; where the output is no terminal it has 8
 | exit status | meaning |
 |---|---|
 | 0 | complete; what this machine lacks was skipped |
-| 1 | `doctor --self-test`: the instrument does not tell the truth here |
+| 1 | `check`: a regression is confirmed; `doctor --self-test`: the instrument does not tell the truth here |
 | 2 | wrong usage or bad input; nothing was measured |
-| 3 | cannot tell |
+| 3 | cannot tell: `check` and `doctor --self-test` |
 | 4 | some cells failed, a driver cannot be used, or there was no room on disk |
 | 130 | interrupted; what was measured is in the run file |
 

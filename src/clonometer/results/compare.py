@@ -252,7 +252,7 @@ def _some(cells: Iterable[str]) -> str:
 
 def judge(matches: Sequence[Match], minimum_effect: float, error_rate: float) -> list[ComparedRow]:
     """Compare all matches as one family: ratio, interval, corrected p-value and verdict of each."""
-    drafts = [_draft(match) for match in matches]
+    drafts = [draft_row(match) for match in matches]
     ratios = [place for place, row in enumerate(drafts) if row.low is not None]
     # Which rows have enough processes depends on no outcome, so that leaving the others out is no choice of data.
     able = can_reject([_least_p(drafts[place]) for place in ratios], error_rate)
@@ -284,7 +284,8 @@ def no_ratio(match: Match) -> str | None:
     return None
 
 
-def _draft(match: Match) -> ComparedRow:
+def draft_row(match: Match) -> ComparedRow:
+    """Compare one match by itself: ratio and interval, or the reason why there is none; without a test."""
     base, other = match.base.estimate, match.other.estimate
     row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, no_ratio(match))
     if row.reason is not None:
@@ -293,20 +294,21 @@ def _draft(match: Match) -> ComparedRow:
     if not match.same_run:
         # Times since the start of two runs are no neighbours.
         sides = [replace(one, starts=None) for one in sides]
-    interval = ratio_of_medians(sides[0], sides[1], seed=_seed(base, other))
+    interval = ratio_of_medians(sides[0], sides[1], seed=seed_of(base, other))
     row = replace(row, ratio=interval.value)
     if row.n_processes < 2:
         return replace(row, reason="one process on a side: no interval")
     return replace(row, low=interval.low, high=interval.high)
 
 
-def _seed(base: Estimate, other: Estimate) -> int:
+def seed_of(base: Estimate, other: Estimate) -> int:
+    """Derive the seed of what is resampled for a row: the same rows give the same numbers."""
     names = (base.cell, other.cell, base.quantity, base.placement)
     return zlib.crc32("|".join(str(name) for name in names).encode())
 
 
-def _resolution_share(row: ComparedRow) -> float:
-    """What one step of the clock is, as a share of the smaller median."""
+def resolution_share(row: ComparedRow) -> float:
+    """Give one step of the clock as a share of the smaller median."""
     least = min(row.base.median_ns or 0.0, row.other.median_ns or 0.0)
     return max(row.base.resolution_ns, row.other.resolution_ns) / least
 
@@ -315,7 +317,7 @@ def _with_verdict(row: ComparedRow, minimum_effect: float, error_rate: float) ->
     if row.ratio is None or row.low is None or row.high is None:
         return row
     change = max(row.ratio, 1 / row.ratio) - 1
-    step = _resolution_share(row)
+    step = resolution_share(row)
     significant = row.p_adjusted is not None and row.p_adjusted <= error_rate
     apart = significant and not row.low <= 1 <= row.high and change >= minimum_effect
     if apart and change >= step:

@@ -1,0 +1,229 @@
+"""A run against its baseline: whether anything takes longer, and whether that is sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from clonometer.errors import InputError
+from clonometer.results.checked import (
+    CANNOT_TELL,
+    CONFIRMED,
+    FINE,
+    NONE,
+    REGRESSED,
+    SUSPECT,
+    UNCLEAR,
+    Checked,
+    CheckedRow,
+)
+from clonometer.results.compare import Match, Side, draft_row, match_runs, resolution_share, seed_of
+from clonometer.results.compared import ComparedRow, LeftOut
+from clonometer.results.differences import differences
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms, detectable_change
+from clonometer.stats.multiplicity import can_reject, holm
+from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.units import format_share
+
+#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell.
+BLIND_FACTOR = 2.0
+
+
+def check_runs(
+    base: Side, run: Side, *, max_regression: float = MAX_REGRESSION, error_rate: float = ERROR_RATE
+) -> Checked:
+    """Check a run against its baseline.
+
+    Parameters
+    ----------
+    base, run
+        The baseline, and the run to be judged.
+    max_regression
+        The largest slow-down allowed, as a share above 0.
+    error_rate
+        The chance that any row alarms where nothing changed.
+
+    Returns
+    -------
+    Checked
+        docs/methods.md has the rule.
+
+    Raises
+    ------
+    InputError
+        If the two have no cell in common.
+    """
+    matches, left_out = match_runs(base, run)
+    if not matches:
+        raise InputError(
+            f"nothing to check: {run.name} has no cell in common with {base.name}",
+            next((f"{one.cell}: {one.reason}" for one in left_out), None),
+        )
+    rows, tests = _judged(matches, max_regression, error_rate, None)
+    checked = Checked(
+        baseline=base.name,
+        run=run.name,
+        verdict=NONE,
+        reasons=(),
+        rows=tuple(_with_detectable(rows, matches, tests, max_regression, error_rate)),
+        left_out=tuple(left_out),
+        differences=differences(base.metadata, run.metadata),
+        max_regression=max_regression,
+        error_rate=error_rate,
+        n_tests=tests,
+    )
+    return _concluded(checked, _lost(run.metadata, left_out))
+
+
+def check_again(checked: Checked, base: Side, again: Side) -> Checked:
+    """Judge the flagged rows of a check by a new measurement of them.
+
+    Parameters
+    ----------
+    checked
+        The check, whose flagged rows were measured again.
+    base, again
+        Its baseline, and the new measurement.
+
+    Returns
+    -------
+    Checked
+        A flagged row alarms only if the new measurement alone does, corrected for all rows of the check: so the choice
+        of what was measured again gives no false alarm a second chance.
+    """
+    matches, _ = match_runs(base, again)
+    own = {_key(match.base.estimate): match for match in matches}
+    flagged = [row for row in checked.flagged if _key(row.compared.base) in own]
+    chosen = [own[_key(row.compared.base)] for row in flagged]
+    judged, _ = _judged(chosen, checked.max_regression, checked.error_rate, checked.n_tests)
+    new = {_key(row.compared.base): row for row in judged}
+    rows: list[CheckedRow] = []
+    lost: list[str] = []
+    for row in checked.rows:
+        found = new.get(_key(row.compared.base)) if row in checked.flagged else None
+        if found is not None:
+            rows.append(_settled(row, found))
+        else:
+            if row in checked.flagged:
+                lost.append(f"{row.compared.other.cell} could not be measured again")
+                row = replace(row, verdict=SUSPECT)  # noqa: PLW2901 -- no alarm without a confirmation
+            rows.append(row)
+    return _concluded(replace(checked, rows=tuple(rows), rerun=True), [*checked.reasons_lost, *dict.fromkeys(lost)])
+
+
+def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
+    verdict = again.verdict
+    if verdict == SUSPECT or (verdict == UNCLEAR and row.verdict == REGRESSED):
+        # Two measurements that do not agree: neither an alarm nor all clear.
+        verdict = SUSPECT
+    return replace(row, verdict=verdict, again=again.compared)
+
+
+def _key(estimate: Any) -> tuple[str, str, str | None]:
+    return (estimate.cell, estimate.quantity, estimate.placement)
+
+
+def _judged(
+    matches: Sequence[Match], max_regression: float, error_rate: float, tests: int | None
+) -> tuple[list[CheckedRow], int]:
+    """Judge rows as one family, or as part of a family of ``tests``; also give the size of the family."""
+    drafts = [draft_row(match) for match in matches]
+    ratios = [place for place, row in enumerate(drafts) if row.low is not None]
+    least = [least_p(drafts[place].base.n_processes, drafts[place].other.n_processes) for place in ratios]
+    able = can_reject(least, error_rate) if tests is None else [one * tests <= error_rate for one in least]
+    tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
+    family = len(tested) if tests is None else max(tests, len(tested))
+    p_values = [_p_slower(matches[place]) for place in tested]
+    rule = alarms(
+        p_values,
+        [drafts[place].ratio or 0.0 for place in tested],
+        max_regression=max_regression,
+        error_rate=error_rate,
+        tests=family,
+    )
+    adjusted = holm(p_values, family)
+    rows = [CheckedRow(row, _untested(row, max_regression), None) for row in drafts]
+    for place in set(ratios) - set(tested):
+        rows[place] = replace(
+            rows[place],
+            compared=replace(drafts[place], reason=f"too few processes for an alarm among {len(ratios)} rows"),
+        )
+    for place, p, p_adjusted, alarm in zip(tested, p_values, adjusted.tolist(), rule.tolist(), strict=True):
+        compared = replace(drafts[place], p_value=p, p_adjusted=p_adjusted)
+        rows[place] = CheckedRow(compared, _verdict(compared, alarm, max_regression), None)
+    return rows, family
+
+
+def _p_slower(match: Match) -> float:
+    larger, _ = rank_sum_p(match.other.processes.values, match.base.processes.values)
+    return float(larger[0])
+
+
+def _untested(row: ComparedRow, max_regression: float) -> str:
+    return FINE if row.high is not None and row.n_processes > 1 and row.high < 1 + max_regression else UNCLEAR
+
+
+def _verdict(row: ComparedRow, alarm: bool, max_regression: float) -> str:
+    if row.ratio is None or row.low is None or row.p_adjusted is None:
+        return UNCLEAR
+    beyond = row.ratio >= 1 + max_regression and row.ratio - 1 >= resolution_share(row)
+    if beyond and alarm and row.low > 1:
+        return REGRESSED
+    if beyond and row.p_adjusted <= SUSPECT_RATE:
+        return SUSPECT
+    return _untested(row, max_regression)
+
+
+def _with_detectable(
+    rows: Sequence[CheckedRow], matches: Sequence[Match], tests: int, max_regression: float, error_rate: float
+) -> list[CheckedRow]:
+    found = []
+    for row, match in zip(rows, matches, strict=True):
+        if row.compared.p_value is None:
+            found.append(row)
+            continue
+        base = match.base.processes.values
+        change = detectable_change(
+            base,
+            (base.size, match.other.processes.values.size),
+            tests=tests,
+            seed=seed_of(row.compared.base, row.compared.other),
+            max_regression=max_regression,
+            error_rate=error_rate,
+        )
+        found.append(replace(row, detectable=change))
+    return found
+
+
+def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]:
+    """Cells that the run was to measure and could not: a gate must not pass over them."""
+    ends = {entry["cell"]: entry for entry in metadata["cells"]}
+    return [
+        f"{one.cell} {ends[one.cell]['status']}: {ends[one.cell]['reason']}"
+        for one in left_out
+        if one.cell in ends and ends[one.cell]["status"] != "ok"
+    ]
+
+
+def _concluded(checked: Checked, lost: Sequence[str]) -> Checked:
+    """Draw the conclusion from the rows."""
+    if checked.count(REGRESSED):
+        return replace(checked, verdict=CONFIRMED, reasons=(), reasons_lost=tuple(lost))
+    reasons = list(lost)
+    suspects = checked.count(SUSPECT)
+    if suspects:
+        more = "measured again, they still are" if checked.rerun else "--rerun measures them again"
+        reasons.append(f"{suspects} {'rows look' if suspects != 1 else 'row looks'} slower, not surely enough: {more}")
+    tested = sum(row.compared.p_value is not None for row in checked.rows)
+    change = BLIND_FACTOR * checked.max_regression
+    seen = checked.count_detectable(change)
+    if 2 * tested < len(checked.rows):
+        reasons.append(f"only {tested} of {len(checked.rows)} rows have processes enough for an alarm: measure longer")
+    elif 2 * seen < tested:
+        reasons.append(
+            f"only in {seen} of {tested} rows would a slow-down of {format_share(change)} be found: "
+            "measure both runs longer, or on a quieter machine"
+        )
+    verdict = CANNOT_TELL if reasons else NONE
+    return replace(checked, verdict=verdict, reasons=tuple(reasons), reasons_lost=tuple(lost))

@@ -1,0 +1,145 @@
+"""A check on a terminal: the verdict, the rows that matter, what the check can see. Returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.checked import (
+    CANNOT_TELL,
+    CONFIRMED,
+    REGRESSED,
+    ROW_VERDICTS,
+    SUSPECT,
+    Checked,
+    CheckedRow,
+)
+from clonometer.units import format_share
+from clonometer.views.comparison import Line, differences_text, make_line
+from clonometer.views.terminal.tables import GAP, INTERVAL_HEADING, align
+from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+
+LEAST_WIDTH = 60
+SHORT_ROWS = 12
+SHORT_LEFT_OUT = 3
+_LABEL_LEAST = 12
+_LABEL_MOST = 44
+_STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
+
+
+def render_check(
+    checked: Checked, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
+) -> str:
+    """Write a check as text.
+
+    Parameters
+    ----------
+    checked
+        What `clonometer.results.check` found.
+    width
+        Columns of the terminal; fewer than 60 are taken as 60.
+    wide
+        Every row; by default those that alarm or are suspected.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline; the verdict is the last sentence.
+    """
+    width = max(width, LEAST_WIDTH)
+    drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]
+    drawn += wrap(differences_text(checked.differences), width)
+    shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
+    if shown:
+        drawn += ["", *check_table(shown, width, colour)]
+    hidden = len(checked.flagged) - len(shown)
+    if not wide and hidden > 0:
+        drawn.append(f"--wide adds {hidden} more such rows")
+    left_out = checked.left_out if wide else checked.left_out[:SHORT_LEFT_OUT]
+    drawn += [line for one in left_out for line in wrap(f"{one.cell}: {one.reason}", width, bullet="! ")]
+    if len(left_out) < len(checked.left_out):
+        drawn.append(f"! and {len(checked.left_out) - len(left_out)} more cells left out")
+    drawn.append("")
+    drawn += wrap(_counts(checked), width)
+    style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
+    drawn += [paint(line, style, colour) for line in wrap(_verdict(checked), width)]
+    text = "\n".join(drawn) + "\n"
+    return to_ascii(text.replace("→", "->")) if ascii_only else text
+
+
+def _counts(checked: Checked) -> str:
+    words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
+    total = len(checked.rows)
+    seen = checked.count_detectable(2 * checked.max_regression)
+    return (
+        f"{total} row{'' if total == 1 else 's'}: {', '.join(words)}. A slow-down of "
+        f"{format_share(2 * checked.max_regression)} would be found in {seen} of them. Corrected for {checked.n_tests} "
+        f"tests: a false alarm in {format_share(checked.error_rate)} of checks at most."
+    )
+
+
+def _verdict(checked: Checked) -> str:
+    allowed = format_share(checked.max_regression)
+    if checked.verdict == CONFIRMED:
+        again = ", measured again" if checked.rerun else ""
+        count = checked.count(REGRESSED)
+        return f"Regression: {count} row{' is' if count == 1 else 's are'} slower by {allowed} or more{again}."
+    if checked.verdict == CANNOT_TELL:
+        return f"Cannot tell: {'; '.join(checked.reasons)}."
+    return f"No regression of {allowed} or more."
+
+
+def check_table(rows: Sequence[CheckedRow], width: int, colour: bool) -> list[str]:
+    """Draw the table; the detectable change goes where ``width`` is too small, then labels are cut."""
+    lines = [make_line(row.compared) for row in rows]
+    again = [make_line(row.again) if row.again else None for row in rows]
+    columns = _columns(rows, lines, again)
+    if _width(columns) > width:
+        del columns["detectable"]
+    over = _width(columns) - width
+    if over > 0:
+        labels = columns["label"]
+        room = max(len(labels[0]) - over, _LABEL_LEAST)
+        columns["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in labels]
+    drawn = []
+    for place, cells in enumerate(zip(*columns.values(), strict=True)):
+        text = elide(GAP.join(cells).rstrip(), width)
+        style = "bold" if place == 0 else _STYLES.get(rows[place - 1].verdict)
+        drawn.append(paint(text, style, colour) if style else text)
+    return drawn
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    return sum(len(column[0]) + len(GAP) for column in columns.values()) - len(GAP)
+
+
+def _columns(rows: Sequence[CheckedRow], lines: Sequence[Line], again: Sequence[Line | None]) -> dict[str, list[str]]:
+    def words(head: str, texts: Sequence[str]) -> list[str]:
+        wide = max(map(len, (head, *texts)))
+        return [f"{text:<{wide}}" for text in (head, *texts)]
+
+    def numbers(head: str, texts: Sequence[str]) -> list[str]:
+        return align(["", *texts], [head, *[""] * len(texts)])
+
+    labels = [elide(clean(line.label), _LABEL_MOST) for line in lines]
+    labels = [label if not place or labels[place - 1] != label else "" for place, label in enumerate(labels)]
+    lows = max(len(line.low) for line in lines)
+    columns = {
+        "label": words("", labels),
+        "stage": words("until", [line.stage for line in lines]),
+        "ratio": numbers("ratio", [line.ratio for line in lines]),
+        "interval": words(
+            INTERVAL_HEADING, [f"{line.low:>{lows}} – {line.high}" if line.high else "-" for line in lines]
+        ),
+        "again": numbers("again", [line.ratio if line else "-" for line in again]),
+        "detectable": numbers("detectable", [_detectable(row) for row in rows]),
+        "verdict": words("verdict", [row.verdict for row in rows]),
+    }
+    if not any(again):
+        del columns["again"]
+    return columns
+
+
+def _detectable(row: CheckedRow) -> str:
+    return "-" if row.detectable is None else format_share(row.detectable)

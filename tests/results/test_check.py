@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from clonometer.errors import InputError
+from clonometer.results.check import check_again, check_runs
+from clonometer.results.checked import Checked, CheckedRow
+from clonometer.results.checked_json import checked_to_json
+from clonometer.results.compare import Side, read_side
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
+Build = Callable[..., Any]
+TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
+
+
+def make(
+    make_builder: Build, seed: int, *, reaped: float = 1.0, name: str = "run", size: int | None = None, **options: Any
+) -> Side:
+    """Three cells; in that of pthread ``reaped`` takes ``reaped`` times as long."""
+    builder = make_builder(seed)
+    for workload in ("launch.fork", "launch.pthread", "launch.vfork")[:size]:
+        factor = reaped if workload == "launch.pthread" else 1.0
+        builder.cell(workload, {**TIMES, "reaped_ns": TIMES["reaped_ns"] * factor}, **{"spread": 0.01, **options})
+    return read_side(builder.run, name)
+
+
+def slower(checked: Checked) -> CheckedRow:
+    return next(
+        row
+        for row in checked.rows
+        if row.compared.other.workload == "launch.pthread" and row.compared.other.stage == "reaped"
+    )
+
+
+def test_nothing_changed(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1, name="base"), make(make_builder, 2))
+    assert (checked.verdict, checked.reasons, checked.n_tests) == ("none", (), 9)
+    assert {row.verdict for row in checked.rows} == {"fine"}
+    assert all(row.detectable is not None and 0.05 <= row.detectable < 0.1 for row in checked.rows)
+
+
+def test_a_slow_down_is_confirmed_where_it_is_and_nowhere_else(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1), make(make_builder, 2, reaped=1.1))
+    assert checked.verdict == "confirmed"
+    assert [row for row in checked.rows if row.verdict == "regressed"] == [slower(checked)]
+
+
+def test_what_became_faster_is_no_regression(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1), make(make_builder, 2, reaped=0.75))
+    assert (checked.verdict, slower(checked).verdict) == ("none", "fine")
+
+
+def test_the_largest_slow_down_allowed_is_an_option(make_builder: Build) -> None:
+    sides = make(make_builder, 1), make(make_builder, 2, reaped=1.1)
+    assert check_runs(*sides, max_regression=0.2).verdict == "none"
+    assert check_runs(*sides, max_regression=0.03).verdict == "confirmed"
+
+
+def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None:
+    sides = make(make_builder, 1, spread=0.04), make(make_builder, 6, reaped=1.1, spread=0.1)
+    checked = check_runs(*sides)
+    assert slower(checked).verdict == "suspect"
+    assert 0.01 < (slower(checked).compared.p_adjusted or 0) <= 0.1
+    assert checked.verdict == "cannot tell"
+    assert checked.reasons[0].startswith("1 row looks slower, not surely enough: --rerun")
+
+
+def test_noise_that_hides_everything_is_said(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1, spread=0.3), make(make_builder, 2, spread=0.3))
+    assert checked.verdict == "cannot tell"
+    assert checked.reasons[0].startswith("only in 0 of 9 rows would a slow-down of 10% be found")
+
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+def test_too_few_processes_cannot_tell(make_builder: Build, processes: int) -> None:
+    sides = [make(make_builder, seed, processes=processes, reaped=factor) for seed, factor in ((1, 1.0), (2, 3.0))]
+    checked = check_runs(*sides)
+    assert (checked.verdict, checked.n_tests) == ("cannot tell", 0)
+    assert checked.reasons == ("only 0 of 9 rows have processes enough for an alarm: measure longer",)
+
+
+def test_a_cell_that_failed_in_the_run_is_not_passed_over(make_builder: Build) -> None:
+    run = make(make_builder, 2, size=2)
+    lost = "launch.vfork[temperature=warm]"
+    run.metadata["cells"].append(
+        {"cell": lost, "status": "failed", "reason": "given up: 2 of 2 processes failed", "stopped_by": None}
+    )
+    checked = check_runs(make(make_builder, 1), run)
+    assert checked.verdict == "cannot tell"
+    assert checked.reasons == (f"{lost} failed: given up: 2 of 2 processes failed",)
+
+
+def test_a_cell_that_was_not_to_be_measured_is_only_said(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1), make(make_builder, 2, size=2))
+    assert checked.verdict == "none"
+    assert [one.cell for one in checked.left_out] == ["launch.vfork[temperature=warm]"]
+
+
+def test_runs_that_have_nothing_in_common_are_refused(make_builder: Build) -> None:
+    other = make_builder(3)
+    other.cell("clock.used", {"cost_ns": 9.0}, None)
+    with pytest.raises(InputError, match="nothing to check"):
+        check_runs(make(make_builder, 1), read_side(other.run, "other"))
+
+
+def test_a_regression_that_shows_again_is_confirmed(make_builder: Build) -> None:
+    base = make(make_builder, 1)
+    checked = check_runs(base, make(make_builder, 2, reaped=1.1))
+    again = check_again(checked, base, make(make_builder, 3, reaped=1.1, processes=24))
+    assert (again.verdict, again.rerun, slower(again).verdict) == ("confirmed", True, "regressed")
+    assert slower(again).again is not None
+    assert slower(again).again.p_adjusted == pytest.approx(9 * (slower(again).again.p_value or 0))
+
+
+def test_a_regression_that_does_not_show_again_is_no_alarm(make_builder: Build) -> None:
+    base = make(make_builder, 1)
+    checked = check_runs(base, make(make_builder, 2, reaped=1.1))
+    again = check_again(checked, base, make(make_builder, 3, processes=24))
+    assert (again.verdict, slower(again).verdict) == ("none", "fine")
+
+
+def test_two_measurements_that_disagree_cannot_tell(make_builder: Build) -> None:
+    base = make(make_builder, 1)
+    checked = check_runs(base, make(make_builder, 2, reaped=1.1))
+    again = check_again(checked, base, make(make_builder, 3, reaped=1.04, spread=0.2, processes=24))
+    assert (again.verdict, slower(again).verdict) == ("cannot tell", "suspect")
+    assert "measured again, they still are" in again.reasons[0]
+
+
+def test_what_could_not_be_measured_again_is_no_alarm(make_builder: Build) -> None:
+    base = make(make_builder, 1)
+    checked = check_runs(base, make(make_builder, 2, reaped=1.1))
+    again = check_again(checked, base, make(make_builder, 3, size=1))
+    assert again.verdict == "cannot tell"
+    assert again.reasons[0] == "launch.pthread[temperature=warm] could not be measured again"
+
+
+def test_json_is_valid(make_builder: Build) -> None:
+    base = make(make_builder, 1)
+    checked = check_runs(base, make(make_builder, 2, reaped=1.1))
+    again = check_again(checked, base, make(make_builder, 3, reaped=1.1))
+    for one in (checked, again, check_runs(base, make(make_builder, 2, processes=1))):
+        document = json.loads(json.dumps(checked_to_json(one), allow_nan=False))
+        Draft202012Validator(SCHEMA).validate(document)
+        assert len(document["rows"]) == 9
