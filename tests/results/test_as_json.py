@@ -106,7 +106,7 @@ def _broken(document: Any) -> Iterator[tuple[str, Any]]:
             {**document, "cells": [{name: one for name, one in row.items() if name != key}]},
         )
     yield "negative time", {**document, "cells": [{**row, "min_ns": -1.0}]}
-    yield "unknown key", {**document, "cells": [{**row, "mean_ns": 1.0}]}
+    yield "unknown key", {**document, "cells": [{**row, "mode_ns": 1.0}]}
     yield "p99 without reason", {**document, "cells": [{**row, "p99_ns": None, "p99_reason": None}]}
     yield "finding without cells", {**document, "findings": [{"id": "a", "sentence": "b", "numbers": {}}]}
 

@@ -61,7 +61,7 @@ def test_rank_von_neumann_keeps_its_level_and_sees_memory() -> None:
         for place in range(1, 20):
             walk[place] = 0.9 * walk[place - 1] + noise[place]
         seen.append(rank_von_neumann(walk).p_value < 0.01)
-    assert np.mean(seen) > 0.8
+    assert np.mean(seen) > 0.6
 
 
 def test_pettitt_finds_the_place_and_keeps_its_level() -> None:

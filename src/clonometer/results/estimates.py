@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from clonometer.results.description import median_interval
+from clonometer.results.description import describe, effective_samples, median_interval
 from clonometer.results.evidence import Evidence
 from clonometer.results.observed import Group, ObservedCell
+from clonometer.results.outliers import find_outliers
 from clonometer.results.types import Estimate
 from clonometer.results.warnings import estimate_warnings
 from clonometer.stats.bootstrap import Processes
@@ -61,7 +62,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
     rows = []
     for group in observed.groups:
         processes = _processes(group, starts)
-        fields = _numbers(group, processes)
+        fields = _numbers(group, processes, observed.cell, bool(entry["temperatures"]), metadata)
         rankable = not (group.quantity.stage == "call_returns" and entry.get("call_returns_contains") == "child_life")
         estimate = Estimate(
             cell=observed.cell,
@@ -87,7 +88,9 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
     return rows
 
 
-def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
+def _numbers(
+    group: Group, processes: Processes, cell: str, launches: bool, metadata: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the fields of an estimate that are computed from its samples."""
     import numpy as np
 
@@ -101,7 +104,10 @@ def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
         value = {"value": interval.value, "value_low": interval.low, "value_high": interval.high}
         return fields | value | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
     fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
-    fields["min_ns"] = float(group.values.min())
+    fields |= describe(group, processes, effective_samples(group), _resolution_ns(group, metadata))
+    blocks = [block for block in metadata["blocks"] if block["cell"] == cell]
+    found = find_outliers(group, blocks, launches)
+    fields["outliers"] = {"count": found.count, "causes": dict(found.causes), "unexplained": found.unexplained}
     if size < P99_LEAST_SAMPLES:
         return fields | {"p99_reason": f"{size} samples; {P99_LEAST_SAMPLES} are needed"}
     return fields | {"p99_ns": float(np.quantile(group.values, 0.99))}

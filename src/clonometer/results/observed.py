@@ -50,6 +50,7 @@ class Group:
     process: NDArray[np.int64]
     block: NDArray[np.int64]
     values: NDArray[np.float64]
+    migrated: NDArray[np.bool_] | None = None  # shape (samples,): the caller's CPU changed; None where it is not known
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
 
     known = run.metadata["columns"]
     quantities = quantities_of(run.metadata, planned["workload"])
-    extra = [name for name in ("errno", "cpu_before", "cpu_child", "reaped_ns") if name in known]
+    extra = [name for name in ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns") if name in known]
     names = list(dict.fromkeys([*_LEVELS, *(quantity.name for quantity in quantities), *extra]))
     read = run.columns(planned["cell"], names)
     order = np.lexsort(tuple(read[level] for level in reversed(_LEVELS)))
@@ -198,6 +199,17 @@ def _placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
     return np.where(unknown, 2, np.where(before == child, 0, 1))
 
 
+def _migrations(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None:
+    """Tell which samples began on one CPU and ended on another."""
+    import numpy as np
+
+    if "cpu_before" not in columns or "cpu_after" not in columns:
+        return None
+    before, after = columns["cpu_before"], columns["cpu_after"]
+    known = ~null_mask(before) & ~null_mask(after) & (before >= 0) & (after >= 0)
+    return np.asarray(known & (before != after), dtype=np.bool_) if known.any() else None
+
+
 def _groups(
     columns: Mapping[str, NDArray[Any]],
     quantity: Quantity,
@@ -211,6 +223,7 @@ def _groups(
         column = np.full(valid.size, np.nan)
     usable = valid & ~null_mask(column)
     scale = quantity.ns_per_unit or 1.0
+    moved = _migrations(columns)
     found: list[Group] = []
     for code, name in enumerate(("same_cpu", "other_cpu", None)):
         chosen = usable & (placement == code)
@@ -222,6 +235,7 @@ def _groups(
                     columns["process"][chosen].astype(np.int64),
                     columns["block"][chosen].astype(np.int64),
                     column[chosen].astype(np.float64) * scale,
+                    None if moved is None else moved[chosen],
                 )
             )
     return found

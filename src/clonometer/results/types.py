@@ -49,6 +49,21 @@ class Estimate:
         Median effective frequency of the CPUs used; None where it was not measured.
     resolution_ns
         Below this a figure is printed as ``< x``.
+    mean_ns, mad_ns
+        Mean of process means, and median absolute deviation from the median (not scaled), in ns; None as the median.
+    n_modes, modes
+        How many modes the samples have, and where there are several their ``value_ns`` and ``share`` of the samples;
+        None where a sample is not above zero.
+    drift
+        Processes that did not keep their level over the run: ``kind`` (``trend``, ``wandering``) and ``share`` of the
+        median; None where they did.
+    warm_up
+        The first ``samples`` of each process that differ from the steady rest by ``share``; None where none do.
+    outliers
+        ``count`` of samples above the outer fence, ``causes`` (recorded fact -> how many of them), ``unexplained``.
+    relative_error
+        The largest relative error of p99, minimum, MAD and modes: above 0 only for cells so large that samples are
+        counted in buckets.
     family, linkage
         From the catalogue and the condition, for grouping.
     rankable, not_rankable_reason
@@ -87,6 +102,14 @@ class Estimate:
     value: float | None = None
     value_low: float | None = None
     value_high: float | None = None
+    mean_ns: float | None = None
+    mad_ns: float | None = None
+    n_modes: int | None = None
+    modes: Sequence[Mapping[str, float]] = ()
+    drift: Mapping[str, Any] | None = None
+    warm_up: Mapping[str, Any] | None = None
+    outliers: Mapping[str, Any] | None = None
+    relative_error: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
+from clonometer.results.description import effective_samples
 from clonometer.results.observed import Group
+from clonometer.results.shape_warnings import shape_warnings
 from clonometer.results.types import Estimate, RunWarning
-from clonometer.stats.ess import effective_sample_size_of_median
 from clonometer.stats.quantiles import quantile_interval
 
 FEW_PROCESSES = 12
@@ -52,6 +53,7 @@ def estimate_warnings(
                 _few_processes(estimate),
                 _few_samples(estimate, group),
                 _wide_interval(estimate, metadata),
+                *shape_warnings(estimate, _name(estimate)),
             ]
         found.append(_drift(_cell_blocks(metadata, estimate.cell), estimate.cell))
     return tuple(warning for warning in found if warning is not None)
@@ -149,7 +151,7 @@ def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
     # A cold process has but one sample to give: there the number of processes says it all.
     if estimate.temperature == "cold":
         return None
-    effective = _effective_samples(group)
+    effective = effective_samples(group)
     if effective >= FEW_EFFECTIVE_SAMPLES:
         return None
     return RunWarning(
@@ -158,13 +160,6 @@ def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
         "independent ones",
         "give it more time: a larger --budget, or fewer cells with --only",
     )
-
-
-def _effective_samples(group: Group) -> float:
-    import numpy as np
-
-    changes = np.flatnonzero(np.diff(group.process) | np.diff(group.block)) + 1
-    return sum(effective_sample_size_of_median(part) for part in np.split(group.values, changes))
 
 
 def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarning | None:

@@ -76,15 +76,22 @@ def find_modes(values: ArrayLike, *, effective: float | None = None, resolution:
     if worth < LEAST_VALUES or ordered[0] == ordered[-1]:
         return (Mode(float(np.median(ordered)), 1.0),)
     logs = np.log(ordered)
-    width = _bandwidth(logs, worth, resolution / float(np.median(ordered)))
+    width = _bandwidth(logs, worth, max(resolution, _grain(ordered)) / float(np.median(ordered)))
     cuts = [place for place in _valleys(logs, width) if _certain(logs, place, width, worth / array.size)]
     return _merged(ordered, np.exp(cuts))
+
+
+def _grain(ordered: Floats) -> float:
+    """The usual step between values that repeat, as those of a coarse clock do; 0 where they hardly do."""
+    middle = ordered[ordered.size // 20 : ordered.size - ordered.size // 20]
+    distinct = np.unique(middle)
+    return float(np.median(np.diff(distinct))) if 1 < distinct.size < middle.size / 3 else 0.0
 
 
 def _bandwidth(logs: Floats, worth: float, grain: float) -> float:
     low, high = np.quantile(logs, [0.25, 0.75])
     spread = min(float(logs.std()), float(high - low) / 1.34) or float(logs.std())
-    return max(0.9 * spread * worth**-0.2, 2 * grain, 1e-6)
+    return float(max(0.9 * spread * worth**-0.2, 2 * grain, 1e-6))
 
 
 def density(logs: ArrayLike, width: float) -> tuple[Floats, Floats]:

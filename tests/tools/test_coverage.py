@@ -1,0 +1,57 @@
+"""``make coverage`` in small: the same simulation with a fixed seed, and that it can fail."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from clonometer.stats.interval import Interval
+
+
+@pytest.fixture(scope="module")
+def coverage() -> ModuleType:
+    path = Path(__file__).parents[2] / "tools" / "coverage.py"
+    spec = importlib.util.spec_from_file_location("tools_coverage", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("case", range(5))
+def test_twenty_processes_cover(coverage: ModuleType, case: int) -> None:
+    name, draw = coverage.CLAIMED[case]
+    row = coverage.simulate(name, draw, 20, 150, 3, claimed=True, warns=False)
+    # 150 runs: two standard errors are 3.6%.
+    assert 0.90 <= row.median <= 0.99
+    assert 0.90 <= row.ratio <= 0.99
+    assert row.warned <= 0.02
+
+
+def test_few_processes_and_drift_carry_a_warning(coverage: ModuleType) -> None:
+    few = coverage.simulate("few", coverage.lognormal, 3, 100, 3, claimed=False, warns=True)
+    assert few.median < 0.9
+    assert few.warned == 1.0
+    drift = coverage.simulate("drift", coverage.drifting(0.2), 20, 60, 3, claimed=False, warns=True)
+    assert drift.warned >= 0.95
+
+
+def test_intervals_that_are_too_narrow_miss(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = coverage.quantile_interval
+
+    def halved(values: object) -> Interval:
+        one = real(values)
+        middle = (one.low + one.high) / 2
+        low, high = sorted((middle, one.value))
+        return Interval(one.value, low, high, one.confidence, one.method, one.n)
+
+    monkeypatch.setattr(coverage, "quantile_interval", halved)
+    row = coverage.simulate("narrow", coverage.lognormal, 20, 60, 3, claimed=True, warns=False)
+    assert not row.holds()
+    assert row.text().endswith("MISS")

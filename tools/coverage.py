@@ -1,0 +1,192 @@
+"""Simulates how often the intervals contain the truth: ``make coverage``.
+
+What is claimed: with 20 processes the nominal 95% of medians and ratios covers between 92% and 98%, whatever the
+samples are (log-normal, bimodal, autocorrelated up to 0.9). What is not claimed, and must carry a warning: fewer
+processes, and processes that drift or wander over the run. Exit 1 where a claim does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from clonometer.results.description import level_change
+from clonometer.results.warnings import FEW_PROCESSES
+from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.quantiles import Floats, quantile_interval
+
+NOMINAL = 0.95
+LOWEST, HIGHEST = 0.92, 0.98
+LEAST_WARNED = 0.95
+SAMPLES = 101
+TRUE_RATIO = 1.25
+_TRUTH_PROCESSES = 60_000
+
+Generator = np.random.Generator
+#: Samples of processes: shape (data sets, processes, samples).
+Draw = Callable[[Generator, int, int], Floats]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the answer; ``must_cover`` None where nothing is claimed but the warning."""
+
+    name: str
+    processes: int
+    median: float
+    ratio: float
+    warned: float
+    must_cover: bool
+    must_warn: bool
+
+    def holds(self) -> bool:
+        """Whether all that is claimed of the line is so."""
+        covers = not self.must_cover or all(LOWEST <= one <= HIGHEST for one in (self.median, self.ratio))
+        return covers and (not self.must_warn or self.warned >= LEAST_WARNED)
+
+    def text(self) -> str:
+        """The line as printed."""
+        claim = f"{LOWEST:.0%} to {HIGHEST:.0%}" if self.must_cover else "a warning" if self.must_warn else "-"
+        figures = f"{self.median:9.1%} {self.ratio:9.1%} {self.warned:9.1%}"
+        return f"{self.name:44} {self.processes:4d} {figures}   {claim:12} {'ok' if self.holds() else 'MISS'}"
+
+
+def lognormal(random: Generator, sets: int, processes: int) -> Floats:
+    """Log-normal samples in processes whose levels are log-normal too."""
+    return np.exp(_levels(random, sets, processes) + 0.3 * random.normal(size=(sets, processes, SAMPLES)))
+
+
+def bimodal_samples(random: Generator, sets: int, processes: int) -> Floats:
+    """80% of the samples of each process in one mode, 20% in one half as slow again."""
+    slow = random.random((sets, processes, SAMPLES)) < 0.2
+    noise = 0.05 * random.normal(size=slow.shape)
+    return np.exp(_levels(random, sets, processes) + noise + np.log(1.5) * slow)
+
+
+def bimodal_processes(random: Generator, sets: int, processes: int) -> Floats:
+    """80% of the processes in one mode, 20% in one half as slow again: page colours, say, or a layout."""
+    slow = random.random((sets, processes, 1)) < 0.2
+    noise = 0.05 * random.normal(size=(sets, processes, SAMPLES))
+    return np.exp(_levels(random, sets, processes) + noise + np.log(1.5) * slow)
+
+
+def autocorrelated(strength: float) -> Draw:
+    """Make samples that follow an AR(1) within each process."""
+
+    def draw(random: Generator, sets: int, processes: int) -> Floats:
+        noise = 0.3 * _ar1(random, (sets, processes, SAMPLES), strength)
+        return np.exp(_levels(random, sets, processes) + noise)
+
+    return draw
+
+
+def wandering(strength: float) -> Draw:
+    """Make processes whose levels follow an AR(1) from one process to the next."""
+
+    def draw(random: Generator, sets: int, processes: int) -> Floats:
+        levels = 0.1 * _ar1(random, (sets, processes), strength)[..., None]
+        return np.exp(levels + 0.1 * random.normal(size=(sets, processes, SAMPLES)))
+
+    return draw
+
+
+def drifting(whole: float) -> Draw:
+    """Make processes whose levels rise by ``whole`` over the run."""
+
+    def draw(random: Generator, sets: int, processes: int) -> Floats:
+        rise = np.linspace(-0.5, 0.5, processes)[:, None] * np.log1p(whole)
+        return np.exp(0.02 * random.normal(size=(sets, processes, 1)) + rise) * np.exp(
+            0.1 * random.normal(size=(sets, processes, SAMPLES))
+        )
+
+    return draw
+
+
+def _levels(random: Generator, sets: int, processes: int) -> Floats:
+    return np.asarray(0.1 * random.normal(size=(sets, processes, 1)), dtype=np.float64)
+
+
+def _ar1(random: Generator, shape: tuple[int, ...], strength: float) -> Floats:
+    """Stationary AR(1) along the last axis, of variance 1."""
+    values = random.normal(size=shape)
+    values[..., 1:] *= (1 - strength**2) ** 0.5
+    for place in range(1, shape[-1]):
+        values[..., place] += strength * values[..., place - 1]
+    return np.asarray(values, dtype=np.float64)
+
+
+CLAIMED: tuple[tuple[str, Draw], ...] = (
+    ("log-normal", lognormal),
+    ("bimodal 80/20 within processes", bimodal_samples),
+    ("bimodal 80/20 between processes", bimodal_processes),
+    ("AR(1) 0.5 within processes", autocorrelated(0.5)),
+    ("AR(1) 0.9 within processes", autocorrelated(0.9)),
+)
+DRIFTS: tuple[tuple[str, Draw, bool], ...] = (
+    ("drift of 20% over the run", drifting(0.2), True),
+    ("drift of 10% over the run", drifting(0.1), False),
+    ("AR(1) 0.9 between processes", wandering(0.9), False),
+)
+
+
+def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, claimed: bool, warns: bool) -> Row:
+    """Simulate one line: medians of ``sets`` runs, and ratios of two cells that ran interleaved."""
+    random = np.random.default_rng([seed, processes])
+    truth = _truth(draw, processes, seed)
+    a = np.median(draw(random, sets, processes), axis=2)
+    b = np.median(draw(random, sets, processes), axis=2)
+    starts = np.arange(processes, dtype=np.float64)
+    medians = ratios = warned = 0
+    for place in range(sets):
+        medians += quantile_interval(a[place]).contains(truth)
+        sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)
+        ratios += ratio_of_medians(*sides, seed=place, resamples=1000).contains(TRUE_RATIO)
+        warned += processes < FEW_PROCESSES or level_change(a[place], starts) is not None
+    return Row(name, processes, medians / sets, ratios / sets, warned / sets, claimed, warns)
+
+
+def _truth(draw: Draw, processes: int, seed: int) -> float:
+    """The median of all processes that there could be."""
+    random = np.random.default_rng([seed, 0])
+    sets = _TRUTH_PROCESSES // processes
+    return float(np.median(np.median(draw(random, sets, processes), axis=2)))
+
+
+def rows(sets: int, seed: int) -> Iterator[Row]:
+    """All lines, one after the other."""
+    for name, draw in CLAIMED:
+        yield simulate(name, draw, 20, sets, seed, claimed=True, warns=False)
+    for processes in (12, 5, 3):
+        few = processes < FEW_PROCESSES
+        yield simulate("log-normal", lognormal, processes, sets, seed, claimed=False, warns=few)
+    for name, draw, certain in DRIFTS:
+        for processes in (20, 5):
+            warns = certain or processes < FEW_PROCESSES
+            yield simulate(name, draw, processes, sets, seed, claimed=False, warns=warns)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print every line; 1 if a claim does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=1500, help="simulated runs a line")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    began = time.monotonic()
+    head = f"{'processes':>4} {'median':>9} {'ratio':>9} {'warned':>9}   {'claim':12}"
+    sys.stdout.write(f"coverage of a nominal {NOMINAL:.0%}, {options.sets} runs a line\n{'':39} {head}\n")
+    missed = 0
+    for row in rows(options.sets, options.seed):
+        missed += not row.holds()
+        sys.stdout.write(row.text() + "\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{missed or 'none'} missed; {time.monotonic() - began:.0f} s\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
