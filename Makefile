@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: help build run test core-test lint format bench docs lock clean
+.PHONY: help build run test core-test lint format bench coverage docs lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,6 +16,7 @@ help:
 	@echo 'make build   only set up; afterwards $(BIN)/clonometer is the command'
 	@echo 'make lint    every check that needs no run'
 	@echo 'make bench   what the instrument must reach, measured side by side (BENCH=name for one)'
+	@echo 'make coverage  how often the intervals contain the truth, simulated'
 	@echo 'make docs    write the generated references anew'
 	@echo 'make clean   remove everything that was built'
 
@@ -63,6 +64,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH)
+
+# How often the intervals contain the truth, simulated: about two minutes.
+coverage: $(VENV)/.built
+	@$(BIN)/python tools/coverage.py $(COVERAGE_ARGS)
 
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python tools/make_docs.py
