@@ -17,6 +17,7 @@ help:
 	@echo 'make lint    every check that needs no run'
 	@echo 'make bench   what the instrument must reach, measured side by side (BENCH=name for one)'
 	@echo 'make coverage  how often the intervals contain the truth, simulated'
+	@echo 'make matrix  every mechanism and every value of each axis once: ok, unavailable or failed'
 	@echo 'make docs    write the generated references anew'
 	@echo 'make clean   remove everything that was built'
 
@@ -68,6 +69,9 @@ bench: $(VENV)/.built $(VENV)/.dev
 # How often the intervals contain the truth, simulated: about two minutes.
 coverage: $(VENV)/.built
 	@$(BIN)/python tools/coverage.py $(COVERAGE_ARGS)
+
+matrix: $(VENV)/.built
+	@$(BIN)/python tools/matrix.py
 
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python tools/make_docs.py

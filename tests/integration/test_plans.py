@@ -36,7 +36,7 @@ def test_a_plan_expands_and_states_its_time(name, catalogue, drivers):
     guess_s = estimated_seconds(plan.targets)
     assert guess_s < 2.1 * plan.budget_seconds
     if name not in NOT_GUESSED:
-        assert guess_s > 0.4 * plan.budget_seconds
+        assert guess_s > plan.budget_seconds / 3
 
 
 @pytest.mark.parametrize("name", plan_names())

@@ -23,9 +23,13 @@ AXES: dict[str, dict[str, Any]] = {
         "summary": "",
     },
     "parent_bytes": {"type": "bytes", "default": 0, "summary": ""},
+    "page_kind": {"type": "choice", "values": ["4k", "thp"], "default": "4k", "summary": ""},
+    "vmas": {"type": "count", "default": 0, "summary": ""},
+    "vma_kind": {"type": "choice", "values": ["untouched", "touched"], "default": "untouched", "summary": ""},
+    "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
 }
-PARENT = ["linkage", "placement", "pages", "parent_bytes"]
+PARENT = ["linkage", "placement", "pages", "page_kind", "parent_bytes", "vmas", "vma_kind", "launch_number"]
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 COLUMNS = {
@@ -66,6 +70,10 @@ def _workload(
     }
 
 
+def _rung(id_: str, reaped_by: str, step_from: str | None) -> dict[str, Any]:
+    return {**_workload(id_, "same_image", PARENT, STAGES), "reaped_by": reaped_by, "step_from": step_from}
+
+
 WORKLOADS = [
     _workload("launch.fork", "same_image", PARENT, STAGES),
     _workload("launch.vfork", "same_image", PARENT, STAGES),
@@ -80,6 +88,10 @@ WORKLOADS = [
     _workload("launch.none", "floor", ["linkage", "placement"], ["call_returns_ns", "reaped_ns"], ()),
     _workload("launch.stamp", "floor", ["linkage", "placement"], ["stamp_ns"]),
     _workload("clock.used", "floor", ["linkage", "placement"], ["cost_ns"], ()),
+    _rung("flags.none", "wait", None),
+    _rung("flags.files", "wait", "flags.none"),
+    _rung("flags.fs", "wait", "flags.files"),
+    _rung("flags.thread", "futex", "flags.fs"),
     _workload("wake.futex", "other", ["placement"], ["wait_us", "footprint_bytes"], ()),
 ]
 

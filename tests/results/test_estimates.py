@@ -53,7 +53,11 @@ def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:
         "linkage": "static",
         "placement": "pinned",
         "pages": "rewritten",
+        "page_kind": "4k",
         "parent_bytes": 1 << 20,
+        "vmas": 0,
+        "vma_kind": "untouched",
+        "launch_number": 1,
     }
     assert (row.quantity, row.unit, row.placement) == ("reaped_ns", "ns", "same_cpu")
 

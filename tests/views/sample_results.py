@@ -16,6 +16,7 @@ from clonometer.results.types import (
     MemorySeries,
     Results,
     RunWarning,
+    ScanSeries,
 )
 from clonometer.units import format_bytes
 
@@ -181,6 +182,41 @@ def _memory(cells: list[Estimate]) -> Iterator[MemorySeries]:
             )
 
 
+def _scans() -> Iterator[ScanSeries]:
+    """Fork grows with VMAs, more if they are touched; pthread does not. The first launches fall, cold."""
+    counts = (0, 100, 10_000, 60_000)
+    for workload, each_ns, kind in (
+        ("launch.fork", 130.0, {}),
+        ("launch.fork", 900.0, {"vma_kind": "touched"}),
+        ("launch.pthread", 0.0, {}),
+    ):
+        medians = [60_000 + each_ns * count for count in counts]
+        yield _scan(workload, "vmas", "reaped", "warm", kind, counts, medians)
+    for workload in ("launch.fork", "launch.pthread"):
+        numbers = range(1, 21)
+        yield _scan(workload, "launch_number", "reaped", "cold", {}, numbers, [90e3 + 60e3 / one for one in numbers])
+    sizes = (64 << 10, 2 << 20, 64 << 20)
+    yield _scan("memcpy.private", "copy_bytes", None, None, {}, sizes, [size * 0.1 for size in sizes])
+
+
+def _scan(workload, axis, stage, temperature, condition, x, medians):  # noqa: PLR0917
+    return ScanSeries(
+        workload=workload,
+        family="memory" if stage is None else "same_image",
+        axis=axis,
+        axis_kind="bytes" if axis.endswith("_bytes") else "count",
+        stage=stage,
+        quantity="copy_ns" if stage is None else f"{stage}_ns",
+        temperature=temperature,
+        placement=None,
+        condition=condition,
+        x=tuple(x),
+        median_ns=tuple(medians),
+        low_ns=tuple(0.97 * one for one in medians),
+        high_ns=tuple(1.04 * one for one in medians),
+    )
+
+
 FINDINGS = (
     Finding(
         "fastest.same_image",
@@ -310,6 +346,7 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
         "warnings": WARNINGS,
         "ecdfs": ecdfs,
         "memory": list(_memory(cells)),
+        "scans": list(_scans()),
         "summaries": {
             "launch.fork": "fork(): a copy of the parent, page tables and all.",
             "launch.vfork": "vfork(): a child that borrows the parent's memory; the parent waits.",

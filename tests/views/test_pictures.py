@@ -29,7 +29,13 @@ def test_png_is_a_png_of_some_size(results):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_with_nothing_to_draw_says_so(results, kind):
     with pytest.raises(InputError, match="nothing to draw"):
-        picture(replace(results, cells=[], ecdfs=[], memory=[]), kind)
+        picture(replace(results, cells=[], ecdfs=[], memory=[], scans=[]), kind)
+
+
+def test_a_run_without_scans_says_what_it_has(results):
+    with pytest.raises(InputError, match="numeric axis") as caught:
+        picture(replace(results, scans=[], memory=[]), "scan")
+    assert caught.value.hint == "it has: ecdf, overview"
 
 
 def test_unknown_kind_and_format_name_what_exists(results):

@@ -9,8 +9,12 @@ from clonometer.views.rows import (
     families,
     figure,
     host_phrases,
+    launches_unit,
     make_rows,
     pick_rows,
+    quantity_label,
+    quantity_text,
+    row_unit,
     troubles,
 )
 
@@ -99,3 +103,32 @@ def test_facts_read_as_people_write():
     assert fact_text("cpu.microcode", None) == "not known"
     assert fact_text("cpu.smt", True) == "yes"
     assert fact_text("hugetlb.free", {}) == "none"
+
+
+def test_what_is_no_time_is_a_number_with_its_own_unit(results):
+    clock = replace(results.cells[-1], median_ns=None, unit="count", quantity="backward_steps", stage=None)
+    counted = replace(clock, value=0.0, value_low=0.0, value_high=0.0)
+    row = make_rows([counted])[0]
+    assert (figure(counted, "µs").median, figure(counted, "µs").interval()) == ("0", "0 – 0")
+    assert quantity_label(row) == "backward steps"
+    assert quantity_text(counted) == "0"
+    sized = replace(counted, unit="bytes", value=123_456.0, value_low=120_000.0, value_high=130_000.0)
+    assert quantity_label(make_rows([sized])[0]) == "backward steps, bytes"
+    assert figure(sized, "µs").median == "123000"
+    exact = replace(counted, value=65_530.0, value_low=65_530.0, value_high=65_530.0)
+    assert figure(exact, "ns").median == "65,530"
+
+
+def test_signed_figures_keep_their_sign(results):
+    behind = replace(results.cells[-1], signed=True, median_ns=-41.23, median_low_ns=-43.0, median_high_ns=-40.0)
+    behind = replace(behind, resolution_ns=1.0)
+    assert (figure(behind, "ns").median, figure(behind, "ns").interval()) == ("-41", "-43 – -40")
+    assert figure(replace(behind, median_ns=-0.2), "ns").median == "< 1.0"
+
+
+def test_quantities_have_a_unit_each_and_stages_share_one(results):
+    fork = next(one for one in results.cells if one.stage == "reaped")
+    slow = replace(fork, stage=None, quantity="teardown_ns", median_ns=4e6, median_low_ns=3.9e6, median_high_ns=4.2e6)
+    rows = make_rows([fork, slow])
+    assert [quantity_label(row) for row in rows] == ["teardown, ms", "reaped"]
+    assert [row_unit(row, launches_unit(rows)) for row in rows] == ["ms", "µs"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from clonometer.results.types import CellStatus, Estimate, Results
-from clonometer.units import approximate_bytes, format_figure, supported_decimals, table_unit
+from clonometer.units import approximate_bytes, format_figure, format_number, supported_decimals, table_unit
 from clonometer.views.labels import (
     FAMILY_ORDER,
     STAGE_ORDER,
@@ -127,35 +127,75 @@ def temperatures(rows: Iterable[Row]) -> list[str | None]:
 
 def rows_unit(rows: Iterable[Row]) -> str:
     """The unit that suits all medians of the rows."""
-    return table_unit(one.median_ns for row in rows for one in row.estimates.values())
+    medians = (one.median_ns for row in rows for one in row.estimates.values())
+    return table_unit(None if median is None else abs(median) for median in medians)
+
+
+def row_unit(row: Row, launches_unit: str) -> str:
+    """The unit of a row: stages of launches share one in each family, anything else has its own."""
+    return launches_unit if row.any_estimate.stage else rows_unit([row])
+
+
+def launches_unit(rows: Sequence[Row]) -> str:
+    """The unit that suits the stages among rows; of all of them where there is no stage."""
+    return rows_unit([row for row in rows if row.any_estimate.stage] or rows)
+
+
+def quantity_label(row: Row) -> str:
+    """What a row's figures are: the stage, or the quantity with its unit, if it has one."""
+    one = row.any_estimate
+    if one.stage:
+        return row.stage
+    unit = rows_unit([row]) if one.value is None else "" if one.unit == "count" else one.unit
+    return f"{row.stage}, {unit}" if unit else row.stage
 
 
 def figure(one: Estimate | None, unit: str) -> Figure:
     """Write an estimate's median and interval in ``unit``, with the digits that the interval supports.
 
-    What lies below the resolution is written as ``< x``; what was not measured as a dash.
+    What lies below the resolution is written as ``< x``; what was not measured as a dash. What is no time is
+    written in its own unit, whatever ``unit`` is.
     """
+    if one is not None and one.value is not None:
+        return _value_figure(one.value, one.value_low, one.value_high)
     if one is None or one.median_ns is None:
         return Figure("-")
-    if one.median_ns < one.resolution_ns:
+    if abs(one.median_ns) < one.resolution_ns:
         decimals = supported_decimals(one.resolution_ns, None, None, unit)
         return Figure(f"< {format_figure(one.resolution_ns, decimals, unit)}")
-    decimals = supported_decimals(one.median_ns, one.median_low_ns, one.median_high_ns, unit)
+    low_ns, high_ns = one.median_low_ns, one.median_high_ns
+    ends = (low_ns, high_ns) if one.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
+    decimals = supported_decimals(abs(one.median_ns), *ends, unit)
     median = format_figure(one.median_ns, decimals, unit)
-    if one.median_low_ns is None or one.median_high_ns is None:
+    if low_ns is None or high_ns is None:
         return Figure(median, "-")
-    low, high = (format_figure(value, decimals, unit) for value in (one.median_low_ns, one.median_high_ns))
+    low, high = (format_figure(value, decimals, unit) for value in (low_ns, high_ns))
     return Figure(median, low, high)
+
+
+def _negative(end_ns: float | None) -> float | None:
+    return None if end_ns is None else -end_ns
+
+
+def _value_figure(value: float, low: float | None, high: float | None) -> Figure:
+    """Write what is no time; a whole number that did not vary keeps all its digits."""
+    if low == high == value and value == int(value):
+        return Figure(f"{value:,.0f}", f"{value:,.0f}", f"{value:,.0f}")
+    if low is None or high is None:
+        return Figure(format_number(value), "-")
+    return Figure(format_number(value, low, high), format_number(low), format_number(high))
 
 
 def plain_figure(time_ns: float | None, unit: str) -> str:
     """Write a single duration in ``unit`` to three digits, or a dash."""
-    return "-" if time_ns is None else format_figure(time_ns, supported_decimals(time_ns, None, None, unit), unit)
+    return "-" if time_ns is None else format_figure(time_ns, supported_decimals(abs(time_ns), None, None, unit), unit)
 
 
 def quantity_text(one: Estimate) -> str:
     """Write an estimate that stands alone, with its own unit."""
-    unit = table_unit([one.median_ns])
+    if one.value is not None:
+        return f"{figure(one, '').median}{'' if one.unit == 'count' else f' {one.unit}'}"
+    unit = table_unit([None if one.median_ns is None else abs(one.median_ns)])
     return f"{figure(one, unit).median} {unit}"
 
 

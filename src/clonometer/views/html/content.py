@@ -26,10 +26,12 @@ from clonometer.views.rows import (
     families,
     figure,
     host_phrases,
+    launches_unit,
     make_rows,
     plain_figure,
+    quantity_label,
     quantity_text,
-    rows_unit,
+    row_unit,
     temperatures,
     troubles,
 )
@@ -112,10 +114,11 @@ def _finding(one: Finding) -> dict[str, str]:
 
 
 def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
-    unit = rows_unit(rows)
+    unit = launches_unit(rows)
+    launches = any(row.any_estimate.stage for row in rows)
     warmths = temperatures(rows)
     pinned = all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
-    columns = [[figure(row.estimates.get(warmth), unit) for row in rows] for warmth in warmths]
+    columns = [[figure(row.estimates.get(warmth), row_unit(row, unit)) for row in rows] for warmth in warmths]
     tails = [max((_decimals(one) for one in column), key=len) for column in columns]
     drawn = []
     for place, row in enumerate(rows):
@@ -126,7 +129,7 @@ def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
                 "label": row.label if first else "",
                 "span": size,
                 "first": first,
-                "stage": row.stage,
+                "stage": quantity_label(row),
                 "rankable": row.rankable,
                 "figures": [
                     (column[place], _padding(_decimals(column[place]), longest))
@@ -138,8 +141,8 @@ def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
         "family": family,
         "name": family_name(family),
         "explanation": FAMILY_EXPLANATIONS.get(family, ""),
-        "unit": unit,
-        "pinned": pinned and any(row.any_estimate.stage for row in rows),
+        "unit": unit if launches else "",
+        "pinned": pinned and launches,
         "temperatures": [warmth or "" for warmth in warmths],
         "rows": drawn,
     }
@@ -191,9 +194,9 @@ def _cell_row(one: Estimate) -> dict[str, Any]:
         "condition": ", ".join(shown or axes),
         "temperature": one.temperature or "",
         "placement": placement_name(one),
-        "until": stage_name(one.stage, one.quantity),
+        "until": _until(one),
         "figure": figure(one, "µs"),
-        "median": one.median_ns,
+        "median": one.median_ns if one.value is None else one.value,
         "p99": plain_figure(one.p99_ns, "µs"),
         "p99_ns": one.p99_ns,
         "p99_reason": one.p99_reason or "",
@@ -207,10 +210,16 @@ def _cell_row(one: Estimate) -> dict[str, Any]:
     }
 
 
+def _until(one: Estimate) -> str:
+    """Name the stage or quantity; the table is in one unit, which what is no time does not have."""
+    name = stage_name(one.stage, one.quantity)
+    return name if one.value is None else f"{name} ({one.unit})"
+
+
 def _filters(results: Results) -> dict[str, list[str]]:
     shown = results.cells[:MOST_CELL_ROWS]
     return {
-        "until": list(dict.fromkeys(stage_name(one.stage, one.quantity) for one in shown)),
+        "until": list(dict.fromkeys(_until(one) for one in shown)),
         "temperature": list(dict.fromkeys(one.temperature for one in shown if one.temperature)),
         "placement": list(dict.fromkeys(placement_name(one) for one in shown if placement_name(one))),
     }

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from clonometer.results.types import Estimate
 from clonometer.views.labels import family_name
-from clonometer.views.rows import Figure, Row, families, figure, plain_figure, rows_unit, temperatures
+from clonometer.views.rows import (
+    Figure,
+    Row,
+    families,
+    figure,
+    launches_unit,
+    plain_figure,
+    quantity_label,
+    row_unit,
+    temperatures,
+)
 from clonometer.views.terminal.text import clean, elide, paint
 
 GAP = "  "
@@ -100,21 +110,29 @@ def _draw_short(
 def _heading(family: str, rows: Sequence[Row]) -> str:
     pinned = all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
     launches = any(row.any_estimate.stage for row in rows)
-    words = f"{family_name(family)}{', pinned' if pinned and launches else ''}; {rows_unit(rows)}"
-    return f"{words} until" if launches else words
+    return _unit_heading(f"{family_name(family)}{', pinned' if pinned and launches else ''}", rows)
+
+
+def _unit_heading(words: str, rows: Sequence[Row]) -> str:
+    """Add the unit of the stages, if there are any: what is none says its own."""
+    launches = any(row.any_estimate.stage for row in rows)
+    return f"{words}; {launches_unit(rows)} until" if launches else words
 
 
 def _stage(row: Row) -> str:
-    return row.stage if row.rankable else f"{row.stage}*"
+    return quantity_label(row) if row.rankable else f"{quantity_label(row)}*"
 
 
 def _figure_columns(split: dict[str, list[Row]], warmth: str | None, named: bool, interval: bool) -> list[Block]:
     """The median's column and, if wanted, its interval's, over all families, each with its own unit."""
     figures: list[Figure | None] = []
     for members in split.values():
-        unit = rows_unit(members)
+        unit = launches_unit(members)
         figures.append(None)
-        figures += [figure(row.estimates[warmth], unit) if warmth in row.estimates else Figure("") for row in members]
+        figures += [
+            figure(row.estimates[warmth], row_unit(row, unit)) if warmth in row.estimates else Figure("")
+            for row in members
+        ]
     head = (warmth or "median") if named else "median"
     medians = align([one.median if one else "" for one in figures], [head if one is None else "" for one in figures])
     blocks = [Block(medians)]
@@ -141,8 +159,8 @@ def wide_table(rows: Sequence[Row], width: int, colour: bool) -> list[str]:
     dropped: list[str] = []
     for family, members in families(rows).items():
         pairs = [(row, one) for row in members for one in row.estimates.values()]
-        unit = rows_unit(members)
-        columns = _wide_columns(pairs, f"{family_name(family)}; {unit}", unit)
+        heading = _unit_heading(family_name(family), members).removesuffix(" until")
+        columns = _wide_columns(pairs, heading, launches_unit(members))
         for name in DROPPABLE:
             if _table_width(columns) > width:
                 del columns[name]
@@ -169,7 +187,8 @@ def _wide_columns(pairs: list[tuple[Row, Estimate]], title: str, unit: str) -> d
         wide = max(map(len, (head, *texts)))
         return [f"{text:<{wide}}" for text in (head, *texts)]
 
-    figures = [figure(one, unit) for _, one in pairs]
+    units = [row_unit(row, unit) for row, _ in pairs]
+    figures = [figure(one, own) for (_, one), own in zip(pairs, units, strict=True)]
     lows = max((len(one.low) for one in figures), default=0)
     columns = {
         "label": words(title, _labels([row for row, _ in pairs])),
@@ -177,8 +196,8 @@ def _wide_columns(pairs: list[tuple[Row, Estimate]], title: str, unit: str) -> d
         "temperature": words("", [one.temperature or "" for _, one in pairs]),
         "median": numbers("median", [one.median for one in figures]),
         "interval": words(INTERVAL_HEADING, [one.interval(lows) for one in figures]),
-        "p99": numbers("p99", [plain_figure(one.p99_ns, unit) for _, one in pairs]),
-        "min": numbers("min", [plain_figure(one.min_ns, unit) for _, one in pairs]),
+        "p99": numbers("p99", [plain_figure(one.p99_ns, own) for (_, one), own in zip(pairs, units, strict=True)]),
+        "min": numbers("min", [plain_figure(one.min_ns, own) for (_, one), own in zip(pairs, units, strict=True)]),
         "n": numbers("n", [f"{one.n_samples:,}" for _, one in pairs]),
         "processes": numbers("processes", [str(one.n_processes) for _, one in pairs]),
         "MHz": numbers("MHz", [f"{one.effective_mhz:.0f}" if one.effective_mhz else "-" for _, one in pairs]),

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import make_command_line
+
+from clonometer.cli.ending import run_to_the_end
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the fake driver that varies memory and open files."""
+    command_line = make_command_line(tmp_path_factory.mktemp("plotted"))
+    words = ("launch.fork", "--set", "open_files=0,10", "--set", "temperature=warm", "--budget", "0.5", "--seed", "7")
+    ended = command_line("run", *words)
+    assert ended.returncode == 0, ended.stderr
+    return command_line.folder / "clonometer-run.parquet"
+
+
+def plot(run_file: Path, *words: str) -> int:
+    return run_to_the_end(["plot", str(run_file), *words])
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg"])
+def test_a_scan_is_drawn_in_the_format_of_its_name(run_file: Path, tmp_path: Path, name: str, capsys: Captured) -> None:
+    out = tmp_path / name
+    assert plot(run_file, "--kind", "scan", "--out", str(out)) == 0
+    data = out.read_bytes()
+    assert data.startswith(b"\x89PNG" if name.endswith("png") else b"<svg")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"wrote {out}\n"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_existing_picture_is_spared_without_force(run_file: Path, tmp_path: Path, capsys: Captured) -> None:
+    out = tmp_path / "a.svg"
+    out.write_text("mine")
+    assert plot(run_file, "--kind", "overview", "--out", str(out)) == 2
+    assert "--force" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert plot(run_file, "--kind", "overview", "--out", str(out), "--force") == 0
+    assert out.read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("scna", "a.svg", "did you mean 'scan'"),
+        ("scan", "a.gif", "a picture ends in .png or .svg"),
+        ("memory", "a.svg", "it has: ecdf, overview, scan"),
+    ],
+)
+def test_what_cannot_be_drawn_names_what_can(  # noqa: PLR0917 (three parameters and three fixtures)
+    run_file: Path, tmp_path: Path, kind: str, name: str, said: str, capsys: Captured
+) -> None:
+    assert plot(run_file, "--kind", kind, "--out", str(tmp_path / name)) == 2
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
