@@ -155,6 +155,18 @@ def test_peers_have_their_turns_evenly(tmp_path):
     assert peers.absent() == {}
 
 
+def test_each_peer_has_a_turn_in_the_first_round_though_others_are_given_up(tmp_path):
+    absent = [script(tmp_path, "echo Unknown benchmark: x; exit 1", f"absent{number}") for number in range(3)]
+    programs = [*absent, *(script(tmp_path, "echo 5 usecs/op", name) for name in "abcde")]
+    peers = Interleaved(programs, targets=13)
+    for number in range(13):
+        peers(number, None)
+    assert [run.program.name for run in peers.runs] == [program.name for program in programs]
+    for number in range(13):
+        peers(number, None)
+    assert [run.program.name for run in peers.runs[8:]] == list("abcde")
+
+
 def test_more_peers_than_targets_have_several_turns_at_once(tmp_path):
     peers = Interleaved([script(tmp_path, "echo 5 usecs/op", name) for name in "abc"], targets=1)
     peers(0, None)
@@ -169,7 +181,18 @@ def test_a_peer_that_fails_twice_is_given_up_and_one_that_is_not_there_is_named(
         peers(number, None)
     assert len(peers.runs) == 2
     assert list(peers.missing) == ["absent"]
-    assert peers.absent() == {"some.figure": "failing ended with status 1", "other.figure": "not installed"}
+    assert peers.absent() == {
+        "some.figure": ("failed", "failing ended with status 1"),
+        "other.figure": ("not installed", None),
+    }
+
+
+def test_a_version_without_the_benchmark_is_asked_once(tmp_path):
+    peers = Interleaved([script(tmp_path, "echo Unknown benchmark: x; exit 1")], targets=1)
+    for number in range(3):
+        peers(number, None)
+    assert len(peers.runs) == 1
+    assert peers.absent() == {"some.figure": ("unavailable", "this perf does not have 'peer'; newer ones do")}
 
 
 def test_the_runner_calls_it_between_processes_and_not_after_a_wish_to_stop(fake_run):

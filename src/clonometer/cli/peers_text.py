@@ -54,12 +54,12 @@ def _row(row: PeerRow, width: int) -> Iterator[str]:
     ratio = ""
     if row.ratio is not None and row.ratio_low is not None and row.ratio_high is not None:
         ratio = format_ratio(row.ratio, row.ratio_low, row.ratio_high)
-    elif row.status in ("failed", "not installed"):
+    elif row.status in ("failed", "unavailable", "not installed"):
         ratio = row.status
     yield f"  {configuration.peer:<{_NAME - 2}} {theirs:>{_FIGURE}} {ours:>{_FIGURE}}  {ratio}".rstrip()
     yield from _wrapped(configuration.measures, "    ", width)
-    if row.status == "failed" and row.reason:
-        yield from _wrapped(f"failed: {row.reason}", "    ", width)
+    if row.status in ("failed", "unavailable") and row.reason:
+        yield from _wrapped(f"{row.status}: {row.reason}", "    ", width)
     elif row.status == "measured" and row.ratio is not None:
         yield from _wrapped(_verdict(row), "    ", width)
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -49,13 +50,17 @@ class PeerProgram:
 
 @dataclass(frozen=True)
 class PeerRun:
-    """One start of a peer: its figures in ns, or the reason why there are none."""
+    """One start of a peer: its figures in ns, or the reason why there are none.
+
+    ``unavailable``: this version of it has no such measurement, which is nobody's failure.
+    """
 
     program: PeerProgram
     started_ns: int
     seconds: float
     figures_ns: Mapping[str, float]
     reason: str | None
+    unavailable: bool = False
 
 
 def parse_stress_ng(text: str) -> dict[str, float]:
@@ -214,10 +219,9 @@ def run_peer(
     if ending.exit_status != 0:
         lines = [line for line in text.splitlines() if line.strip()]
         if "Unknown benchmark" in text:
-            # perf got its benchmarks of fork and execve late; that is no failure of anybody.
-            return PeerRun(
-                program, started_ns, ending.seconds, {}, f"this perf does not have '{program.name}'; newer do"
-            )
+            # perf got its benchmarks of fork and execve late.
+            reason = f"this perf does not have '{program.name}'; newer ones do"
+            return PeerRun(program, started_ns, ending.seconds, {}, reason, unavailable=True)
         words = f": {lines[-1].strip()[:120]}" if lines else ""
         return PeerRun(program, started_ns, ending.seconds, {}, f"{program.name} {ending.describe()}{words}")
     try:
@@ -235,7 +239,7 @@ class Interleaved:
     programs
         What to run; those that are not installed are left out, and ``missing`` names them.
     targets
-        How many targets a round of the run has: in as many processes each peer has its turn once.
+        How many targets a round of the run has, from 1: in as many processes each peer has its turn once.
     search_path
         Where to look for programs, as in ``PATH``; by default there.
     timeout_s
@@ -250,9 +254,10 @@ class Interleaved:
     timeout_s: float = TIMEOUT_S
     runs: list[PeerRun] = field(default_factory=list)
     missing: dict[str, PeerProgram] = field(default_factory=dict)
-    _usable: list[PeerProgram] = field(default_factory=list)
-    _due: float = 0.0
-    _next: int = 0
+    _usable: deque[PeerProgram] = field(default_factory=deque)
+    _calls: int = 0
+    _turns: int = 0
+    _due: int = 0
 
     def __post_init__(self) -> None:
         path = os.environ.get("PATH") if self.search_path is None else self.search_path
@@ -264,15 +269,18 @@ class Interleaved:
 
     def __call__(self, since_start_ns: int, interrupt_fd: int | None) -> None:
         """Start the peers whose turn it is; called between processes, while nothing is measured."""
-        self._due += len(self._usable) / max(self.targets, 1)
-        while self._due >= 1 and self._usable:
-            self._due -= 1
-            program = self._usable[self._next % len(self._usable)]
-            self._next += 1
+        if self._calls % self.targets == 0:
+            # For a whole round, so that one that is given up takes no other's turn.
+            self._turns = len(self._usable)
+        self._calls += 1
+        self._due += self._turns
+        while self._due >= self.targets and self._usable:
+            self._due -= self.targets
+            program = self._usable.popleft()
             measured = run_peer(program, since_start_ns, timeout_s=self.timeout_s, interrupt_fd=interrupt_fd)
             self.runs.append(measured)
-            if measured.reason is not None and self._failures(program) >= _FAILURES_UNTIL_GIVEN_UP:
-                self._usable.remove(program)
+            if not measured.unavailable and self._failures(program) < _FAILURES_UNTIL_GIVEN_UP:
+                self._usable.append(program)
 
     def _failures(self, program: PeerProgram) -> int:
         return sum(one.program is program and one.reason is not None for one in self.runs)
@@ -285,11 +293,14 @@ class Interleaved:
                 found.setdefault(figure, []).append((float(one.started_ns), value_ns))
         return found
 
-    def absent(self) -> dict[str, str]:
-        """Why a figure is absent: its id -> the reason."""
+    def absent(self) -> dict[str, tuple[str, str | None]]:
+        """Why a figure is absent: its id -> ``not installed``, ``unavailable`` or ``failed``, and the reason."""
         measured = self.series()
-        reasons = {name: "not installed" for program in self.missing.values() for name in program.figures}
+        reasons: dict[str, tuple[str, str | None]] = {}
+        for program in self.missing.values():
+            reasons |= dict.fromkeys(program.figures, ("not installed", None))
         for one in self.runs:
             if one.reason is not None:
-                reasons |= {name: one.reason for name in one.program.figures if name not in measured}
+                status = "unavailable" if one.unavailable else "failed"
+                reasons |= {name: (status, one.reason) for name in one.program.figures if name not in measured}
         return reasons

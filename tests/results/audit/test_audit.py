@@ -212,9 +212,7 @@ def test_commands_edit_the_boot_flags_as_they_claim(tmp_path):
     assert grub.read_text() == 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="quiet init_on_alloc=0"\n'
 
 
-@pytest.mark.parametrize(
-    "facts", [{}, dict.fromkeys(QUIET) | {f"lacks.{key}": "no such file" for key in QUIET}]
-)
+@pytest.mark.parametrize("facts", [{}, dict.fromkeys(QUIET) | {f"lacks.{key}": "no such file" for key in QUIET}])
 def test_a_machine_that_tells_nothing(facts):
     items = audit(facts)
     assert [item.id for item in items] == [item.id for item in audit(QUIET)]

@@ -94,7 +94,9 @@ def test_a_ratio_near_one_needs_none_and_a_wide_one_cannot_be_told():
 
 
 def test_absent_figures_say_why():
-    rows = compare_peers(MadeRun({}), {}, {"lmbench.fork": "not installed", "perf.fork": "it ended"}, seed=1)
+    rows = compare_peers(
+        MadeRun({}), {}, {"lmbench.fork": ("not installed", None), "perf.fork": ("failed", "it ended")}, seed=1
+    )
     assert (row_of(rows, "lmbench.fork").status, row_of(rows, "lmbench.fork").reason) == ("not installed", None)
     assert (row_of(rows, "perf.fork").status, row_of(rows, "perf.fork").reason) == ("failed", "it ended")
     assert row_of(rows, "unixbench.spawn").status == "not run"

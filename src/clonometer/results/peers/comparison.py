@@ -28,8 +28,9 @@ class PeerRow:
     """A peer's figure beside ours, in ns; None for what there is not.
 
     ``ratio`` is the peer's figure over ours. ``alike`` is whether its interval lies within `ALIKE`; None where that
-    cannot be told. ``status`` is ``measured``, ``not installed`` or ``failed``, the last with the ``reason``; of a
-    measured figure that is not alike ``reason`` says why.
+    cannot be told. ``status`` is ``measured``, ``not run`` (nothing of it is started from here), ``not installed``,
+    ``unavailable`` (its version lacks this) or ``failed``, the last two with the ``reason``; of a measured figure that
+    is not alike ``reason`` says why.
     """
 
     configuration: PeerConfiguration
@@ -52,7 +53,7 @@ class PeerRow:
 def compare_peers(
     run: RunSource,
     figures: Mapping[str, Sequence[tuple[float, float]]],
-    absent: Mapping[str, str],
+    absent: Mapping[str, tuple[str, str | None]],
     seed: int,
 ) -> list[PeerRow]:
     """Set the peers' figures beside ours.
@@ -64,7 +65,7 @@ def compare_peers(
     figures
         Figure id -> pairs of when (ns, on the clock of the processes' ``started_ns``) and how long (ns).
     absent
-        Figure id -> why there is none: ``not installed`` or what went wrong.
+        Figure id -> why there is none: ``not installed``, ``unavailable`` or ``failed``, and the reason.
     seed
         For the bootstrap.
 
@@ -104,7 +105,7 @@ def _compare(
     configuration: PeerConfiguration,
     ours: Processes | None,
     figure: Sequence[tuple[float, float]],
-    absent: Mapping[str, str],
+    absent: Mapping[str, tuple[str, str | None]],
     seed: int,
 ) -> PeerRow:
     from clonometer.stats.bootstrap import Processes, ratio_of_medians
@@ -118,9 +119,8 @@ def _compare(
     if not figure:
         if configuration.id.startswith("clonometer."):
             return PeerRow(configuration, "measured", **fields)
-        why = absent.get(configuration.id, "not run here: Clonometer is only configured like it")
-        status = why if why == "not installed" else "not run" if configuration.id not in absent else "failed"
-        return PeerRow(configuration, status, reason=None if status == "not installed" else why, **fields)
+        status, why = absent.get(configuration.id, ("not run", None))
+        return PeerRow(configuration, status, reason=why, **fields)
     theirs = Processes.of([value for _, value in figure], [when for when, _ in figure])
     other = quantile_interval(theirs.values)
     fields |= {"peer_ns": other.value, "peer_low_ns": other.low, "peer_high_ns": other.high, "peer_runs": len(figure)}
