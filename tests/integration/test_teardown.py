@@ -20,7 +20,7 @@ from tests.integration.test_wake import members
 pytestmark = pytest.mark.real
 
 ENDS = ["teardown.exit", "teardown.kill"]
-LARGE = 32 << 20
+LARGE = 64 << 20
 
 
 @pytest.mark.parametrize("workload", ENDS)
@@ -29,7 +29,8 @@ def test_a_child_with_memory_takes_longer_to_end(workload: str) -> None:
         probe.ask(f"workload={workload}", f"child_bytes={size}", "samples=5", "blocks=1", "warmup=1").blocks[0]
         for size in (0, LARGE)
     )
-    assert large.columns["teardown_ns"].min() > small.columns["teardown_ns"].min()
+    # Thousands of pages are given back: twice is far less than that costs anywhere.
+    assert large.columns["teardown_ns"].min() > 2 * small.columns["teardown_ns"].min()
     # The parent itself did not grow: the memory is the child's.
     assert large.facts["rss_bytes"] < LARGE
 
