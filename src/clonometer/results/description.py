@@ -15,7 +15,7 @@ from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clonometer.results.observed import Group
+    from clonometer.results.observed import Group, Totals
     from clonometer.stats.bootstrap import Processes
 
 # A run has dozens of rows, each tested: at 1 in 1,000 a quiet run is hardly ever blamed.
@@ -189,23 +189,37 @@ def describe(group: Group, processes: Processes, effective: float, resolution_ns
     dict
         Fields of `clonometer.results.types.Estimate`.
     """
-    import numpy as np
-
     values = group.values
-    own, first = np.unique(group.process, return_index=True)
-    means = [float(part.mean()) for part in np.split(values, first[1:])]
-    fields: dict[str, Any] = {
-        "min_ns": float(values.min()),
-        "mean_ns": float(np.mean(means)),
-        "mad_ns": float(np.median(np.abs(values - np.median(values)))),
-    }
+    fields = _counted(group.totals) if group.totals else _spread(values, group.process)
     fields |= _modes(values, effective, resolution_ns)
     if processes.starts is not None:
         change = level_change(processes.values, processes.starts)
         fields["drift"] = None if change is None else {"kind": change.kind, "share": change.share}
-    start = warm_up(values, group.process) if own.size and not group.quantity.signed else None
-    fields["warm_up"] = None if start is None else {"samples": start.samples, "share": start.share}
+    start = None if group.quantity.signed else warm_up(values, group.process)
+    step = group.totals.step if group.totals else 1
+    fields["warm_up"] = None if start is None else {"samples": start.samples * step, "share": start.share}
     return fields
+
+
+def _spread(values: NDArray[Any], process: NDArray[Any]) -> dict[str, Any]:
+    import numpy as np
+
+    _, first = np.unique(process, return_index=True)
+    means = [float(part.mean()) for part in np.split(values, first[1:])]
+    return {
+        "min_ns": float(values.min()),
+        "mean_ns": float(np.mean(means)),
+        "mad_ns": float(np.median(np.abs(values - np.median(values)))),
+    }
+
+
+def _counted(totals: Totals) -> dict[str, Any]:
+    return {
+        "min_ns": totals.digest.minimum * totals.scale,
+        "mean_ns": sum(totals.means) / len(totals.means),
+        "mad_ns": totals.digest.median_deviation() * totals.scale,
+        "relative_error": totals.digest.relative_error,
+    }
 
 
 def _modes(values: NDArray[Any], effective: float, resolution_ns: float) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
     mhz = _effective_mhz(observed.cell, metadata)
     whole = {group.quantity.name: 0 for group in observed.groups}
     for group in observed.groups:
-        whole[group.quantity.name] += group.values.size
+        whole[group.quantity.name] += group.n_samples
     rows = []
     for group in observed.groups:
         processes = _processes(group, starts)
@@ -92,11 +92,9 @@ def _numbers(
     group: Group, processes: Processes, cell: str, launches: bool, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the fields of an estimate that are computed from its samples."""
-    import numpy as np
-
-    size = int(group.values.size)
+    size = group.n_samples
     fields: dict[str, Any] = dict.fromkeys(("median_ns", "median_low_ns", "median_high_ns", "p99_ns", "min_ns"))
-    fields |= {"n_samples": size, "n_processes": int(np.unique(group.process).size), "p99_reason": None}
+    fields |= {"n_samples": size, "n_processes": group.n_processes, "p99_reason": None}
     if size == 0:
         return fields | {"p99_reason": "no sample"}
     interval = median_interval(processes.values)
@@ -106,19 +104,24 @@ def _numbers(
     fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
     fields |= describe(group, processes, effective_samples(group), _resolution_ns(group, metadata))
     blocks = [block for block in metadata["blocks"] if block["cell"] == cell]
-    found = find_outliers(group, blocks, launches)
-    fields["outliers"] = {"count": found.count, "causes": dict(found.causes), "unexplained": found.unexplained}
+    # Of a very large group every k-th sample is at hand, which counts nothing.
+    if group.totals is None:
+        found = find_outliers(group, blocks, launches)
+        fields["outliers"] = {"count": found.count, "causes": dict(found.causes), "unexplained": found.unexplained}
     if size < P99_LEAST_SAMPLES:
         return fields | {"p99_reason": f"{size} samples; {P99_LEAST_SAMPLES} are needed"}
-    return fields | {"p99_ns": float(np.quantile(group.values, 0.99))}
+    return fields | {"p99_ns": group.quantile(0.99)}
 
 
 def _processes(group: Group, starts: Mapping[int, float]) -> Processes:
     """Medians of each process and of its blocks; the group is in the order of process and block."""
     import numpy as np
 
-    if group.values.size == 0:
+    if group.n_samples == 0:
         return Processes.of([0.0])
+    if group.totals is not None:
+        known = [starts.get(process) for process in group.totals.processes]
+        return Processes.of(group.totals.medians, None if None in known else [start or 0.0 for start in known])
     own, first = np.unique(group.process, return_index=True)
     parts = np.split(group.values, first[1:])
     blocks = np.split(group.block, first[1:])

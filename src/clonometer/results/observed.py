@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from clonometer.stats.digest import Digest
+
 _TIME_UNITS = {"ns": 1.0, "us": 1e3}
+PLACEMENTS = ("same_cpu", "other_cpu", None)
 _LEVELS = ("process", "block", "sample")
 
 
@@ -38,11 +41,27 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class Totals:
+    """What was counted of all samples of a very large group.
+
+    ``digest`` counts them in the column's unit, ``scale`` turns that into the group's. ``step``: one of so many samples
+    is kept. ``processes``, ``medians`` and ``means`` have an entry a process, in order, in the group's unit.
+    """
+
+    digest: Digest
+    scale: float
+    step: int
+    processes: tuple[int, ...]
+    medians: tuple[float, ...]
+    means: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Group:
     """Valid samples of one quantity at one observed placement, in the order of measuring.
 
     ``process``, ``block`` and ``values`` have shape (samples,); values are float64, in ns where the unit is a
-    time, without NaN.
+    time, without NaN. Of a very large group they are every k-th sample, and ``totals`` has what was counted of all.
     """
 
     quantity: Quantity
@@ -51,6 +70,27 @@ class Group:
     block: NDArray[np.int64]
     values: NDArray[np.float64]
     migrated: NDArray[np.bool_] | None = None  # shape (samples,): the caller's CPU changed; None where it is not known
+    totals: Totals | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples it has, kept or not."""
+        return int(self.values.size) if self.totals is None else self.totals.digest.count
+
+    @property
+    def n_processes(self) -> int:
+        """How many processes they came from."""
+        import numpy as np
+
+        return int(np.unique(self.process).size) if self.totals is None else len(self.totals.processes)
+
+    def quantile(self, probability: float) -> float:
+        """A quantile of all samples, interpolated linearly between two of them."""
+        import numpy as np
+
+        if self.totals is None:
+            return float(np.quantile(self.values, probability))
+        return self.totals.digest.quantile(probability) * self.totals.scale
 
 
 @dataclass(frozen=True)
@@ -94,7 +134,15 @@ def observe(run: RunSource) -> list[ObservedCell]:
     if strays:
         raise RunFileError(f"the run has samples of {strays[0]!r}, which is not in its plan")
     present = set(measured)
-    return [_observe_cell(run, planned[cell]) for cell in planned if cell in present]
+    return [_observe(run, planned[cell]) for cell in planned if cell in present]
+
+
+def _observe(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
+    from clonometer.results.large import LARGE_ROWS, PiecewiseSource, observe_large
+
+    if isinstance(run, PiecewiseSource) and run.n_rows(planned["cell"]) > LARGE_ROWS:
+        return observe_large(run, planned, run.metadata)
+    return _observe_cell(run, planned)
 
 
 def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
@@ -126,27 +174,46 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
 def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
     import numpy as np
 
-    known = run.metadata["columns"]
-    quantities = quantities_of(run.metadata, planned["workload"])
-    extra = [name for name in ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns") if name in known]
-    names = list(dict.fromkeys([*_LEVELS, *(quantity.name for quantity in quantities), *extra]))
+    quantities, names = column_names(run.metadata, planned["workload"])
     read = run.columns(planned["cell"], names)
     order = np.lexsort(tuple(read[level] for level in reversed(_LEVELS)))
     columns = {name: column[order] for name, column in read.items()}
-    failed = _failed(columns)
-    skewed = _skewed(columns, quantities) & ~failed
-    valid = ~failed & ~skewed
-    placement = _placements(columns)
-    groups = [group for quantity in quantities for group in _groups(columns, quantity, valid, placement)]
+    rows = rows_of(columns, quantities)
+    groups = [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
     return ObservedCell(
         cell=planned["cell"],
         workload=planned["workload"],
         condition=dict(planned["condition"]),
         temperature=planned["temperature"],
         groups=tuple(groups),
-        outcomes=_outcomes(columns, failed),
-        clock_skew=int(skewed.sum()),
+        outcomes=count_outcomes(columns, rows.failed),
+        clock_skew=int(rows.skewed.sum()),
     )
+
+
+def column_names(metadata: Mapping[str, Any], workload: str) -> tuple[list[Quantity], list[str]]:
+    """The quantities of a workload, and every column that is needed to judge its rows."""
+    known = metadata["columns"]
+    quantities = quantities_of(metadata, workload)
+    extra = [name for name in ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns") if name in known]
+    return quantities, list(dict.fromkeys([*_LEVELS, *(quantity.name for quantity in quantities), *extra]))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows count, each of shape (rows,); ``placement`` is a place in `PLACEMENTS`."""
+
+    failed: NDArray[np.bool_]
+    skewed: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
+    placement: NDArray[np.int64]
+
+
+def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> Rows:
+    """Judge rows: failed launches, skewed clocks, and where the tasks ran."""
+    failed = _failed(columns)
+    skewed = _skewed(columns, quantities) & ~failed
+    return Rows(failed, skewed, ~failed & ~skewed, _placements(columns))
 
 
 def _failed(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
@@ -158,7 +225,8 @@ def _failed(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
     return np.asarray((code != 0) & ~null_mask(code))
 
 
-def _outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_]) -> dict[str, int]:
+def count_outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_]) -> dict[str, int]:
+    """Count rows by how they ended."""
     import numpy as np
 
     outcomes = {"ok": int((~failed).sum())}
@@ -225,7 +293,7 @@ def _groups(
     scale = quantity.ns_per_unit or 1.0
     moved = _migrations(columns)
     found: list[Group] = []
-    for code, name in enumerate(("same_cpu", "other_cpu", None)):
+    for code, name in enumerate(PLACEMENTS):
         chosen = usable & (placement == code)
         if chosen.any() or (name is None and not found):
             found.append(

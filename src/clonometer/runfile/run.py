@@ -148,6 +148,42 @@ class Run:
         joined = {name: np.concatenate(own) for name, own in parts.items()}
         return joined if all_blocks else self._sound(cell, joined)
 
+    def n_rows(self, cell: str) -> int:
+        """How many samples a cell has by the metadata, unsound blocks included."""
+        return sum(entry.rows for entry in self.details.blocks if entry.cell == cell)
+
+    def pieces(self, cell: str, names: Iterable[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Samples of one cell, a row group at a time; nothing is held.
+
+        Parameters
+        ----------
+        cell
+            Canonical text.
+        names
+            Drivers' columns or ``process``, ``block``, ``sample``.
+
+        Yields
+        ------
+        dict
+            As `columns` gives them for sound samples, of one row group each.
+
+        Raises
+        ------
+        UsageError
+            If the run has no such cell or column.
+        RunFileError
+            If the file is damaged.
+        """
+        wanted = list(dict.fromkeys([*_KEYS[:2], *names]))
+        for name in wanted:
+            if name not in self.details.columns and name not in _KEYS:
+                raise unknown("column", name, self.details.columns)
+        for span in self._spans_of(cell):
+            with _readable(self.path):
+                table = self._parquet.read_row_group(span.row_group, wanted)
+                read = {name: _array(table.column(name))[span.start : span.stop] for name in wanted}
+            yield self._sound(cell, read)
+
     def _spans_of(self, cell: str) -> list[_Span]:
         spans = self._cell_spans().get(cell)
         if spans is not None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROW_GROUP_ROWS = 65_536
+# Readers pay for each row group, and hold one: long runs get fewer and larger ones.
+MOST_ROW_GROUP_ROWS = 1 << 20
+_USUAL_ROW_GROUPS = 64
 KEY_COLUMNS = ("cell", "process", "block", "sample")
 _NUMPY_TYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
 
@@ -231,13 +234,18 @@ class RunFileWriter:
                 writer.write_table(table, row_group_size=table.num_rows)
             writer.add_key_value_metadata({METADATA_KEY: metadata})
 
+    @property
+    def _row_group_rows(self) -> int:
+        return min(MOST_ROW_GROUP_ROWS, max(ROW_GROUP_ROWS, self.n_samples // _USUAL_ROW_GROUPS))
+
     def _row_groups(self) -> Iterator[list[_Piece]]:
+        most = self._row_group_rows
         pending: list[_Piece] = []
         pending_rows = 0
         for piece in self._pieces():
             pending.append(piece)
             pending_rows += piece.rows
-            if pending_rows >= ROW_GROUP_ROWS:
+            if pending_rows >= most:
                 yield pending
                 pending, pending_rows = [], 0
         if pending:
@@ -246,8 +254,8 @@ class RunFileWriter:
     def _pieces(self) -> Iterator[_Piece]:
         for (cell, process, index), stored in sorted(self._stored.items()):
             block = stored.load()
-            for first in range(0, block.rows, ROW_GROUP_ROWS):
-                rows = min(ROW_GROUP_ROWS, block.rows - first)
+            for first in range(0, block.rows, self._row_group_rows):
+                rows = min(self._row_group_rows, block.rows - first)
                 columns = {name: values[first : first + rows] for name, values in block.columns.items()}
                 yield _Piece(cell, process, index, first, rows, columns)
 
