@@ -143,7 +143,7 @@ def test_keep_previous_renames_the_run_before_and_says_so(inside: CommandLine, c
     assert run_to_the_end(words) == 0
     out = capsys.readouterr().out
     assert (inside.folder / "clonometer-run.previous.parquet").read_bytes() == first
-    assert "clonometer show clonometer-run.previous.parquet" in out
+    assert "clonometer compare clonometer-run.previous.parquet clonometer-run.parquet" in out
     assert "clonometer recover clonometer-run.previous.raw" in out
     assert (inside.folder / "clonometer-run.previous.raw").read_text() == "what a killed run left"
 
