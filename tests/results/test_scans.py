@@ -118,8 +118,8 @@ def test_a_step_saves_what_it_saves(ladder: Any) -> None:
         assert one["difference_low_ns"] < one["difference_ns"] < one["difference_high_ns"] < 0
         assert one["difference_ns"] == pytest.approx(-20_000, rel=0.1)
         assert one["verdict"] == "shorter"
-    assert finding.sentence.startswith("Flags.files against flags.none, warm, pinned: saves ")
-    assert finding.headline.startswith("Flags.files saves ")
+    assert finding.sentence.startswith("From flags.none to flags.files, warm, pinned: saves ")
+    assert finding.headline.startswith("From flags.none to flags.files, warm, pinned: saves ")
 
 
 def test_a_step_that_changes_nothing_says_so(ladder: Any) -> None:

@@ -130,5 +130,5 @@ def test_quantities_have_a_unit_each_and_stages_share_one(results):
     fork = next(one for one in results.cells if one.stage == "reaped")
     slow = replace(fork, stage=None, quantity="teardown_ns", median_ns=4e6, median_low_ns=3.9e6, median_high_ns=4.2e6)
     rows = make_rows([fork, slow])
-    assert [quantity_label(row) for row in rows] == ["teardown, ms", "reaped"]
-    assert [row_unit(row, launches_unit(rows)) for row in rows] == ["ms", "µs"]
+    assert [quantity_label(row) for row in rows] == ["reaped", "teardown, ms"]
+    assert [row_unit(row, launches_unit(rows)) for row in rows] == ["µs", "ms"]

@@ -197,3 +197,12 @@ def test_a_narrow_terminal_drops_the_cold_interval_before_the_cold_median(result
     row = next(line for line in lines if line.startswith("fork  "))
     assert re.fullmatch(r"fork +call returns +51\.4 +50\.9 – 51\.9 +146", row)
     assert max(map(len, lines_of(results, width=40))) <= 40
+
+
+def test_what_has_no_temperature_stands_in_the_first_column(results):
+    clock = replace(next(one for one in results.cells if one.workload == "clock.used"), family="clock")
+    text = render_answer(replace(results, cells=[*results.cells[:6], clock]), lines=30)
+    assert re.search(r"^Clocks +median +95% interval$", text, re.MULTILINE)
+    assert re.search(r"^clock reading +cost, ns +9\.8 +9\.7 – 9\.9$", text, re.MULTILINE)
+    assert re.search(r"^Same image, pinned; µs until +warm +95% interval +cold +95% interval$", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 80

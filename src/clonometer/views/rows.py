@@ -263,4 +263,4 @@ def _family_rank(row: Row) -> int:
 
 def _stage_rank(row: Row) -> int:
     stage = row.any_estimate.stage
-    return STAGE_ORDER.index(stage) if stage in STAGE_ORDER else -1
+    return STAGE_ORDER.index(stage) if stage in STAGE_ORDER else len(STAGE_ORDER)

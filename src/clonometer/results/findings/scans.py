@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from clonometer.results.evidence import STAGES, Evidence
@@ -10,7 +11,9 @@ from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
 from clonometer.results.scans import Scan, scans_of
 from clonometer.results.types import Finding
+from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.fit import Line, line_through_medians
+from clonometer.stats.interval import Interval
 from clonometer.units import format_duration_interval
 from clonometer.words import axis_thing, axis_title, axis_words
 
@@ -62,18 +65,31 @@ def _finding(comparer: Comparer, own: list[Scan]) -> Finding | None:
     first, scan = spoken[0].points[0].estimate, spoken[0]
     spoken_entries = [entry for entry, one in zip(entries, own, strict=True) if one in spoken]
     words = condition(scan.condition, first.temperature, first.condition.get("placement"))
-    text, headline = _texts(scan, growth, spoken_entries, words)
+    average = _average(comparer, scan)
+    text, headline = _texts(scan, growth, spoken_entries, words, average)
     name = ".".join([scan.axis, first.workload.removeprefix("launch."), *map(str, scan.condition.values())])
     if first.stage is None:
         name += f".{first.quantity}"
     if _placement(scan):
         name += f".{_placement(scan)}"
     numbers = entries[0] | growth.numbers | {"stages": entries, "axis": scan.axis, "workload": first.workload}
+    numbers |= {"average_ns": average.value, "average_ns_interval": [average.low, average.high]}
     numbers["cells"] = [point.estimate.cell for point in scan.points]
     return Finding(f"scan.{name}", sentence(text), numbers, sentence(headline))
 
 
-def _texts(scan: Scan, growth: Comparison, entries: list[dict[str, Any]], words: str) -> tuple[str, str]:
+def _average(comparer: Comparer, scan: Scan) -> Interval:
+    """The difference of the ends for each thing between them, which needs no line."""
+    low, high = _ends(scan)
+    seed = comparer.seed_for("ends", scan.axis, high.estimate.cell, high.estimate.quantity)
+    whole = difference_of_medians(high.processes, low.processes, seed=seed)
+    things = _x(high, scan.axis) - _x(low, scan.axis)
+    return replace(whole, value=whole.value / things, low=whole.low / things, high=whole.high / things)
+
+
+def _texts(
+    scan: Scan, growth: Comparison, entries: list[dict[str, Any]], words: str, average: Interval
+) -> tuple[str, str]:
     """Say it in full and in one line."""
     low, high = (axis_words(scan.axis, int(point.estimate.condition[scan.axis])) for point in _ends(scan))
     name = mechanism(growth.a.estimate.workload)
@@ -86,6 +102,9 @@ def _texts(scan: Scan, growth: Comparison, entries: list[dict[str, Any]], words:
     if entries[0]["largest_miss"] > MOST_MISS:
         ends = [_median(point) for point in _ends(scan)]
         few = f"{name} {what}, {words}: {ends[0]} at {low}, {ends[1]} at {high}"
+        if average.low > 0:
+            each = format_duration_interval(average.value, average.low, average.high)
+            few += f", on average {each} for each {axis_thing(scan.axis)}"
         return f"{few}; no straight line lies between ({growth.text} times as long)", few
     slopes = [
         f"{format_duration_interval(entry['slope_ns'], *entry['slope_ns_interval'])} {_to(name, entry, entries)}"

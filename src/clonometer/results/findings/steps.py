@@ -53,10 +53,11 @@ def _step(
         return None
     first = made[0][0].estimate
     words = condition(changes, temperature, first.condition.get("placement"))
-    text = f"{mechanism(workload)} against {mechanism(base)}, {words}: {_clauses(made)}"
+    way = f"from {mechanism(base)} to {mechanism(workload)}"
+    text = f"{way}, {words}: {_clauses(made)}"
     if not same_end:
         text += f"; their ends cannot be compared (reaped by {book.fact(workload, 'reaped_by')}, not wait)"
-    headline = f"{mechanism(workload)} {_clauses([_last_stage(made)])} against {mechanism(base)}, {words}"
+    headline = f"{way}, {words}: {_clauses([_last_stage(made)])}"
     numbers = _numbers(_last_stage(made)) | {
         "step": workload,
         "from": base,

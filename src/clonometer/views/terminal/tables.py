@@ -47,7 +47,8 @@ def short_table(rows: Sequence[Row], width: int, colour: bool) -> list[str]:
     temperature; what is still too long is cut.
     """
     split = families(rows)
-    warmths = temperatures(rows)
+    # What has no temperature stands in the first column, under a heading of its own.
+    warmths: list[str | None] = [warmth for warmth in temperatures(rows) if warmth is not None] or [None]
     labels = {family: _labels(members) for family, members in split.items()}
     plans = [(warmths, True), (warmths, False), (warmths[:1], True)]
     for shown, all_intervals in plans:
@@ -87,7 +88,7 @@ def _draw_short(
     sections: dict[str, list[str]] = {}
     columns: list[Block] = []
     for place, warmth in enumerate(warmths):
-        columns += _figure_columns(split, warmth, len(warmths) > 1 or warmth is not None, place == 0 or all_intervals)
+        columns += _figure_columns(split, warmth, first=place == 0, interval=place == 0 or all_intervals)
     line = 0
     for family, members in split.items():
         left = [heads[family]] + [
@@ -123,25 +124,37 @@ def _stage(row: Row) -> str:
     return quantity_label(row) if row.rankable else f"{quantity_label(row)}*"
 
 
-def _figure_columns(split: dict[str, list[Row]], warmth: str | None, named: bool, interval: bool) -> list[Block]:
+def _figure_columns(split: dict[str, list[Row]], warmth: str | None, *, first: bool, interval: bool) -> list[Block]:
     """The median's column and, if wanted, its interval's, over all families, each with its own unit."""
     figures: list[Figure | None] = []
+    heads: list[str] = []
     for members in split.values():
         unit = launches_unit(members)
+        shown = [row.estimates.get(warmth) or (row.estimates.get(None) if first else None) for row in members]
+        heads += [_head(members, warmth, first), *[""] * len(members)]
         figures.append(None)
         figures += [
-            figure(row.estimates[warmth], row_unit(row, unit)) if warmth in row.estimates else Figure("")
-            for row in members
+            figure(one, row_unit(row, unit)) if one else Figure("") for row, one in zip(members, shown, strict=True)
         ]
-    head = (warmth or "median") if named else "median"
-    medians = align([one.median if one else "" for one in figures], [head if one is None else "" for one in figures])
+    medians = align([one.median if one else "" for one in figures], heads)
     blocks = [Block(medians)]
     if interval:
         lows = max(len(one.low) for one in figures if one)
-        texts = [INTERVAL_HEADING if one is None else one.interval(lows) for one in figures]
+        texts = [
+            (INTERVAL_HEADING if head else "") if one is None else one.interval(lows)
+            for one, head in zip(figures, heads, strict=True)
+        ]
         wide = max(map(len, texts))
         blocks.append(Block([f"{text:<{wide}}" for text in texts], "dim"))
     return blocks
+
+
+def _head(members: Sequence[Row], warmth: str | None, first: bool) -> str:
+    """Head a family's column: its temperature, or plainly the median where it has none."""
+    there = {one for row in members for one in row.estimates}
+    if warmth is not None and warmth in there:
+        return warmth
+    return "median" if first and None in there else (warmth or "") if there != {None} else ""
 
 
 def align(numbers: Sequence[str], headings: Sequence[str]) -> list[str]:
