@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import CommandLine
 
+from clonometer import load
 from clonometer.cli import self_test
 from clonometer.cli.ending import run_to_the_end
+from clonometer.runfile import RunMetadata
 
 Captured = pytest.CaptureFixture[str]
 SMALL = ("launch.fork", "launch.pthread", "--budget", "0.5", "--seed", "7")
@@ -75,6 +77,21 @@ def test_show_only_keeps_the_cells_that_match(measured: Path, capsys: Captured) 
     assert {row["cell"] for row in results["cells"]} == {"launch.fork[temperature=cold]"}
     assert run_to_the_end(["show", path, "--only", "launch.frok"]) == 2
     assert "unknown cell 'launch.frok'" in capsys.readouterr().err
+
+
+def test_run_ends_where_intervals_are_narrow_and_says_so(inside: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_DRIVER_SEED", "0")  # every process gives the same samples
+    words = ["run", "launch.pthread", "--set", "temperature=warm", "--budget", "600", "--target-width", "1%"]
+    assert run_to_the_end([*words, "--seed", "1"]) == 0
+    metadata = clonometer_metadata(inside.folder / "clonometer-run.parquet")
+    assert {cell.stopped_by for cell in metadata.cells} == {"target"}
+    assert len(metadata.processes) == 12
+    assert metadata.plan["target_width"] == 0.01
+    assert "--target-width 0.01" in " ".join(metadata.command)
+
+
+def clonometer_metadata(path: Path) -> RunMetadata:
+    return load(path).metadata
 
 
 def test_report_writes_one_file_and_spares_existing_ones(measured: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -42,7 +42,7 @@ def test_the_metadata_is_as_documented(catalogue):
     metadata = to_metadata(plan)
     text = (Path(__file__).parents[2] / "docs/runfile.md").read_text(encoding="utf-8")
     [row] = [line for line in text.splitlines() if line.startswith("| `plan` |")]
-    keys = {"name", "title", "budget_seconds", "cells", "targets"}
+    keys = {"name", "title", "budget_seconds", "target_width", "cells", "targets"}
     assert set(metadata) == keys
     assert keys <= set(re.findall(r"`(\w+)`", row))
     assert [set(entry) for entry in metadata["cells"]][:1] == [{"cell", "workload", "condition", "temperature"}]

@@ -38,6 +38,11 @@ def test_a_minimal_plan_has_the_defaults(catalogue):
     ]
 
 
+@pytest.mark.parametrize("text", ["0.005", "'0.5%'"])
+def test_a_target_width_is_a_share(catalogue, text):
+    assert parse(f"target_width = {text}\n" + MINIMAL, catalogue).target_width == pytest.approx(0.005)
+
+
 def test_limits_of_an_entry_stand_over_those_of_the_plan(catalogue):
     plan = parse(
         "schema = 1\n[limits]\nsamples = 90\nblock_limit_ms = 7\n"
@@ -59,6 +64,9 @@ WRONG = [
     ("schema = 1\ncells = [1]", "cells 1: is no table", True),
     ("budget = 3\n" + MINIMAL, "unknown key 'budget'; did you mean 'budget_seconds'", True),
     ("budget_seconds = 0\n" + MINIMAL, "budget_seconds takes", True),
+    ("target_width = 0\n" + MINIMAL, "target_width takes", True),
+    ("target_width = 2\n" + MINIMAL, "target_width takes", True),
+    ("target_width = 'narrow'\n" + MINIMAL, "target_width takes", True),
     ("budget_seconds = true\n" + MINIMAL, "budget_seconds takes", True),
     ("budget_seconds = 'long'\n" + MINIMAL, "budget_seconds takes", True),
     ("title = 3\n" + MINIMAL, "title must be a text", True),
@@ -119,6 +127,7 @@ DOCUMENTS = st.fixed_dictionaries(
     optional={
         "name": st.just("mine"),
         "budget_seconds": st.sampled_from([0, 1, 2.5, -1, "x"]),
+        "target_width": st.sampled_from([0, 0.02, 1, -1, True, "2%", " 2.5 % ", "0%", "0.0%", "0.02", "x", ""]),
         "limits": LIMITS,
         "other": st.just(1),
     },
@@ -153,6 +162,7 @@ def test_the_schema_is_itself_valid_and_knows_the_defaults(catalogue):
     plan = parse(toml + "[[cells]]\nworkloads = 'launch.fork'", catalogue)
     assert plan.targets[0].limits == Limits()
     assert SCHEMA["properties"]["budget_seconds"]["default"] == plan.budget_seconds
+    assert SCHEMA["properties"]["target_width"]["default"] == plan.target_width
 
 
 def test_the_example_of_the_documentation_is_a_plan(catalogue):

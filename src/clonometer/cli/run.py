@@ -12,6 +12,7 @@ import rich_click as click
 from clonometer.cli.answers import print_answer, read_results
 from clonometer.cli.examples import examples
 from clonometer.cli.outputs import keep_previous, write_text
+from clonometer.cli.shares import SHARE
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class _Wish:
     plan: str | None
     globs: tuple[str, ...]
     budget_s: float | None
+    target_width: float | None
     seed: int
 
     def command(self) -> list[str]:
@@ -52,6 +54,8 @@ class _Wish:
             words += ["--plan", self.plan]
         if self.budget_s is not None:
             words += ["--budget", f"{self.budget_s:g}"]
+        if self.target_width is not None:
+            words += ["--target-width", f"{self.target_width:g}"]
         return [*words, "--seed", str(self.seed)]
 
 
@@ -71,7 +75,13 @@ class _Wish:
     "budget_s",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="How long to measure.",
+    help="How long to measure, at most.",
+)
+@click.option(
+    "--target-width",
+    metavar="SHARE",
+    type=SHARE,
+    help="Stop where every interval is as narrow: half its width; by default 2% of the median.",
 )
 @click.option(
     "--out",
@@ -112,6 +122,7 @@ def command(
     plan: str | None,
     globs: tuple[str, ...],
     budget_s: float | None,
+    target_width: float | None,
     out: Path,
     report: Path | None,
     seed: int | None,
@@ -126,7 +137,7 @@ def command(
     Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
     is.
     """
-    wish = _Wish(workloads, settings, plan, globs, budget_s, _draw_seed() if seed is None else seed)
+    wish = _Wish(workloads, settings, plan, globs, budget_s, target_width, _draw_seed() if seed is None else seed)
     if workloads and plan is not None:
         raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
     outputs = _Outputs(out, report, force=force, keep=keep_previous)
@@ -194,7 +205,7 @@ def _draw_seed() -> int:
 def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutcome:
     from clonometer.cli.progress import make_progress
     from clonometer.plan.catalogue import read_catalogue
-    from clonometer.results.scheduler import RoundsScheduler
+    from clonometer.results.stopping import TargetScheduler, timed_quantities
     from clonometer.runner.drivers import find_drivers
     from clonometer.runner.run import run
 
@@ -211,7 +222,13 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
             drivers,
             out=outputs.out,
             seed=wish.seed,
-            scheduler=RoundsScheduler(wish.seed, plan.budget_seconds, PLAN_STRETCH if wish.budget_s is None else 1.0),
+            scheduler=TargetScheduler(
+                wish.seed,
+                plan.budget_seconds,
+                timed_quantities(catalogue),
+                target_width=plan.target_width,
+                stretch=PLAN_STRETCH if wish.budget_s is None else 1.0,
+            ),
             progress=make_progress(),
             command=wish.command(),
             force=outputs.force,
@@ -237,6 +254,8 @@ def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
         plan = apply_settings(load_plan(wish.plan or DEFAULT_PLAN, catalogue), wish.settings, catalogue)
     if wish.budget_s is not None:
         plan = replace(plan, budget_seconds=wish.budget_s)
+    if wish.target_width is not None:
+        plan = replace(plan, target_width=wish.target_width)
     return apply_only(plan, wish.globs)
 
 

@@ -8,15 +8,16 @@ from typing import Any
 
 from clonometer.errors import RunFileError
 from clonometer.plan.cell import Cell
-from clonometer.plan.types import Limits, Plan, Target
+from clonometer.plan.types import TARGET_WIDTH, Limits, Plan, Target
 
 
 def to_metadata(plan: Plan) -> dict[str, Any]:
-    """Write a plan as a JSON-able object: ``name``, ``title``, ``budget_seconds``, ``cells``, ``targets``."""
+    """Write a plan as a JSON-able object: its fields, and the cells of its targets as a list of their own."""
     return {
         "name": plan.name,
         "title": plan.title,
         "budget_seconds": plan.budget_seconds,
+        "target_width": plan.target_width,
         "cells": [
             {
                 "cell": cell.text,
@@ -57,7 +58,9 @@ def from_metadata(metadata: Mapping[str, Any]) -> Plan:
             targets = tuple(_target(entry, cells) for entry in metadata["targets"])
         else:
             targets = _grouped(list(cells.values()))
-        return Plan(metadata["name"], metadata["title"], float(metadata["budget_seconds"]), targets)
+        # Older files have none.
+        width = float(metadata.get("target_width", TARGET_WIDTH))
+        return Plan(metadata["name"], metadata["title"], float(metadata["budget_seconds"]), targets, width)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise RunFileError(f"the plan in the run's metadata is damaged: {type(error).__name__}: {error}") from None
 

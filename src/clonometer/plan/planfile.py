@@ -10,12 +10,13 @@ from pathlib import Path
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.expand import Entry, expand
 from clonometer.plan.limits import make_limits, read_limits
-from clonometer.plan.types import Catalogue, Plan
+from clonometer.plan.types import TARGET_WIDTH, Catalogue, Plan
+from clonometer.units import parse_share
 
 PLAN_SCHEMA = 1
 DEFAULT_BUDGET_SECONDS = 60.0
 
-_TOP_KEYS = ("schema", "name", "title", "budget_seconds", "limits", "cells")
+_TOP_KEYS = ("schema", "name", "title", "budget_seconds", "target_width", "limits", "cells")
 _ENTRY_KEYS = ("workloads", "temperature", "set", "limits")
 
 
@@ -105,7 +106,8 @@ def parse_plan(toml: str, source: str, catalogue: Catalogue, *, default_name: st
         for index, content in enumerate(_tables(document, source), start=1)
     ]
     targets = expand(entries, catalogue, base)
-    return Plan(name, _text(document, "title", source, name), _budget(document, source), targets)
+    title, width = _text(document, "title", source, name), _target_width(document, source)
+    return Plan(name, title, _budget(document, source), targets, width)
 
 
 def _shipped() -> resources.abc.Traversable:
@@ -206,6 +208,18 @@ def _text(table: Mapping[str, object], key: str, place: str, default: str) -> st
 def _budget(document: Mapping[str, object], source: str) -> float:
     value = document.get("budget_seconds", DEFAULT_BUDGET_SECONDS)
     return checked_budget(value, f"{source}: budget_seconds")
+
+
+def _target_width(document: Mapping[str, object], source: str) -> float:
+    value = document.get("target_width", TARGET_WIDTH)
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        try:
+            return parse_share(value)
+        except UsageError as error:
+            raise PlanError(f"{source}: target_width: {error.message}", error.hint) from None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise PlanError(f"{source}: target_width takes a share such as 0.02 or '2%', not {value!r}")
+    return float(value)
 
 
 def checked_budget(value: object, place: str) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from clonometer.plan.cell import Axis, AxisValue, Cell
 
+TARGET_WIDTH = 0.02
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -72,12 +74,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Plan:
-    """An expanded plan: targets in the order of the file, no cell twice."""
+    """An expanded plan: targets in the order of the file, no cell twice.
+
+    ``target_width`` is half of the width of an interval, as a share of its median, at which a cell is measured enough.
+    """
 
     name: str
     title: str
     budget_seconds: float
     targets: tuple[Target, ...]
+    target_width: float = TARGET_WIDTH
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -7,8 +7,9 @@ falls on all of them alike (docs/methods.md).
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from clonometer.plan.types import Plan
 
@@ -78,7 +79,7 @@ class RoundsScheduler:
         self._round = self._next_round(elapsed_s)
         return self._round.pop() if self._round else None
 
-    def process_ended(self, target: int, seconds: float) -> None:
+    def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
         """Note that a process of ``target`` has ended, and how long it took; failed ones count too."""
         self._seconds[target].append(seconds)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from clonometer.plan.types import Plan, Target
 
@@ -16,8 +17,11 @@ class Scheduler(Protocol):
     def next_target(self, elapsed_s: float) -> int | None:
         """Name the target to start now, or None where measuring ends."""
 
-    def process_ended(self, target: int, seconds: float) -> None:
-        """Learn that a process of ``target`` has ended and how long it took."""
+    def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Learn that a process of ``target`` has ended, how long it took, and what it measured.
+
+        ``samples`` has the cell and the columns of each sound block, null as in docs/protocol.md.
+        """
 
     def drop(self, target: int) -> None:
         """Learn that ``target`` must not be tried again."""

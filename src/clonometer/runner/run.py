@@ -210,7 +210,7 @@ class _Session:
             except OutputError as error:
                 self._trouble = error
                 break
-            self._scheduler.process_ended(index, measured.seconds)
+            self._scheduler.process_ended(index, measured.seconds, _sound_samples(target, measured))
             if not self._ledger.note(index, measured):
                 self._scheduler.drop(index)
             self.progress.process_ended(target, number, measured.status, measured.reason)
@@ -319,3 +319,12 @@ class _Session:
 
     def _since_start_ns(self) -> int:
         return time.monotonic_ns() - self._began_ns
+
+
+def _sound_samples(target: Target, measured: Measured) -> list[tuple[str, Mapping[str, Any]]]:
+    cells = {cell.temperature: cell.text for cell in target.cells}
+    return [
+        (cells[block.temperature], block.columns)
+        for block in measured.blocks
+        if block.status == "ok" and block.temperature in cells
+    ]

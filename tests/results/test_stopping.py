@@ -1,0 +1,203 @@
+"""The scheduler against simulated targets: each with the cost of a process and the spread of process medians."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from clonometer.plan.types import Limits, Plan, Target
+from clonometer.results.precision import Precision
+from clonometer.results.stopping import TargetScheduler
+from clonometer.stats.quantiles import quantile_interval
+
+QUANTITIES = {"w": ["cost_ns"]}
+
+
+@dataclass
+class Machine:
+    """Measures nothing: target ``i`` takes ``costs_s[i]`` and gives a median that scatters by ``spreads[i]``."""
+
+    costs_s: Sequence[float]
+    spreads: Sequence[float]
+    processes: int = 12
+    seed: int = 1
+    order: list[int] = field(default_factory=list)
+    medians: dict[int, list[float]] = field(default_factory=dict)
+    elapsed_s: float = 0.0
+
+    def play(self, scheduler: TargetScheduler, drop: int | None = None) -> Counter[int]:
+        random = np.random.default_rng(self.seed)
+        limits = Limits(processes=self.processes)
+        scheduler.begin(Plan("test", "", 0.0, tuple(Target("w", {}, (), limits) for _ in self.costs_s)))
+        if drop is not None:
+            scheduler.drop(drop)
+        while (target := scheduler.next_target(self.elapsed_s)) is not None:
+            assert len(self.order) < 20_000, "the scheduler never ends"
+            value = 1e5 * float(np.exp(self.spreads[target] * random.normal()))
+            self.order.append(target)
+            self.medians.setdefault(target, []).append(value)
+            self.elapsed_s += self.costs_s[target]
+            scheduler.process_ended(target, self.costs_s[target], [("w", {"cost_ns": np.array([value])})])
+        return Counter(self.order)
+
+    def width(self, target: int) -> float:
+        return quantile_interval(self.medians[target]).relative_half_width or 0.0
+
+
+def make(budget_s: float, **options: float) -> TargetScheduler:
+    return TargetScheduler(1, budget_s, QUANTITIES, **options)
+
+
+def test_what_is_narrow_enough_ends_with_the_target_before_the_budget_is_spent() -> None:
+    machine, scheduler = Machine([0.1] * 4, [0.001] * 4), make(100.0)
+    assert machine.play(scheduler) == dict.fromkeys(range(4), 12)
+    assert [scheduler.stopped_by(target) for target in range(4)] == ["target"] * 4
+    assert machine.elapsed_s < 10
+
+
+def test_time_goes_where_intervals_are_still_wide() -> None:
+    machine, scheduler = Machine([0.1] * 4, [0.001, 0.001, 0.001, 0.06]), make(100.0)
+    counts = machine.play(scheduler)
+    assert [counts[target] for target in range(3)] == [12] * 3
+    assert counts[3] > 30
+    assert scheduler.stopped_by(3) == "target"
+    assert machine.width(3) <= 0.02
+
+
+def test_what_the_budget_ends_is_said() -> None:
+    machine, scheduler = Machine([0.1] * 3, [0.001, 0.5, 0.5]), make(20.0)
+    machine.play(scheduler)
+    assert [scheduler.stopped_by(target) for target in range(3)] == ["target", "budget", "budget"]
+    assert abs(machine.elapsed_s - 20.0) <= 0.1
+    assert machine.width(1) > 0.02
+
+
+def test_cheap_targets_get_many_processes_and_dear_ones_few() -> None:
+    """Of the same spread, as many as one over the root of the cost (Cochran 1977, 5.5)."""
+    machine = Machine([0.01, 0.16], [0.5, 0.5])
+    counts = machine.play(make(30.0))
+    assert counts[0] / counts[1] == pytest.approx(4, rel=0.25)
+    assert counts[1] > 12
+
+
+def test_of_the_same_cost_the_wider_gets_more() -> None:
+    counts = Machine([0.05, 0.05], [0.05, 0.1]).play(make(15.0, target_width=0.005))
+    assert counts[1] > 1.5 * counts[0]
+
+
+def test_one_hopeless_target_does_not_take_what_others_need() -> None:
+    machine, scheduler = Machine([0.05] * 5, [3.0, 0.05, 0.05, 0.05, 0.05]), make(40.0)
+    machine.play(scheduler)
+    assert [scheduler.stopped_by(target) for target in range(5)] == ["budget", *["target"] * 4]
+
+
+def test_every_target_gets_twelve_processes_where_time_allows() -> None:
+    counts = Machine([0.02, 0.1, 0.8], [1.0] * 3).play(make(15.0))
+    assert min(counts.values()) >= 12
+
+
+def test_where_time_does_not_allow_the_dear_ones_get_fewer() -> None:
+    machine = Machine([0.01, 0.1, 4.0], [0.1] * 3)
+    counts = machine.play(make(25.0))
+    assert counts[0] == counts[1] == 12
+    assert 2 <= counts[2] < 12
+    assert machine.elapsed_s <= 25.0
+
+
+def test_a_budget_that_is_too_small_still_gives_each_target_one_process() -> None:
+    machine, scheduler = Machine([1.0] * 4, [0.1] * 4), make(0.5)
+    assert machine.play(scheduler) == dict.fromkeys(range(4), 1)
+    assert [scheduler.stopped_by(target) for target in range(4)] == ["budget"] * 4
+
+
+@pytest.mark.parametrize(("stretch", "expected"), [(1.0, 6), (1.5, 9), (4.0, 12)])
+def test_a_budget_is_stretched_only_for_missing_processes(stretch: float, expected: int) -> None:
+    machine = Machine([0.5, 0.5], [3.0, 3.0])
+    counts = machine.play(make(6.0, stretch=stretch))
+    assert sorted(counts.values()) == pytest.approx([expected, expected], abs=1)
+    plenty = Machine([0.5, 0.5], [3.0, 3.0], processes=2)
+    plenty.play(make(6.0, stretch=stretch))
+    assert plenty.elapsed_s == pytest.approx(6.0, abs=0.5)
+
+
+def test_the_order_is_random_and_fixed_by_the_seed() -> None:
+    orders = []
+    for seed in (1, 1, 2):
+        machine = Machine([0.05] * 6, [0.3] * 6)
+        machine.play(TargetScheduler(seed, 10.0, QUANTITIES))
+        orders.append(machine.order)
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_targets_are_interleaved_all_along() -> None:
+    """A drift of the machine must not fall on one target: each has processes in every quarter of the run."""
+    machine = Machine([0.02, 0.05, 0.1], [0.4] * 3)
+    counts = machine.play(make(30.0))
+    size = len(machine.order)
+    for quarter in range(4):
+        own = Counter(machine.order[quarter * size // 4 : (quarter + 1) * size // 4])
+        for target in range(3):
+            assert own[target] > 0.1 * counts[target]
+
+
+def test_a_dropped_target_is_never_named_again() -> None:
+    machine, scheduler = Machine([0.1] * 3, [0.001] * 3), make(100.0)
+    assert set(machine.play(scheduler, drop=1)) == {0, 2}
+    assert scheduler.stopped_by(1) is None
+    nothing = make(10.0)
+    nothing.begin(Plan("test", "", 0.0, (Target("w", {}, (), Limits()),)))
+    nothing.drop(0)
+    assert nothing.next_target(0.0) is None
+
+
+def test_a_target_that_measures_nothing_is_ended_by_the_budget() -> None:
+    scheduler = TargetScheduler(1, 3.0, {})
+    machine = Machine([0.1], [0.1])
+    assert machine.play(scheduler) == {0: 12}
+    assert scheduler.stopped_by(0) == "budget"
+
+
+def test_remaining_time_falls_to_nothing() -> None:
+    scheduler = make(10.0)
+    scheduler.begin(Plan("test", "", 0.0, tuple(Target("w", {}, (), Limits(processes=3)) for _ in range(2))))
+    assert scheduler.remaining_s(0.0) is None
+    scheduler.process_ended(0, 0.5)
+    assert scheduler.remaining_s(0.5) == pytest.approx(5 * 0.5)
+    assert scheduler.remaining_s(9.9) == pytest.approx(0.1)
+
+
+def columns(**values: Sequence[int]) -> dict[str, np.ndarray]:
+    kinds = {name: np.int32 if name.startswith(("cpu", "errno")) else np.int64 for name in values}
+    return {name: np.array(list(own), kinds[name]) for name, own in values.items()}
+
+
+def test_precision_counts_good_samples_of_each_placement_apart() -> None:
+    """Two placements, each without any scatter; mixed, they would be as wide as can be."""
+    precision = Precision(["reaped_ns"])
+    null = int(np.iinfo(np.int64).min)
+    for _ in range(12):
+        block = columns(
+            reaped_ns=[1000, 1000, 5000, 5000, 9, null, -3],
+            cpu_before=[0] * 7,
+            cpu_child=[0, 0, 1, 1, 0, 0, 0],
+            errno=[0, 0, 0, 0, 11, 0, 0],
+        )
+        precision.add([("cell", block)])
+    assert (precision.widest(0.02) or 0.0) <= 0.02
+
+
+def test_precision_leaves_out_accidents_of_placement_and_what_the_clock_cannot_tell() -> None:
+    precision = Precision(["reaped_ns"])
+    for process in range(12):
+        child = 1 if process == 5 else 0
+        precision.add([("cell", columns(reaped_ns=[20 + process % 2], cpu_before=[0], cpu_child=[child], errno=[0]))])
+    assert precision.widest(0.02) == 0.02
+    assert Precision(["reaped_ns"]).widest(0.02) is None
+    few = Precision(["reaped_ns"])
+    for _ in range(5):
+        few.add([("cell", columns(reaped_ns=[100], errno=[0]))])
+    assert few.widest(0.02) == 1.0
