@@ -6,18 +6,21 @@
 #include <time.h>
 #include <unistd.h>
 static void *thread(void *argument) { return argument; }
-static void launch(int threads) {
+static void *leaver(void *argument) { pthread_exit(argument); }
+static void launch(void *(*start)(void *)) {
     pthread_t id;
-    pid_t pid = threads ? 0 : fork();
-    if (!threads && pid == 0) _exit(0);
-    if (threads) { pthread_create(&id, NULL, thread, NULL); pthread_join(id, NULL); } else waitpid(pid, NULL, 0);
+    pid_t pid = start ? 0 : fork();
+    if (!start && pid == 0) _exit(0);
+    if (start) { pthread_create(&id, NULL, start, NULL); pthread_join(id, NULL); } else waitpid(pid, NULL, 0);
 }
 int main(int argc, char **argv) {
     struct timespec a, b;
-    int threads = argc > 1 && argv[1][0] == 't', count = argc > 2 ? atoi(argv[2]) : 10000;
-    for (int i = 0; i < 20; i++) launch(threads);
+    char kind = argc > 1 ? argv[1][0] : 'p'; /* p: process, t: thread that returns, x: thread that calls pthread_exit */
+    void *(*start)(void *) = kind == 't' ? thread : kind == 'x' ? leaver : NULL;
+    int count = argc > 2 ? atoi(argv[2]) : 10000;
+    for (int i = 0; i < 20; i++) launch(start);
     clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < count; i++) launch(threads);
+    for (int i = 0; i < count; i++) launch(start);
     clock_gettime(CLOCK_MONOTONIC, &b);
     printf("%.1f\n", ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / count);
 }

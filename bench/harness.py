@@ -81,9 +81,15 @@ def compile_c(source: Path, output: Path, *flags: str) -> Path:
 
 
 def interleaved_ratio(
-    name: str, a: Callable[[], float], b: Callable[[], float], limit: float | None, note: str = ""
+    name: str,
+    a: Callable[[], float],
+    b: Callable[[], float],
+    limit: float | None,
+    note: str = "",
+    *,
+    most_pairs: int = MOST_PAIRS,
 ) -> Line:
-    """Ratio a/b over pairs measured in turn, A B then B A, until the interval's half-width is 0.5%.
+    """Ratio a/b over pairs measured in turn, A B then B A, until the interval's half-width is 0.5% or pairs run out.
 
     The figure is the median of the pairs' ratios with its order-statistic interval: neighbours in time share the
     machine's state, so their ratio does not.
@@ -100,7 +106,7 @@ def interleaved_ratio(
         if len(ratios) < FEWEST_PAIRS or len(ratios) % 5:
             continue
         estimate = quantile_interval(ratios, 0.5)
-        if (estimate.high - estimate.low) / 2 <= HALF_WIDTH * estimate.value or len(ratios) >= MOST_PAIRS:
+        if (estimate.high - estimate.low) / 2 <= HALF_WIDTH * estimate.value or len(ratios) >= most_pairs:
             return Line(name, estimate.value, estimate.low, estimate.high, limit, note=f"{len(ratios)} pairs {note}")
 
 

@@ -12,6 +12,7 @@ from bench.harness import Line, ask_probe, clock, compile_c, interleaved_ratio, 
 from clonometer.stats.quantiles import quantile_interval
 
 LAUNCHES = {"fork": 1000, "pthread": 4000}
+WORDS = {"fork": "p", "pthread": "t"}
 LIMITS = {
     ("fork", "parent"): 1.02,
     ("fork", "all"): 1.05,
@@ -20,10 +21,9 @@ LIMITS = {
 }
 
 
-def bare(program: Path, kind: str, cpu: int) -> float:
-    """Nanoseconds a launch of the bare loop, pinned."""
-    word = "t" if kind == "pthread" else "p"
-    command = ["taskset", "-c", str(cpu), str(program), word, str(LAUNCHES[kind])]
+def bare(program: Path, word: str, launches: int, cpu: int) -> float:
+    """Nanoseconds a launch of the bare loop, pinned; ``word`` is what it launches (bare_loop.c)."""
+    command = ["taskset", "-c", str(cpu), str(program), word, str(launches)]
     return float(subprocess.check_output(command))
 
 
@@ -46,7 +46,7 @@ def run() -> Iterator[Line]:
                 interleaved_ratio(
                     f"overhead.{kind}.stages={stages}",
                     lambda k=kind, s=stages: probe(k, s, cpu, clock_words),
-                    lambda k=kind: bare(program, k, cpu),
+                    lambda k=kind: bare(program, WORDS[k], LAUNCHES[k], cpu),
                     limit,
                     "probe / bare loop",
                 )
