@@ -245,6 +245,8 @@ def _array(chunked: Any) -> NDArray[Any]:
     import numpy as np
     import pyarrow as pa  # noqa: TID251 -- this is runfile
 
+    if chunked.null_count == 0:
+        return np.asarray(chunked.to_numpy())
     smallest = {"int32": -(2**31), "int64": -(2**63), "double": float("nan")}
     null = pa.scalar(smallest[str(chunked.type)], chunked.type)
     return np.asarray(chunked.fill_null(null).to_numpy())
