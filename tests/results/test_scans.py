@@ -51,6 +51,13 @@ def test_no_effect_is_said_as_such(scanned: Any) -> None:
     assert finding.numbers["verdict"] == "same"
 
 
+def test_a_stage_that_does_not_grow_is_said_to_have_nothing(builder: Any) -> None:
+    for count in (0, 1000, 10_000):
+        builder.cell("launch.fork", {**FORK, "reaped_ns": 90_000 + 100 * count}, vmas=count)
+    sentence = _findings(builder.run)["scan.vmas.fork"].sentence
+    assert " ns to fork until reaped and nothing seen until the call returns" in sentence
+
+
 def test_a_curve_is_no_slope(builder: Any) -> None:
     for number in (1, 2, 3, 5, 10, 20):
         builder.cell("launch.fork", _plus(FORK, 2_000_000 / number**2), "cold", launch_number=number)

@@ -87,12 +87,19 @@ def _memory_text(
             f"memory in the parent{of_kind} is not seen to change {name}: at {last} it takes {growth.text} times "
             f"as long {reaped} as at {first}, {words}"
         )
-    slopes = listed([f"{_per_gib(entry)} {until(entry['stage'])}" for entry in entries])
+    slopes = listed(
+        [f"{_per_gib(entry) if _grows(entry) else 'nothing seen'} {until(entry['stage'])}" for entry in entries]
+    )
     return (
         f"each GiB {'' if of_kind else 'written '}in the parent{of_kind} adds to {name} {slopes}, "
         f"{_per_page(entries[0], changes)} {reaped}; "
         f"at {last} it takes {growth.text} times as long {reaped} as at {first}, {words}"
     )
+
+
+def _grows(entry: dict[str, Any]) -> bool:
+    low, high = entry["slope_ns_per_page_interval"]
+    return bool(low > 0 or high < 0)
 
 
 def _per_page(entry: dict[str, Any], changes: Changes) -> str:

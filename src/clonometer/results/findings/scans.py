@@ -106,12 +106,14 @@ def _texts(
             each = format_duration_interval(average.value, average.low, average.high)
             few += f", on average {each} for each {axis_thing(scan.axis)}"
         return f"{few}; no straight line lies between ({growth.text} times as long)", few
-    slopes = [
-        f"{format_duration_interval(entry['slope_ns'], *entry['slope_ns_interval'])} {_to(name, entry, entries)}"
-        for entry in entries
-    ]
+    slopes = [f"{_slope(entry)} {_to(name, entry, entries)}" for entry in entries]
     verb = f"each {axis_thing(scan.axis)} adds"
     return f"{verb} {listed(slopes)}{tail}; {ratio.removesuffix(tail)}", f"{verb} {slopes[0]}{tail}"
+
+
+def _slope(entry: dict[str, Any]) -> str:
+    low, high = entry["slope_ns_interval"]
+    return "nothing seen" if low <= 0 <= high else format_duration_interval(entry["slope_ns"], low, high)
 
 
 def _to(name: str, entry: dict[str, Any], entries: list[dict[str, Any]]) -> str:
