@@ -15,6 +15,7 @@ _MODULES = {
     "report": "report",
     "compare": "compare",
     "check": "check",
+    "noise": "noise",
     "export": "export",
     "plot": "plot",
     "list": "listing",

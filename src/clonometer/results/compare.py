@@ -275,19 +275,17 @@ def _two_sided(match: Match) -> float:
     return min(1.0, 2 * float(min(larger[0], smaller[0])))
 
 
-def no_ratio(match: Match) -> str | None:
-    """Say why two rows have no ratio; None where they have one."""
-    for row in (match.base, match.other):
-        values = row.processes.values
-        if values.min() <= 0 or any(part.min() <= 0 for part in row.processes.blocks or ()):
-            return "there is no ratio to a median of zero or below"
-    return None
+def no_ratio_of(processes: Processes) -> str | None:
+    """Say why a row has no ratio to another; None where it may have one."""
+    lowest = min([processes.values.min(), *(part.min() for part in processes.blocks or ())])
+    return "there is no ratio to a median of zero or below" if lowest <= 0 else None
 
 
 def draft_row(match: Match) -> ComparedRow:
     """Compare one match by itself: ratio and interval, or the reason why there is none; without a test."""
     base, other = match.base.estimate, match.other.estimate
-    row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, no_ratio(match))
+    reason = no_ratio_of(match.base.processes) or no_ratio_of(match.other.processes)
+    row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, reason)
     if row.reason is not None:
         return row
     sides = [match.other.processes, match.base.processes]

@@ -1,0 +1,110 @@
+"""A slow-down of 10% that was put in is found: real checks against a run whose children spin before they exit.
+
+Takes `REPETITIONS` baselines and as many slowed runs of the quick plan: about 7 minutes for 20. `BENCH_REPETITIONS=3`
+tries it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from bench.harness import Line, say
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.types import Catalogue, Plan
+from clonometer.results.check import check_runs
+from clonometer.results.checked import REGRESSED, CheckedRow
+from clonometer.results.compare import Side, read_side
+from clonometer.results.stopping import TargetScheduler, timed_quantities
+from clonometer.runfile import open_run
+from clonometer.runner.drivers import Drivers, find_drivers
+from clonometer.runner.run import run as measure
+
+REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "20"))
+SLOW_DOWN = 0.10
+DETECTABLE = 0.10
+MOST_MISSED = 0.05
+LEAST_CELLS = 0.5
+SPIN = "child_spin_ns"
+
+
+def drivers_and_plan() -> tuple[Drivers, Catalogue, Plan]:
+    drivers = find_drivers()
+    catalogue = read_catalogue(drivers.descriptions)
+    return drivers, catalogue, load_plan("quick", catalogue)
+
+
+def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed: int) -> Side:
+    """One run of a plan, as `clonometer run` makes it."""
+    scheduler = TargetScheduler(
+        seed, plan.budget_seconds, timed_quantities(catalogue), target_width=plan.target_width, stretch=1.5
+    )
+    measure(plan, catalogue, drivers, out=out, seed=seed, scheduler=scheduler, force=True)
+    with open_run(out) as found:
+        return read_side(found, out.stem)
+
+
+def reaped_ns(side: Side) -> dict[str, float]:
+    """The median of `reaped` of every cell; where tasks ran in two places, of the place with more samples."""
+    found: dict[str, float] = {}
+    for cell, rows in side.rows.items():
+        own = [one.estimate for one in rows.values() if one.estimate.stage == "reaped"]
+        if own:
+            found[cell] = max(own, key=lambda one: one.n_samples).median_ns or 0.0
+    return found
+
+
+def slowed(plan: Plan, baseline: Side) -> Plan:
+    """The plan with a child that spins a tenth of what its own warm launch took."""
+    times = reaped_ns(baseline)
+    targets = []
+    for target in plan.targets:
+        warm = [times[cell.text] for cell in target.cells if cell.temperature == "warm" and cell.text in times]
+        spins = SPIN in target.condition and bool(warm)
+        options = {**target.options, SPIN: round(SLOW_DOWN * warm[0])} if spins else target.options
+        targets.append(replace(target, options=options))
+    return replace(plan, targets=tuple(targets))
+
+
+def judged(rows: list[CheckedRow]) -> list[CheckedRow]:
+    """The rows that the slow-down was put into and that say they detect it: `reaped` of warm launches."""
+    return [
+        row
+        for row in rows
+        if SPIN in row.compared.base.condition
+        and row.compared.base.stage == "reaped"
+        and row.compared.base.temperature == "warm"
+        and row.detectable is not None
+        and row.detectable <= DETECTABLE
+    ]
+
+
+def run() -> Iterator[Line]:
+    drivers, catalogue, plan = drivers_and_plan()
+    found = missed = 0
+    seen = rows = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for repetition in range(REPETITIONS):
+            base = measured(plan, catalogue, drivers, Path(folder) / "base.parquet", 2 * repetition)
+            slow = measured(slowed(plan, base), catalogue, drivers, Path(folder) / "slow.parquet", 2 * repetition + 1)
+            checked = check_runs(base, slow)
+            own = judged(list(checked.rows))
+            missed += sum(row.verdict != REGRESSED for row in own)
+            found += len(own)
+            tested = [row for row in checked.rows if row.compared.p_value is not None]
+            seen += sum(row.detectable is not None and row.detectable <= DETECTABLE for row in tested)
+            rows += len(tested)
+            print(
+                f"  {repetition + 1}: {checked.verdict}; {len(own)} warm cells detect 10%, "
+                f"{sum(row.verdict == REGRESSED for row in own)} of them alarm"
+            )
+    share = missed / found if found else 1.0
+    note = f"{missed} of {found} slow-downs of 10% in cells that detect it"
+    yield say(Line("regression.missed", share, share, share, MOST_MISSED, "share", note))
+    blind = 1 - seen / rows if rows else 1.0
+    note = f"of {rows} rows of the quick plan whose detectable change is above 10%"
+    yield say(Line("regression.blind", blind, blind, blind, LEAST_CELLS, "share", note))

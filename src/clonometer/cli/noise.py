@@ -1,0 +1,146 @@
+"""``clonometer noise``: this machine against itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.compare import open_side
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.examples import examples
+from clonometer.cli.shares import SHARE
+
+if TYPE_CHECKING:
+    from clonometer.plan.types import Plan
+    from clonometer.results.compare import Side
+    from clonometer.results.noise_types import Noise
+
+EXIT_INTERRUPTED = 130
+#: Both halves of a round get what one ordinary run gets.
+HALVES = 2
+
+_EXAMPLES = examples(
+    "clonometer noise                       about a minute",
+    "clonometer noise --rounds 20           closer on the rate of false alarms",
+    "clonometer noise --plan default --rounds 1",
+    "clonometer noise --json | jq '.rows[] | [.cell, .stage, .detectable_change]'",
+)
+
+
+@click.command(name="noise", epilog=_EXAMPLES)
+@click.option("--plan", metavar="NAME|FILE", default="quick", show_default=True, help="What to measure.")
+@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+@click.option(
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How often; each takes twice the plan's time.",
+)
+@click.option(
+    "--max-regression",
+    metavar="SHARE",
+    type=SHARE,
+    default="5%",
+    show_default=True,
+    help="As in 'clonometer check'.",
+)
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order of measuring.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--wide", is_flag=True, help="Show every stage.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    plan: str,
+    globs: tuple[str, ...],
+    rounds: int,
+    max_regression: float,
+    seed: int | None,
+    as_json: bool,
+    wide: bool,
+) -> None:
+    """Measure the noise of this machine: a plan against itself.
+
+    Prints the smallest slow-down that 'clonometer check' would find in each cell, and how often it alarmed where
+    nothing changed. Writes no file.
+    """
+    from clonometer.cli.measuring import draw_seed
+    from clonometer.results.noise import measure_noise
+
+    first_seed = draw_seed() if seed is None else seed
+    sides, name, status = _measure(plan, globs, rounds, first_seed)
+    if not sides:
+        click.echo("clonometer: interrupted before one round was measured", err=True)
+        ctx.exit(EXIT_INTERRUPTED)
+    _print(measure_noise(sides, name, max_regression=max_regression), as_json=as_json, wide=wide)
+    ctx.exit(status)
+
+
+def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Side], str, int]:
+    """Measure the rounds; give what each brings, the plan's name and the exit status."""
+    from clonometer.cli.measuring import find_catalogue, measure_plan
+    from clonometer.plan.adhoc import apply_only
+    from clonometer.plan.planfile import load_plan
+    from clonometer.results.stopping import TargetScheduler, timed_quantities
+
+    drivers, catalogue = find_catalogue()
+    plan = apply_only(load_plan(plan_name, catalogue), globs)
+    doubled = _doubled(plan)
+    sides: list[Side] = []
+    status = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(rounds):
+            scheduler = TargetScheduler(
+                seed + number, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
+            )
+            outcome = measure_plan(
+                doubled,
+                catalogue,
+                drivers,
+                out=Path(folder) / f"round-{number}.parquet",
+                seed=seed + number,
+                scheduler=scheduler,
+                command=["clonometer", "noise", "--plan", plan_name],
+            )
+            if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
+                return sides, plan.name, EXIT_INTERRUPTED
+            status = max(status, outcome.exit_status)
+            sides.append(open_side(outcome.path))
+    return sides, plan.name, status
+
+
+def _doubled(plan: Plan) -> Plan:
+    targets = tuple(
+        replace(target, limits=replace(target.limits, processes=HALVES * target.limits.processes))
+        for target in plan.targets
+    )
+    # Of both halves together an interval is narrower by the root of two, where each is as narrow as was wanted.
+    return replace(
+        plan,
+        budget_seconds=HALVES * plan.budget_seconds,
+        target_width=plan.target_width / HALVES**0.5,
+        targets=targets,
+    )
+
+
+def _print(noise: Noise, *, as_json: bool, wide: bool) -> None:
+    if as_json:
+        from clonometer.results.noise_json import noise_to_json
+
+        click.echo(json.dumps(noise_to_json(noise), indent=2, allow_nan=False))
+        return
+    from clonometer.views.terminal.noise import render_noise
+
+    colour = wants_colour(sys.stdout)
+    text = render_noise(
+        noise, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ…")
+    )
+    click.echo(text, nl=False, color=colour)

@@ -1,0 +1,121 @@
+"""A machine's noise on a terminal: a row a stage, then the false alarms. Returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
+from clonometer.units import format_share, table_unit
+from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
+from clonometer.views.rows import figure
+from clonometer.views.terminal.tables import GAP, align
+from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+
+LEAST_WIDTH = 60
+_LABEL_LEAST = 12
+_LABEL_MOST = 44
+#: Columns that go first where the terminal is too narrow.
+_DROPPABLE = ("median", "between")
+
+
+def render_noise(
+    noise: Noise, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
+) -> str:
+    """Write a machine's noise as text.
+
+    Parameters
+    ----------
+    noise
+        What `clonometer.results.noise` found.
+    width
+        Columns of the terminal; fewer than 60 are taken as 60.
+    wide
+        Every row; by default the last stage of each launch, which contains the others, and what is no launch.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    width = max(width, LEAST_WIDTH)
+    shown = [row for row in noise.rows if wide or row.estimate.stage in ("reaped", None)] or list(noise.rows)
+    drawn = [*_table(shown, width, colour), ""] if shown else []
+    if len(shown) < len(noise.rows):
+        drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
+    change = 2 * noise.max_regression
+    seen = noise.count_detectable(change)
+    drawn += wrap(
+        f"One check of {noise.plan} would find a slow-down of {format_share(change)} in {seen} of {len(noise.rows)} "
+        "rows, in 95% of cases.",
+        width,
+    )
+    drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", noise.error_rate), width)
+    if noise.in_a_row is not None:
+        drawn += wrap(_alarms(noise.in_a_row, "A against A of the round before", noise.error_rate), width)
+    text = "\n".join(drawn) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def _alarms(one: AgainstItself, what: str, error_rate: float) -> str:
+    rows = f": {', '.join(one.rows)}" if one.rows else ""
+    noun = "check" if one.checks == 1 else "checks"
+    return (
+        f"{what}: {one.alarms} of {one.checks} {noun} alarmed falsely (a rate of {format_share(one.rate_low)} to "
+        f"{format_share(one.rate_high)}; designed: at most {format_share(error_rate)}){rows}."
+    )
+
+
+def _table(rows: Sequence[NoiseRow], width: int, colour: bool) -> list[str]:
+    columns = _columns(rows)
+    for name in _DROPPABLE:
+        if _width(columns) > width:
+            del columns[name]
+    over = _width(columns) - width
+    if over > 0:
+        labels = columns["label"]
+        room = max(len(labels[0]) - over, _LABEL_LEAST)
+        columns["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in labels]
+    drawn = [elide(GAP.join(cells).rstrip(), width) for cells in zip(*columns.values(), strict=True)]
+    return [paint(drawn[0], "bold", colour), *drawn[1:]]
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    return sum(len(column[0]) + len(GAP) for column in columns.values()) - len(GAP)
+
+
+def _columns(rows: Sequence[NoiseRow]) -> dict[str, list[str]]:
+    def words(head: str, texts: Sequence[str]) -> list[str]:
+        wide = max(map(len, (head, *texts)))
+        return [f"{text:<{wide}}" for text in (head, *texts)]
+
+    def numbers(head: str, texts: Sequence[str]) -> list[str]:
+        return align(["", *texts], [head, *[""] * len(texts)])
+
+    estimates = [row.estimate for row in rows]
+    labels = [
+        ", ".join(
+            (
+                mechanism_name(one.workload),
+                *condition_phrases(one.cell, one.condition, one.placement),
+                *([one.temperature] if one.temperature else []),
+            )
+        )
+        for one in estimates
+    ]
+    labels = [elide(clean(label), _LABEL_MOST) for label in labels]
+    unit = table_unit([one.median_ns for one in estimates])
+    return {
+        "label": words("", [label if not at or labels[at - 1] != label else "" for at, label in enumerate(labels)]),
+        "stage": words("until", [stage_name(one.stage, one.quantity) for one in estimates]),
+        "median": numbers(f"median, {unit}", [figure(one, unit).median for one in estimates]),
+        "processes": numbers("processes", [str(one.n_processes) for one in estimates]),
+        "spread": numbers("spread", [format_share(row.spread) for row in rows]),
+        "between": numbers("between rounds", [_share(row.between) for row in rows]),
+        "detectable": numbers("detectable", [_share(row.detectable) for row in rows]),
+    }
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else format_share(share)
