@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from clonometer.stats.multiplicity import holm, can_reject
+from clonometer.stats.multiplicity import can_reject, holm
 
 
 def test_it_is_holms_procedure() -> None:
