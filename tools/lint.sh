@@ -30,6 +30,6 @@ check "house rules" "$bin/python" tools/house_rules.py
 tool clang-format && check clang-format clang-format --dry-run --Werror $c_files
 if tool clang-tidy; then
     cmake -G Ninja -S . -B build/core-test -DCLONOMETER_CORE_TESTS=ON -DCMAKE_MAKE_PROGRAM="$PWD/$bin/ninja" >/dev/null 2>&1
-    check clang-tidy sh -c 'git ls-files "core/src/*.c" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/core-test'
+    check clang-tidy sh -c 'git ls-files "core/src/*.c" "drivers/*.cpp" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/core-test'
 fi
 exit $worst
