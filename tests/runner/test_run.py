@@ -128,7 +128,7 @@ def test_what_the_machine_cannot_do_is_skipped_once_with_the_numbers(fake_run: F
     ("workload", "settings", "reason"),
     [
         ("launch.absent", (), "needs Linux 9.9, this is 6.1"),
-        ("launch.fork", ("page_kind=hugetlb",), "page_kind=hugetlb: 0 huge pages are reserved"),
+        ("launch.fork", ("page_kind=hugetlb", "parent_bytes=2MiB"), "page_kind=hugetlb: 0 huge pages are reserved"),
         (
             "launch.fork",
             ("linkage=dynamic_now",),
