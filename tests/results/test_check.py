@@ -85,6 +85,23 @@ def test_too_few_processes_cannot_tell(make_builder: Build, processes: int) -> N
     assert checked.reasons == ("only 0 of 9 rows have processes enough for an alarm: measure longer",)
 
 
+def test_a_disturbed_machine_does_not_alarm(make_builder: Build) -> None:
+    """Processes that others pushed aside are no sample of what changed."""
+    base = make(make_builder, 1)
+    disturbed = make(make_builder, 2, reaped=1.1, facts={"involuntary_switches": 1000})
+    for checked in (
+        check_runs(base, disturbed),
+        check_again(check_runs(base, make(make_builder, 2, reaped=1.1)), base, disturbed),
+    ):
+        assert (checked.verdict, slower(checked).verdict) == ("cannot tell", "suspect")
+        assert (
+            "the machine was disturbed (run: in 108 of 108 blocks other work took the CPU away)" in checked.reasons[0]
+        )
+    # Measured again on a quiet machine, it alarms.
+    again = check_again(check_runs(base, disturbed), base, make(make_builder, 3, reaped=1.1))
+    assert again.verdict == "confirmed"
+
+
 def test_a_cell_that_failed_in_the_run_is_not_passed_over(make_builder: Build) -> None:
     run = make(make_builder, 2, size=2)
     lost = "launch.vfork[temperature=warm]"

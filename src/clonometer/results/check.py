@@ -18,16 +18,20 @@ from clonometer.results.checked import (
     Checked,
     CheckedRow,
 )
-from clonometer.results.compare import Match, Side, draft_row, match_runs, resolution_share, seed_of
+from clonometer.results.compare import Match, Side, draft_row, inflation_of, match_runs, resolution_share, seed_of
 from clonometer.results.compared import ComparedRow, LeftOut
 from clonometer.results.differences import differences
 from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms, detectable_change
+from clonometer.results.warnings import run_warnings
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.stats.serial import inflated_p
 from clonometer.units import format_share
 
 #: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell.
 BLIND_FACTOR = 2.0
+#: Warnings of a run (docs/methods.md) under which nothing is sure enough for an alarm.
+DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 
 
 def check_runs(
@@ -60,20 +64,21 @@ def check_runs(
             f"nothing to check: {run.name} has no cell in common with {base.name}",
             next((f"{one.cell}: {one.reason}" for one in left_out), None),
         )
-    rows, tests = _judged(matches, max_regression, error_rate, None)
+    inflation = inflation_of(matches)
+    rows, tests = _judged(matches, inflation, max_regression, error_rate)
     checked = Checked(
         baseline=base.name,
         run=run.name,
         verdict=NONE,
         reasons=(),
-        rows=tuple(_with_detectable(rows, matches, tests, max_regression, error_rate)),
+        rows=tuple(_with_detectable(rows, matches, tests, inflation, (max_regression, error_rate))),
         left_out=tuple(left_out),
         differences=differences(base.metadata, run.metadata),
         max_regression=max_regression,
         error_rate=error_rate,
         n_tests=tests,
     )
-    return _concluded(checked, _lost(run.metadata, left_out))
+    return _concluded(checked, _lost(run.metadata, left_out), _disturbances(base, run))
 
 
 def check_again(checked: Checked, base: Side, again: Side) -> Checked:
@@ -96,7 +101,8 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
     own = {_key(match.base.estimate): match for match in matches}
     flagged = [row for row in checked.flagged if _key(row.compared.base) in own]
     chosen = [own[_key(row.compared.base)] for row in flagged]
-    judged, _ = _judged(chosen, checked.max_regression, checked.error_rate, checked.n_tests)
+    # All rows that were measured again tell of its drift, not only those in doubt.
+    judged, _ = _judged(chosen, inflation_of(matches), checked.max_regression, checked.error_rate, checked.n_tests)
     new = {_key(row.compared.base): row for row in judged}
     rows: list[CheckedRow] = []
     lost: list[str] = []
@@ -109,7 +115,8 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
                 lost.append(f"{row.compared.other.cell} could not be measured again")
                 row = replace(row, verdict=SUSPECT)  # noqa: PLW2901 -- no alarm without a confirmation
             rows.append(row)
-    return _concluded(replace(checked, rows=tuple(rows), rerun=True), [*checked.reasons_lost, *dict.fromkeys(lost)])
+    checked = replace(checked, rows=tuple(rows), rerun=True)
+    return _concluded(checked, [*checked.reasons_lost, *dict.fromkeys(lost)], _disturbances(base, again))
 
 
 def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
@@ -125,16 +132,19 @@ def _key(estimate: Any) -> tuple[str, str, str | None]:
 
 
 def _judged(
-    matches: Sequence[Match], max_regression: float, error_rate: float, tests: int | None
+    matches: Sequence[Match], inflation: float, max_regression: float, error_rate: float, tests: int | None = None
 ) -> tuple[list[CheckedRow], int]:
     """Judge rows as one family, or as part of a family of ``tests``; also give the size of the family."""
     drafts = [draft_row(match) for match in matches]
     ratios = [place for place, row in enumerate(drafts) if row.low is not None]
-    least = [least_p(drafts[place].base.n_processes, drafts[place].other.n_processes) for place in ratios]
+    least = [
+        inflated_p(least_p(drafts[place].base.n_processes, drafts[place].other.n_processes), inflation)
+        for place in ratios
+    ]
     able = can_reject(least, error_rate) if tests is None else [one * tests <= error_rate for one in least]
     tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
     family = len(tested) if tests is None else max(tests, len(tested))
-    p_values = [_p_slower(matches[place]) for place in tested]
+    p_values = [_p_slower(matches[place], inflation) for place in tested]
     rule = alarms(
         p_values,
         [drafts[place].ratio or 0.0 for place in tested],
@@ -155,9 +165,9 @@ def _judged(
     return rows, family
 
 
-def _p_slower(match: Match) -> float:
+def _p_slower(match: Match, inflation: float) -> float:
     larger, _ = rank_sum_p(match.other.processes.values, match.base.processes.values)
-    return float(larger[0])
+    return inflated_p(float(larger[0]), inflation)
 
 
 def _untested(row: ComparedRow, max_regression: float) -> str:
@@ -176,7 +186,7 @@ def _verdict(row: ComparedRow, alarm: bool, max_regression: float) -> str:
 
 
 def _with_detectable(
-    rows: Sequence[CheckedRow], matches: Sequence[Match], tests: int, max_regression: float, error_rate: float
+    rows: Sequence[CheckedRow], matches: Sequence[Match], tests: int, inflation: float, rule: tuple[float, float]
 ) -> list[CheckedRow]:
     found = []
     for row, match in zip(rows, matches, strict=True):
@@ -189,8 +199,9 @@ def _with_detectable(
             (base.size, match.other.processes.values.size),
             tests=tests,
             seed=seed_of(row.compared.base, row.compared.other),
-            max_regression=max_regression,
-            error_rate=error_rate,
+            max_regression=rule[0],
+            error_rate=rule[1],
+            inflation=inflation,
         )
         found.append(replace(row, detectable=change))
     return found
@@ -206,14 +217,30 @@ def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]
     ]
 
 
-def _concluded(checked: Checked, lost: Sequence[str]) -> Checked:
+def _disturbances(*sides: Side) -> list[str]:
+    """Say in which runs others used the CPUs: processes are then no sample of an undisturbed machine."""
+    return [
+        f"{side.name}: {warning.sentence}"
+        for side in sides
+        for warning in run_warnings((), side.metadata)
+        if warning.id in DISTURBED
+    ]
+
+
+def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str]) -> Checked:
     """Draw the conclusion from the rows."""
-    if checked.count(REGRESSED):
+    alarmed = checked.count(REGRESSED)
+    if alarmed and disturbances:
+        rows = [replace(row, verdict=SUSPECT) if row.verdict == REGRESSED else row for row in checked.rows]
+        checked = replace(checked, rows=tuple(rows))
+    elif alarmed:
         return replace(checked, verdict=CONFIRMED, reasons=(), reasons_lost=tuple(lost))
     reasons = list(lost)
     suspects = checked.count(SUSPECT)
     if suspects:
         more = "measured again, they still are" if checked.rerun else "--rerun measures them again"
+        if alarmed and disturbances:
+            more = f"the machine was disturbed ({'; '.join(disturbances)})"
         reasons.append(f"{suspects} {'rows look' if suspects != 1 else 'row looks'} slower, not surely enough: {more}")
     tested = sum(row.compared.p_value is not None for row in checked.rows)
     change = BLIND_FACTOR * checked.max_regression

@@ -28,6 +28,7 @@ from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.stats.serial import inflated_p, serial_inflation
 from clonometer.units import format_share
 
 MINIMUM_EFFECT = 0.02
@@ -255,24 +256,35 @@ def judge(matches: Sequence[Match], minimum_effect: float, error_rate: float) ->
     drafts = [draft_row(match) for match in matches]
     ratios = [place for place, row in enumerate(drafts) if row.low is not None]
     # Which rows have enough processes depends on no outcome, so that leaving the others out is no choice of data.
-    able = can_reject([_least_p(drafts[place]) for place in ratios], error_rate)
+    inflation = inflation_of(matches)
+    able = can_reject([_two_sided_least_p(drafts[place], inflation) for place in ratios], error_rate)
     tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
     for place in ratios:
         if place not in tested:
             drafts[place] = replace(drafts[place], reason=f"too few processes for a verdict among {len(ratios)} rows")
-    p_values = [_two_sided(matches[place]) for place in tested]
+    p_values = [_two_sided(matches[place], inflation) for place in tested]
     for place, p, adjusted in zip(tested, p_values, holm(p_values).tolist(), strict=True):
         drafts[place] = replace(drafts[place], p_value=p, p_adjusted=adjusted)
     return [_with_verdict(row, minimum_effect, error_rate) for row in drafts]
 
 
-def _least_p(row: ComparedRow) -> float:
-    return 2 * least_p(row.base.n_processes, row.other.n_processes)
+def inflation_of(matches: Sequence[Match]) -> float:
+    """How many times as uncertain rows are as independent processes were, from how alike neighbours in time are.
+
+    Two groups of one run were measured in turn: what drifts falls on both alike, and nothing need be corrected.
+    """
+    # Stages of one launch rise and fall together: one row of a cell says all that the cell knows.
+    cells = {match.base.estimate.cell: match for match in matches if not match.same_run}
+    return serial_inflation([side.processes.values for match in cells.values() for side in (match.base, match.other)])
 
 
-def _two_sided(match: Match) -> float:
+def _two_sided_least_p(row: ComparedRow, inflation: float) -> float:
+    return min(1.0, 2 * inflated_p(least_p(row.base.n_processes, row.other.n_processes), inflation))
+
+
+def _two_sided(match: Match, inflation: float) -> float:
     larger, smaller = rank_sum_p(match.other.processes.values, match.base.processes.values)
-    return min(1.0, 2 * float(min(larger[0], smaller[0])))
+    return min(1.0, 2 * inflated_p(float(min(larger[0], smaller[0])), inflation))
 
 
 def no_ratio_of(processes: Processes) -> str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clonometer.stats.multiplicity import holm
 from clonometer.stats.rank_sum import rank_sum_p
+from clonometer.stats.serial import deflated_p
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,8 @@ ERROR_RATE = 0.01
 SUSPECT_RATE = 0.10
 #: How surely a change is found that is called detectable.
 POWER = 0.95
+#: The standard error of a median is that of a mean times this, for normal values.
+MEDIAN_ERROR = 1.2533
 _SIMULATED = 1000
 _STEPS = 7
 _MOST_CHANGE = 4.0
@@ -68,6 +71,7 @@ def detectable_change(
     max_regression: float = MAX_REGRESSION,
     error_rate: float = ERROR_RATE,
     shifts: ArrayLike = (0.0,),
+    inflation: float = 1.0,
 ) -> float | None:
     """Find the smallest slow-down of one row that a check alarms for in 95% of cases.
 
@@ -85,6 +89,8 @@ def detectable_change(
         As in `alarms`.
     shifts
         Logarithms of how far whole runs were apart from each other; two are drawn for each simulated check.
+    inflation
+        How many times as uncertain a run's median is as that of independent processes (`serial_inflation`).
 
     Returns
     -------
@@ -105,11 +111,16 @@ def detectable_change(
     centre = float(np.median(logs))
     residuals = (logs - centre) * (size / (size - 1)) ** 0.5
     generator = np.random.default_rng(seed)
+    common = MEDIAN_ERROR * float(np.std(residuals)) * (inflation - 1) ** 0.5
+    # The rule is the check's own, seen from the other side: p-values as they come, against a stricter rate.
+    stricter = deflated_p(error_rate / tests, inflation) * tests
 
     def draw(count: int) -> Floats:
         drawn = residuals[generator.integers(0, size, (_SIMULATED, count))]
         apart = np.asarray(shifts, dtype=np.float64)
         drawn = drawn + apart[generator.integers(0, apart.size, (_SIMULATED, 1))]
+        # What processes that are alike have in common moves all of a side.
+        drawn = drawn + generator.normal(0, common / count**0.5, (_SIMULATED, 1))
         # Values drawn twice are no ties: real processes hardly ever have the same median.
         return np.asarray(drawn + generator.normal(0, 1e-9, drawn.shape), dtype=np.float64)
 
@@ -119,9 +130,7 @@ def detectable_change(
         slower = other + np.log1p(change)
         larger, _ = rank_sum_p(slower, base)
         ratios = np.exp(np.median(slower, axis=1) - np.median(base, axis=1))
-        rule = alarms(
-            larger[:, None], ratios[:, None], max_regression=max_regression, error_rate=error_rate, tests=tests
-        )
+        rule = alarms(larger[:, None], ratios[:, None], max_regression=max_regression, error_rate=stricter, tests=tests)
         return bool(rule.mean() >= POWER)
 
     low, high = max_regression, _MOST_CHANGE

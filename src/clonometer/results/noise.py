@@ -11,7 +11,7 @@ from clonometer.errors import InputError
 from clonometer.results.check import check_runs
 from clonometer.results.checked import REGRESSED, Checked
 from clonometer.results.compare import Measured, RowKey, Side, no_ratio_of, seed_of
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, detectable_change
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, MEDIAN_ERROR, detectable_change
 from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import binomial_cdf
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from clonometer.stats.quantiles import Floats
 
 _MAD_TO_SIGMA = 1.4826
-_MEDIAN_ERROR = 1.2533
 _LEAST_ROUNDS = 3
 _RATE_STEPS = 40
 
@@ -210,7 +209,7 @@ def _shifts(centres: Floats, logs: Sequence[Floats]) -> Floats:
     shifts = centres - np.mean(centres)
     total = float(np.var(shifts, ddof=1))
     errors = [
-        (_MEDIAN_ERROR * _MAD_TO_SIGMA * float(np.median(np.abs(one - np.median(one))))) ** 2 / one.size for one in logs
+        (MEDIAN_ERROR * _MAD_TO_SIGMA * float(np.median(np.abs(one - np.median(one))))) ** 2 / one.size for one in logs
     ]
     beyond = max(0.0, total - float(np.mean(errors)))
     return np.asarray(shifts * (beyond / total) ** 0.5 if total > 0 else shifts, dtype=np.float64)
