@@ -13,6 +13,7 @@ from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
 from clonometer.results.observed import ObservedCell, observe
 from clonometer.results.series import ecdf_series, memory_series, scan_series
+from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.results.types import CellStatus, Results
 from clonometer.results.warnings import run_warnings
@@ -42,6 +43,7 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
     if run_name is None:
         run_name = PurePath(getattr(run, "path", "")).name
     try:
+        check_soundness(metadata)
         observed = observe(run)
         rows = [row for cell in observed for row in estimate_cell(cell, metadata)]
         return _results(metadata, run_name, observed, rows)

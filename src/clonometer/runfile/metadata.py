@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from clonometer.errors import RunFileError
 
 SCHEMA = 1
 METADATA_KEY = b"clonometer"
+_MOST_WHOLE = 1 << 127
 RUN_STATUSES = ("complete", "partial", "failed")
 # A driver's column type and how it stands in the file.
 ARROW_TYPES = {"i32": "int32", "i64": "int64", "f64": "double"}
@@ -103,10 +105,17 @@ def parse_metadata(text: bytes) -> RunMetadata:
         If it is no JSON object, of a newer schema, or not of the shape that docs/runfile.md rules.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise RunFileError(f"the run's metadata is not JSON: {error}") from error
     return check_metadata(value)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is not a number of JSON's")
+    return number
 
 
 def check_metadata(value: object) -> RunMetadata:
@@ -182,7 +191,7 @@ def _block(entry: _Fields) -> BlockEntry:
         cell=entry.text("cell"),
         status=entry.text("status"),
         reason=entry.text_or_none("reason"),
-        rows=entry.whole("rows"),
+        rows=entry.count("rows"),
         outcomes=outcomes,
         facts=entry.inner("facts").value,
     )
@@ -236,6 +245,15 @@ class _Fields:
         value = self.value.get(key)
         if not isinstance(value, int) or not _is_whole(value):
             self.refuse(key, "a whole number")
+        # Whatever is computed from it must fit a float.
+        if abs(value) >= _MOST_WHOLE:
+            self.refuse(key, "a whole number of 128 bits")
+        return value
+
+    def count(self, key: str) -> int:
+        value = self.whole(key)
+        if value < 0:
+            self.refuse(key, "a count")
         return value
 
     def whole_or_none(self, key: str) -> int | None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _PARQUET_MAGIC = b"PAR1"
 _RAW_MAGIC = b"CLNMTRAW"
+# Ours have some 1,000,000 at most; what is read is held, a row group at a time.
+MOST_ROW_GROUP_ROWS = 1 << 24
+MOST_ROWS_A_BYTE = 1000
 _KEYS = ("process", "block", "sample")
 _DTYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
 _T = TypeVar("_T")
@@ -314,6 +317,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
             )
         metadata = _in_file(path, lambda: parse_metadata(text))
         _in_file(path, lambda: _check_columns(metadata, types))
+        _in_file(path, lambda: _check_size(parquet.metadata, path.stat().st_size))
         declared = sum(entry.rows for entry in metadata.blocks)
         if declared != parquet.metadata.num_rows:
             raise RunFileError(
@@ -349,6 +353,19 @@ def _check_magic(path: Path) -> None:
         raise RunFileError(f"{path} is not a Parquet file")
     if size < 12 or end != _PARQUET_MAGIC:
         raise RunFileError(f"{path} is truncated: its end is missing")
+
+
+def _check_size(footer: Any, size_bytes: int) -> None:
+    """Refuse what declares more rows than the file can hold, before memory is taken for them."""
+    for place in range(footer.num_row_groups):
+        rows = footer.row_group(place).num_rows
+        if rows > MOST_ROW_GROUP_ROWS:
+            raise RunFileError(
+                f"row group {place} has {rows:,} rows, more than {MOST_ROW_GROUP_ROWS:,}",
+                "rewrite the file with smaller row groups, and keep its metadata",
+            )
+    if not 0 <= footer.num_rows <= MOST_ROWS_A_BYTE * size_bytes:
+        raise RunFileError(f"it declares {footer.num_rows:,} rows in {size_bytes:,} bytes")
 
 
 def _check_columns(metadata: RunMetadata, types: dict[str, Any]) -> None:
