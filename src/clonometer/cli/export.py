@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = examples(
     "clonometer export run.parquet --format csv --out run.csv",
-    "clonometer export run.parquet --format jsonl --samples --only 'launch.fork*' | head",
+    "clonometer export run.parquet --format jsonl --samples | head",
     "clonometer export old.parquet --format benchstat --out old.txt",
     "clonometer export run.parquet --format markdown",
 )

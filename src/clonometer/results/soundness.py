@@ -109,4 +109,6 @@ def _is_value(value: object) -> bool:
 def _is_number_or_none(value: object) -> bool:
     if value is None:
         return True
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18 and math.isfinite(value)
+    return (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18 and math.isfinite(value)
+    )
