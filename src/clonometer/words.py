@@ -129,10 +129,10 @@ def axis_title(name: str) -> str:
     Examples
     --------
     >>> axis_title("vmas"), axis_title("launch_number"), axis_title("stack_bytes")
-    ('VMAs', 'number of the launch in a fresh process', 'stack')
+    ('VMAs', 'number of the launch', 'stack')
     """
     special = {
-        "launch_number": "number of the launch in a fresh process",
+        "launch_number": "number of the launch",
         "concurrency": "launchers at once",
         "nofile": "limit of open files",
     }
