@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -120,6 +120,7 @@ def test_median_of_processes_is_the_median_of_medians_and_not_of_the_pool() -> N
     st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40),
     st.sampled_from([0.05, 0.25, 0.5, 0.9, 0.99]),
 )
+@example([0.0] * 4 + [999999997.9999999] * 2, 0.5)
 def test_interval_is_ordered_inside_the_data_and_finite(values: list[float], probability: float) -> None:
     interval = quantile_interval(values, probability)
     assert min(values) <= interval.low <= interval.value <= interval.high <= max(values)

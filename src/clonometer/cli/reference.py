@@ -68,7 +68,8 @@ def _command(title: str, command: click.Command, context: click.Context) -> Iter
 
 
 def _option(option: click.Option, context: click.Context) -> str:
-    names = ", ".join(option.opts)
+    # Click keeps the help option of whoever asked first, with or without the short name; every command has both.
+    names = "-h, --help" if option.name == "help" else ", ".join(option.opts)
     metavar = "" if option.is_flag else f" {option.make_metavar(context)}"
     default = f" Default: {option.default}." if option.show_default else ""
     cells = (f"`{names}{metavar}`", f"{option.help or ''}{default}")

@@ -150,7 +150,9 @@ def _lower_limit(ordered: Floats, cumulative: Floats, probability: float, tail: 
         return float(ordered[r - 1])
     odds = r * (1 - probability) * (1 - share) / ((n - r) * probability * share)
     weight = 1 / (1 + odds)
-    return float((1 - weight) * ordered[r - 1] + weight * ordered[r])
+    below, above = float(ordered[r - 1]), float(ordered[r])
+    # Rounding may carry the mean of two equal values past them.
+    return min(max((1 - weight) * below + weight * above, below), above)
 
 
 def process_medians(processes: Iterable[ArrayLike]) -> Floats:
