@@ -152,7 +152,7 @@ def _lower_limit(ordered: Floats, cumulative: Floats, probability: float, tail: 
     weight = 1 / (1 + odds)
     below, above = float(ordered[r - 1]), float(ordered[r])
     # Rounding may carry the mean of two equal values past them.
-    return min(max((1 - weight) * below + weight * above, below), above)
+    return float(min(max((1 - weight) * below + weight * above, below), above))
 
 
 def process_medians(processes: Iterable[ArrayLike]) -> Floats:
