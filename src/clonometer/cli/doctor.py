@@ -37,7 +37,7 @@ _EXAMPLES = examples(
 @click.option(
     "--rounds",
     type=click.IntRange(min=2),
-    default=4,
+    default=8,
     show_default=True,
     help="With --self-test: processes for each known delay.",
 )
