@@ -8,7 +8,8 @@ from clonometer.results.compared import FASTER, SLOWER, Compared, ComparedPair
 from clonometer.units import table_unit
 from clonometer.views.comparison import Line, differences_text, make_line, pick, reasons, summary
 from clonometer.views.rows import figure
-from clonometer.views.terminal.tables import GAP, INTERVAL_HEADING, align
+from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
+from clonometer.views.terminal.tables import INTERVAL_HEADING
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
 LEAST_WIDTH = 60
@@ -79,40 +80,19 @@ def comparison_table(lines: Sequence[Line], width: int, colour: bool) -> list[st
     """Draw the table; columns of secondary interest go where ``width`` is too small, then labels are cut."""
     if not lines:
         return ["Nothing was measured in both."]
-    columns = _columns(lines)
-    for name in _DROPPABLE:
-        if _width(columns) > width:
-            del columns[name]
-    over = _width(columns) - width
-    if over > 0:
-        labels = columns["label"]
-        room = max(len(labels[0]) - over, LABEL_LEAST)
-        columns["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in labels]
     drawn = []
-    for place, cells in enumerate(zip(*columns.values(), strict=True)):
-        text = elide(GAP.join(cells).rstrip(), width)
+    for place, text in enumerate(fit_lines(_columns(lines), width, _DROPPABLE, LABEL_LEAST)):
         style = "bold" if place == 0 else _STYLES.get(lines[place - 1].row.verdict)
         drawn.append(paint(text, style, colour) if style else text)
     return drawn
 
 
-def _width(columns: dict[str, list[str]]) -> int:
-    return sum(len(column[0]) + len(GAP) for column in columns.values()) - len(GAP)
-
-
 def _columns(lines: Sequence[Line]) -> dict[str, list[str]]:
-    def words(head: str, texts: Sequence[str]) -> list[str]:
-        wide = max(map(len, (head, *texts)))
-        return [f"{text:<{wide}}" for text in (head, *texts)]
-
-    def numbers(head: str, texts: Sequence[str]) -> list[str]:
-        return align(["", *texts], [head, *[""] * len(texts)])
-
     rows = [line.row for line in lines]
     unit = table_unit([one.median_ns for row in rows for one in (row.base, row.other)])
     lows = max(len(line.low) for line in lines)
     return {
-        "label": words("", [elide(label, LABEL_MOST) for label in _labels(lines)]),
+        "label": words("", [elide(label, LABEL_MOST) for label in said_once([clean(line.label) for line in lines])]),
         "stage": words("until", [line.stage for line in lines]),
         "base": numbers(f"before, {unit}", [figure(row.base, unit).median for row in rows]),
         "other": numbers(f"after, {unit}", [figure(row.other, unit).median for row in rows]),
@@ -124,12 +104,6 @@ def _columns(lines: Sequence[Line]) -> dict[str, list[str]]:
         "p": numbers("p", [_p_text(row.p_adjusted) for row in rows]),
         "verdict": words("verdict", [line.verdict for line in lines]),
     }
-
-
-def _labels(lines: Sequence[Line]) -> list[str]:
-    """The labels, each said once for the lines that follow each other."""
-    texts = [clean(line.label) for line in lines]
-    return [text if not place or texts[place - 1] != text else "" for place, text in enumerate(texts)]
 
 
 def _p_text(p: float | None) -> str:

@@ -8,7 +8,7 @@ from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
 from clonometer.views.rows import figure
-from clonometer.views.terminal.tables import GAP, align
+from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
 LEAST_WIDTH = 60
@@ -68,31 +68,11 @@ def _alarms(one: AgainstItself, what: str, error_rate: float) -> str:
 
 
 def _table(rows: Sequence[NoiseRow], width: int, colour: bool) -> list[str]:
-    columns = _columns(rows)
-    for name in _DROPPABLE:
-        if _width(columns) > width:
-            del columns[name]
-    over = _width(columns) - width
-    if over > 0:
-        labels = columns["label"]
-        room = max(len(labels[0]) - over, _LABEL_LEAST)
-        columns["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in labels]
-    drawn = [elide(GAP.join(cells).rstrip(), width) for cells in zip(*columns.values(), strict=True)]
+    drawn = fit_lines(_columns(rows), width, _DROPPABLE, _LABEL_LEAST)
     return [paint(drawn[0], "bold", colour), *drawn[1:]]
 
 
-def _width(columns: dict[str, list[str]]) -> int:
-    return sum(len(column[0]) + len(GAP) for column in columns.values()) - len(GAP)
-
-
 def _columns(rows: Sequence[NoiseRow]) -> dict[str, list[str]]:
-    def words(head: str, texts: Sequence[str]) -> list[str]:
-        wide = max(map(len, (head, *texts)))
-        return [f"{text:<{wide}}" for text in (head, *texts)]
-
-    def numbers(head: str, texts: Sequence[str]) -> list[str]:
-        return align(["", *texts], [head, *[""] * len(texts)])
-
     estimates = [row.estimate for row in rows]
     labels = [
         ", ".join(
@@ -107,7 +87,7 @@ def _columns(rows: Sequence[NoiseRow]) -> dict[str, list[str]]:
     labels = [elide(clean(label), _LABEL_MOST) for label in labels]
     unit = table_unit([one.median_ns for one in estimates])
     return {
-        "label": words("", [label if not at or labels[at - 1] != label else "" for at, label in enumerate(labels)]),
+        "label": words("", said_once(labels)),
         "stage": words("until", [stage_name(one.stage, one.quantity) for one in estimates]),
         "median": numbers(f"median, {unit}", [figure(one, unit).median for one in estimates]),
         "processes": numbers("processes", [str(one.n_processes) for one in estimates]),
