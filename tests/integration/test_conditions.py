@@ -129,7 +129,8 @@ def faults_each(*words: str) -> float:
 def test_only_pages_that_a_fork_protects_fault_when_rewritten(kind: str, faults: int) -> None:
     each = faults_each(f"parent_bytes={4 * MIB}", f"page_kind={kind}", "pages=rewritten")
     bare = faults_each()
-    assert faults * 0.99 <= each - bare <= faults + 8
+    # The stack's place is random: now and then a fork takes a fault more, with the memory or without it.
+    assert faults * 0.99 - 8 <= each - bare <= faults + 8
 
 
 @pytest.mark.parametrize(("kind", "resident"), [("untouched", 0), ("touched", 3000 * PAGE)])
