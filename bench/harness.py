@@ -15,7 +15,7 @@ from clonometer.protocol import AnswerReader, Block
 from clonometer.stats.quantiles import quantile_interval
 
 HALF_WIDTH = 0.005
-MOST_PAIRS = 400
+MOST_PAIRS = 1000
 FEWEST_PAIRS = 20
 
 

@@ -13,8 +13,8 @@
 #include "parent/parts.h"
 #include "sys/sys.h"
 
-/* Of linux/mman.h; old headers lack it. */
-enum { ADVICE_COLLAPSE = 25 };
+/* Of linux/mman.h; old headers lack them. */
+enum { ADVICE_POPULATE_WRITE = 23, ADVICE_COLLAPSE = 25 };
 
 enum touch { TOUCH_NOTHING, TOUCH_READ, TOUCH_WRITE };
 
@@ -152,6 +152,11 @@ static int map_memory(struct bench *bench) {
     }
     if (mprotect(memory, length, kind->protection) != 0) {
         return -errno;
+    }
+    if (kind->touch == TOUCH_WRITE) {
+        /* The same faults without a trap for each, which is a good quarter of the time to build a GiB; a
+         * kernel before 5.14 has no such advice and leaves it to the touching. */
+        (void)madvise(memory, length, ADVICE_POPULATE_WRITE);
     }
     /* Twice: in a virtual machine the first touch of host memory costs more than later ones. */
     parent_memory_touch(bench);
