@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What the installed command is made of besides Python, which an editable install reads in place.
-CORE_SOURCES := $(shell find core drivers CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+CORE_SOURCES := $(shell find core drivers src/clonometer/studies/demos CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 BUILD_ENV := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH"
 
 help:

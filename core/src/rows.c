@@ -68,9 +68,12 @@ int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int6
     return 0;
 }
 
+static int64_t time_ns(const struct timeval *time) {
+    return (int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000;
+}
+
 static int64_t cpu_ns(const struct rusage *usage) {
-    return ((int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
-           ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+    return time_ns(&usage->ru_utime) + time_ns(&usage->ru_stime);
 }
 
 void usage_read(struct usage *usage) {
@@ -83,7 +86,9 @@ void usage_read(struct usage *usage) {
                             .voluntary_switches = self.ru_nvcsw,
                             .involuntary_switches = self.ru_nivcsw,
                             .self_cpu_ns = cpu_ns(&self),
-                            .children_cpu_ns = cpu_ns(&children)};
+                            .children_cpu_ns = cpu_ns(&children),
+                            .self_system_ns = time_ns(&self.ru_stime),
+                            .children_system_ns = time_ns(&children.ru_stime)};
 }
 
 void usage_add(struct usage *sum, const struct usage *before, const struct usage *after) {
@@ -93,4 +98,6 @@ void usage_add(struct usage *sum, const struct usage *before, const struct usage
     sum->involuntary_switches += after->involuntary_switches - before->involuntary_switches;
     sum->self_cpu_ns += after->self_cpu_ns - before->self_cpu_ns;
     sum->children_cpu_ns += after->children_cpu_ns - before->children_cpu_ns;
+    sum->self_system_ns += after->self_system_ns - before->self_system_ns;
+    sum->children_system_ns += after->children_system_ns - before->children_system_ns;
 }

@@ -29,6 +29,8 @@ struct usage {
     int64_t involuntary_switches;
     int64_t self_cpu_ns;
     int64_t children_cpu_ns;
+    int64_t self_system_ns; /* the kernel's part of self_cpu_ns */
+    int64_t children_system_ns;
 };
 
 /* This process's counts so far. */

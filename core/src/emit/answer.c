@@ -232,6 +232,8 @@ static void write_facts(struct json *json, const struct block *block) {
     json_int(json, "involuntary_switches", block->usage.involuntary_switches);
     json_int(json, "cpu_ns", block->usage.self_cpu_ns);
     json_int(json, "children_cpu_ns", block->usage.children_cpu_ns);
+    json_int(json, "system_ns", block->usage.self_system_ns);
+    json_int(json, "children_system_ns", block->usage.children_system_ns);
     json_int(json, "vm_pte_bytes", block->parent.vm_pte_bytes);
     json_int(json, "rss_bytes", block->parent.rss_bytes);
     json_int(json, "vmas", block->parent.vmas);

@@ -22,6 +22,7 @@ _MODULES = {
     "recover": "recover",
     "doctor": "doctor",
     "peers": "peers",
+    "demo": "demo",
     "completion": "completion",
 }
 

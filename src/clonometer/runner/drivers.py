@@ -155,7 +155,7 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
     DriverError
         If there is no driver that can be used.
     """
-    folder = _bin_folder(os.environ if environ is None else environ)
+    folder = bin_folder(os.environ if environ is None else environ)
     found = [tuple(command) for command in commands] if commands is not None else _search(folder)
     usable: list[Driver] = []
     broken: dict[str, str] = {}
@@ -175,7 +175,8 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
     return Drivers(tuple(usable), broken)
 
 
-def _bin_folder(environ: Mapping[str, str]) -> Path:
+def bin_folder(environ: Mapping[str, str]) -> Path:
+    """Where drivers and other programs of ours are."""
     named = environ.get(BIN_VARIABLE)
     if named:
         return Path(named)

@@ -1,0 +1,70 @@
+"""``clonometer demo``: the studies' teaching programs, shown, run and explained."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.examples import examples
+from clonometer.errors import UsageError
+
+if TYPE_CHECKING:
+    from clonometer.studies.demonstrations import Demo
+
+_EXAMPLES = examples(
+    "clonometer demo                        which there are",
+    "clonometer demo clone-vm",
+    "clonometer demo cow --source > cow.c && gcc -O2 -o cow cow.c",
+    "clonometer demo argument-race --json | jq .values",
+)
+
+
+@click.command(name="demo", epilog=_EXAMPLES)
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--source", is_flag=True, help="Print the whole C program, which compiles on its own, and run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(name: str | None, source: bool, as_json: bool) -> None:
+    """Show a few lines of C, run them here, and explain what was seen.
+
+    Without NAME, say which demos there are.
+    """
+    from clonometer.studies.demonstrations import DEMOS, find_demo
+
+    if name is None:
+        if source:
+            raise UsageError("--source needs the name of a demo", f"what exists: {', '.join(d.name for d in DEMOS)}")
+        _list(DEMOS, as_json)
+        return
+    demo = find_demo(name)
+    if source:
+        click.echo(demo.source, nl=False)
+        return
+    from clonometer.runner.program import run_program
+
+    ran = run_program(demo.program)
+    values = demo.read(ran.output)
+    if as_json:
+        click.echo(json.dumps({"demo": demo.name, "title": demo.title, "build": demo.build, "values": values,
+                               "explanation": list(demo.explain(values))}, indent=2))  # fmt: skip
+        return
+    from clonometer.views.terminal.demo import render_demo
+
+    text = render_demo(
+        demo.title, demo.question, shown=demo.shown, output=ran.output, explanation=demo.explain(values),
+        build=demo.build, name=demo.name,
+        width=plain_width(), colour=wants_colour(sys.stdout), ascii_only=not can_write(sys.stdout, "µ"),
+    )  # fmt: skip
+    click.echo(text, nl=False, color=wants_colour(sys.stdout))
+
+
+def _list(demos: tuple[Demo, ...], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"demos": [{"name": demo.name, "title": demo.title} for demo in demos]}, indent=2))
+        return
+    wide = max(len(demo.name) for demo in demos)
+    for demo in demos:
+        click.echo(f"  {demo.name:<{wide}}  {demo.title}")

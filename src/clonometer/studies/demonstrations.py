@@ -1,0 +1,235 @@
+"""The studies' teaching programs: which there are, their source, and what their values mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from textwrap import dedent
+
+from clonometer.errors import InputError, UsageError, unknown
+
+Values = Mapping[str, str]
+_SHOWN = re.compile(r"^[ \t]*/\* >>> shown \*/\n(.*?)^[ \t]*/\* <<< shown \*/\n", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"^[ \t]*/\* (>>>|<<<) shown \*/\n", re.MULTILINE)
+_LINE = re.compile(r"^(\w+) = (.*)$", re.MULTILINE)
+_BUILD = re.compile(r"^/\* Build: (.*?) \*/$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """One teaching program.
+
+    Attributes
+    ----------
+    name
+        As on the command line.
+    title
+        What it shows, in one line.
+    question
+        What to ask oneself before it runs.
+    explain
+        From the values that it printed to sentences.
+    """
+
+    name: str
+    title: str
+    question: str
+    explain: Callable[[Values], Sequence[str]]
+
+    @property
+    def file(self) -> str:
+        """The name of its source."""
+        return f"{self.name.replace('-', '_')}.c"
+
+    @property
+    def program(self) -> str:
+        """The name of the program that was built of it."""
+        return f"demo-{self.name.replace('-', '_')}"
+
+    @property
+    def source(self) -> str:
+        """The whole program, which compiles on its own."""
+        text = (resources.files("clonometer.studies") / "demos" / self.file).read_text(encoding="utf-8")
+        return _MARK.sub("", text)
+
+    @property
+    def build(self) -> str:
+        """The command that compiles it."""
+        found = _BUILD.search(self.source)
+        if found is None:
+            raise InputError(f"{self.file} does not say how it is built")
+        return found.group(1)
+
+    @property
+    def shown(self) -> str:
+        """The few lines that matter."""
+        text = (resources.files("clonometer.studies") / "demos" / self.file).read_text(encoding="utf-8")
+        return "\n".join(dedent(part) for part in _SHOWN.findall(text))
+
+    def read(self, output: str) -> dict[str, str]:
+        """Read what it printed: lines ``name = value``.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        values = dict(_LINE.findall(output))
+        if not values:
+            raise InputError(f"demo {self.name} printed no values")
+        return values
+
+
+def find_demo(name: str) -> Demo:
+    """Find a demo by its name.
+
+    Raises
+    ------
+    UsageError
+        If there is none, with the nearest match and what exists.
+
+    Examples
+    --------
+    >>> find_demo("cow").program
+    'demo-cow'
+    """
+    for demo in DEMOS:
+        if demo.name == name:
+            return demo
+    names = [demo.name for demo in DEMOS]
+    raise UsageError(unknown("demo", name, names).message, f"what exists: {', '.join(names)}")
+
+
+def _whole(values: Values, name: str) -> int:
+    return int(float(values[name]))
+
+
+def _clone_vm(values: Values) -> list[str]:
+    return [
+        f"Without CLONE_VM the child wrote 42 and the parent still reads {values['without_vm']}: the child wrote to "
+        "its own copy of the page.",
+        f"With CLONE_VM the parent reads {values['with_vm']}: there is only one memory.",
+        "Everything else is the same call. That flag alone makes the difference between a process's memory and a "
+        "thread's.",
+    ]
+
+
+def _argument_race(values: Values) -> list[str]:
+    threads, wrong = _whole(values, "address_threads"), _whole(values, "address_wrong")
+    lines = [
+        f"All {threads:,} threads were given the same address, {values['address']}: that of the loop variable. "
+        f"{wrong:,} of them found another number there than the one that was meant for them.",
+    ]
+    if wrong == 0:
+        lines.append("None was wrong this time: each thread ran before the loop went on. That is luck, not order.")
+    else:
+        lines.append("The loop had gone on before they ran. How many are wrong differs from run to run.")
+    for name, way in (("value", "number itself, as a pointer,"), ("element", "address of an element of its own,")):
+        lines.append(
+            f"Given the {way} {_whole(values, f'{name}_wrong'):,} of {_whole(values, f'{name}_threads'):,} are wrong."
+        )
+    return lines
+
+
+def _crash(values: Values) -> list[str]:
+    workers = _whole(values, "workers")
+    return [
+        f"As processes: one of {workers} was killed by signal {values['process_signal']}; "
+        f"{values['processes_alive']} of the other {workers - 1} went on working.",
+        f"As threads: one of {workers} crashed, and the process was killed by signal {values['thread_signal']}; "
+        f"{values['threads_alive']} of the others went on working.",
+        "A signal such as SIGSEGV ends the whole process, and all of its threads with it. A parent that waits sees the "
+        "death of a process; nobody is left to see that of a thread.",
+    ]
+
+
+def _cow(values: Values) -> list[str]:
+    pages, written = _whole(values, "pages"), _whole(values, "written")
+    faults = _whole(values, "faults_writing")
+    first, second = _whole(values, "first_write_ns"), _whole(values, "second_write_ns")
+    return [
+        f"fork returned after {values['fork_us']} µs with {pages * 4 // 1024} MiB in the parent; copying as much with "
+        f"memcpy took {values['memcpy_us']} µs.",
+        f"The child read all {pages:,} pages: {_whole(values, 'faults_reading'):,} page faults, nothing copied.",
+        f"It wrote to {written:,} of them: {faults:,} page faults, one a page (a few more are its stack's and its "
+        f"page tables'). The first write to a page took {first:,} ns on average, the second {second:,} ns.",
+        f"The parent still reads {values['parent_still_reads']} where the child wrote 2.",
+    ]
+
+
+def _flags(values: Values) -> list[str]:
+    shared = [flag for flag in values["thread_flags"].split(" | ") if flag not in values["fork_flags"]]
+    return [
+        f"fork asks {values['fork_call']} for {values['fork_flags']}.",
+        f"pthread_create asks {values['thread_call']} for {values['thread_flags']}.",
+        f"What only the thread asks for: {', '.join(shared)}. Each of the first ones is something that is shared "
+        "instead of copied.",
+        f"System calls of parent and task together, for one launch: fork, _exit and waitpid "
+        f"{values['fork_system_calls_first']} the first time and {values['fork_system_calls_next']} later; "
+        f"pthread_create, pthread_exit and pthread_join {values['thread_system_calls_first']} the first time and "
+        f"{values['thread_system_calls_next']} later. In a dynamic program the first pthread_exit loads libgcc_s.",
+    ]
+
+
+def _stack_cache(values: Values) -> list[str]:
+    threads = _whole(values, "threads")
+    return [
+        f"{threads} threads alive at once: each got a stack of its own, with {values['fresh_faults']} page faults a "
+        f"thread; half of the pthread_create calls took less than {values['fresh_us']} µs.",
+        f"{threads} threads one after another: {values['same_stack']} of {threads - 1} stood on the stack of the one "
+        f"before, with {values['reused_faults']} page faults a thread; half of the calls took less than "
+        f"{values['reused_us']} µs.",
+        "The library keeps up to 40 MiB of stacks. A loop of create and join therefore measures the reused kind, a "
+        "server's first burst the other.",
+    ]
+
+
+def _fork_in_threads(values: Values) -> list[str]:
+    timed_out = values["plain_error"] == values["ETIMEDOUT"]
+    seen = "waited for the lock until it gave up (ETIMEDOUT)" if timed_out else f"got {values['plain_error']}"
+    return [
+        f"The parent had {values['plain_tasks_in_parent']} threads when it forked, the child has "
+        f"{values['plain_tasks_in_child']}: fork copies only the one that called it.",
+        f"The lock was held by the other one. The child {seen}: the owner does not exist there, and nobody will ever "
+        "unlock it. malloc, stdio and most libraries hold such locks.",
+        f"With pthread_atfork, which takes the lock before the fork, the child's attempt returned "
+        f"{values['atfork_error']}. Otherwise a child of a program with threads should do nothing but exec.",
+    ]
+
+
+DEMOS: tuple[Demo, ...] = (
+    Demo(
+        "clone-vm",
+        "Is memory shared? CLONE_VM decides",
+        "The child writes 42 into a variable. What does the parent read?",
+        _clone_vm,
+    ),
+    Demo(
+        "argument-race",
+        "Threads that are given the address of the loop variable",
+        "Thread i should read i. How many of 1,000 read something else?",
+        _argument_race,
+    ),
+    Demo("crash", "A crash in a process, a crash in a thread", "One of three crashes. Who is left?", _crash),
+    Demo("cow", "Pages are copied only when they are written", "When is memory copied: at fork, or later?", _cow),
+    Demo(
+        "flags",
+        "What fork and pthread_create ask of clone, as the kernel saw it",
+        "Which call is really made, and with which flags?",
+        _flags,
+    ),
+    Demo(
+        "stack-cache",
+        "Threads stand on the stacks of threads that have gone",
+        "Is a new stack made for each thread?",
+        _stack_cache,
+    ),
+    Demo(
+        "fork-in-threads",
+        "A lock that is held across fork",
+        "Another thread holds a lock while we fork. Can the child take it?",
+        _fork_in_threads,
+    ),
+)

@@ -1,0 +1,103 @@
+"""The published figures as data: all 56 ids, checked, and wrong data refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from clonometer.errors import InputError, UsageError
+from clonometer.studies.published import KINDS, load_published, parse_published
+
+COUNTS = {"S": 22, "B": 12, "U": 13, "L": 9}
+FIGURES = {"S": 10, "B": 5, "U": 6, "L": 5}
+QUESTIONS = {"B10", "U10", "U11", "L9"}
+
+SMALL = """
+schema = 1
+[study.loop-10000]
+author = "a"
+title = "t"
+year = 2001
+machine = "m"
+method = "how"
+[[item]]
+id = "L1"
+kind = "figure"
+text = "words"
+[[item.value]]
+what = "real"
+unit = "s"
+value = 1.5
+"""
+
+
+def test_every_id_is_there_once_and_in_order():
+    published = load_published()
+    ids = [item.id for item in published.items]
+    assert sorted(ids) == sorted(f"{letter}{number}" for letter, n in COUNTS.items() for number in range(1, n + 1))
+    assert len(ids) == 56
+    for study in published.studies:
+        own = [int(item.id[1:]) for item in published.of([study])]
+        assert own == list(range(1, len(own) + 1))
+
+
+def test_figures_claims_and_questions_are_told_apart():
+    published = load_published()
+    assert {item.kind for item in published.items} == set(KINDS)
+    for letter, count in FIGURES.items():
+        own = [item for item in published.items if item.id[0] == letter]
+        assert {int(item.id[1:]) for item in own if item.kind == "figure"} == set(range(1, count + 1))
+    assert {item.id for item in published.items if item.kind == "question"} == QUESTIONS
+
+
+@pytest.mark.parametrize(
+    ("id_", "numbers"),
+    [
+        ("S1", [(60, 170)]), ("S2", [(34, 94)]), ("S5", [(94, 260)]), ("S6", [(49, 143)]),
+        ("S7", [(170, 290)]), ("S8", [(60, 147)]), ("S9", [0.094]), ("S10", [0.110]),
+        ("B1", [35]), ("B2", [5]), ("B4", [3]), ("L1", [12.627, 0.948]), ("L2", [0.87, 0.01]),
+        ("L3", [11.50, 0.60]), ("L4", [97, 63]), ("L5", [1170, 207]),
+    ],
+)  # fmt: skip
+def test_numbers_are_those_of_the_studies(id_, numbers):
+    values = load_published().item(id_).values
+    assert [value.value if value.value is not None else (value.low, value.high) for value in values] == numbers
+
+
+def test_each_study_has_a_source():
+    for study in load_published().studies.values():
+        assert study.machine in study.source
+        assert str(study.year) in study.source or study.year is None
+
+
+def test_an_unknown_study_is_answered_with_the_nearest():
+    with pytest.raises(UsageError, match="sysel-2020") as caught:
+        load_published().choose(["sysel-2021"])
+    assert "loop-10000" in caught.value.hint
+    assert load_published().choose([]) == ("sysel-2020", "bendersky-2018", "burian-2015", "loop-10000")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("schema = 1", "schema = 2", "schema"),
+        ("value = 1.5", "value = 'x'", "L1: value is 'x'"),
+        ("value = 1.5", "valeu = 1.5", "did you mean 'value'"),
+        ("value = 1.5", "approximate = true", "a value or a range"),
+        ('unit = "s"', 'unit = "minutes"', "unit"),
+        ('id = "L1"', 'id = "Q1"', "Q1"),
+        ('kind = "figure"', 'kind = "claim"', "with values"),
+        ('what = "real"', 'what = "real"\ncell = "launch.fork"', "quantity"),
+        ("year = 2001", 'year = "x"', "year"),
+    ],
+)
+def test_wrong_data_are_refused_and_the_place_is_named(before, after, words):
+    assert parse_published(SMALL).items[0].values[0].value == 1.5
+    with pytest.raises(InputError, match=re.escape(words)):
+        parse_published(SMALL.replace(before, after, 1))
+
+
+def test_an_id_that_comes_twice_is_refused():
+    with pytest.raises(InputError, match="L1 comes twice"):
+        parse_published(SMALL + SMALL[SMALL.index("[[item]]") :])
