@@ -8,6 +8,7 @@ from typing import Any
 
 from clonometer.results.types import Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
+from clonometer.views.cautions import cautions
 from clonometer.views.labels import (
     FAMILY_EXPLANATIONS,
     STAGE_EXPLANATIONS,
@@ -226,17 +227,9 @@ def _filters(results: Results) -> dict[str, list[str]]:
 
 
 def _warnings(results: Results) -> list[dict[str, Any]]:
-    where: dict[tuple[str, str, str], list[str]] = {}
-    for one in results.warnings:
-        where.setdefault((one.id, one.sentence, one.next_step), [])
-    for cell in results.cells:
-        for one in cell.warnings:
-            places = where.setdefault((one.id, one.sentence, one.next_step), [])
-            if cell.cell not in places:
-                places.append(cell.cell)
     return [
-        {"id": name, "sentence": sentence, "next_step": step, "cells": cells}
-        for (name, sentence, step), cells in where.items()
+        {"id": one.id, "sentences": one.sentences, "next_step": one.next_step, "cells": one.cells}
+        for one in cautions(results)
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.types import Results
+from clonometer.views.cautions import cautions
 from clonometer.views.labels import STAGE_EXPLANATIONS, stage_name
 from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles
 from clonometer.views.terminal.tables import short_table, wide_table
@@ -13,6 +14,7 @@ from clonometer.views.terminal.text import clean, elide, join_phrases, paint, to
 FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
 LEAST_WIDTH = 40
+WARNING_EXAMPLES = 3
 NOT_RANKED = "* includes the child's life"
 
 
@@ -113,7 +115,7 @@ def _choose(findings: list[list[str]], room: int) -> tuple[list[str], int]:
 
 
 def _tail(results: Results, picked: Sequence[Row], hidden: int, untold: int, width: int) -> list[str]:
-    warnings = len(_all_warnings(results))
+    warnings = len(cautions(results))
     more = [
         f"{count} {kind}{'' if count == 1 else 's'}"
         for count, kind in ((hidden, "row"), (untold, "finding"), (warnings, "warning"))
@@ -147,21 +149,20 @@ def _trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
     return [*lines[: most - 1], f"! {total} cells without a result in all; the rest: --wide"]
 
 
-def _all_warnings(results: Results) -> list[tuple[str, str, str]]:
-    """Warnings of the run and of its cells, each sentence once, with where it applies."""
-    where: dict[tuple[str, str], list[str]] = {}
-    for one in results.warnings:
-        where.setdefault((one.sentence, one.next_step), [])
-    for cell in results.cells:
-        for one in cell.warnings:
-            places = where.setdefault((one.sentence, one.next_step), [])
-            if cell.cell not in places:
-                places.append(cell.cell)
-    return [(sentence, step, _places(cells)) for (sentence, step), cells in where.items()]
-
-
-def _places(cells: list[str]) -> str:
-    return f" ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})" if cells else ""
+def _warning_lines(results: Results, width: int) -> list[str]:
+    """Each kind of warning once: how often, the first few, and what to do about it."""
+    lines: list[str] = []
+    for one in cautions(results):
+        shown = one.sentences[:WARNING_EXAMPLES]
+        rest = len(one.sentences) - len(shown)
+        first = f"warning: {shown[0]}" if rest == 0 else f"warning, {len(one.sentences)} rows: {shown[0]}"
+        lines += wrap(first, width, bullet="! ")
+        for sentence in shown[1:]:
+            lines += wrap(sentence, width, bullet="  ")
+        if rest:
+            lines += wrap(f"and {rest} more, all in show --json", width, bullet="  ")
+        lines += wrap(f"Next: {one.next_step}", width, bullet="  ")
+    return lines
 
 
 def _spaced(parts: list[list[str]], limit: int) -> list[str]:
@@ -192,12 +193,6 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks.append(notes)
     blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
     blocks.append([line for one in results.findings for line in wrap(one.sentence, width, bullet="- ")])
-    blocks.append(
-        [
-            line
-            for sentence, step, place in _all_warnings(results)
-            for line in wrap(f"warning: {sentence}{place} {step}", width, bullet="! ")
-        ]
-    )
+    blocks.append(_warning_lines(results, width))
     blocks.append(wrap(f"Repeat it with: {clean(' '.join(results.command))}", width) if results.command else [])
     return _spaced(blocks, 1 << 30)

@@ -1,0 +1,53 @@
+"""Warnings as views show them: one entry a kind, however many rows it touches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.results.types import Results
+
+AND_MORE = re.compile(r" \(and \d+ more like it\)$")
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Warnings of one kind with one next step.
+
+    Attributes
+    ----------
+    id
+        The warnings' id.
+    next_step
+        What to do about them.
+    sentences
+        What is said, each once, the run's own first.
+    cells
+        The cells that are touched, each once.
+    """
+
+    id: str
+    next_step: str
+    sentences: Sequence[str]
+    cells: Sequence[str]
+
+
+def cautions(results: Results) -> list[Caution]:
+    """Gather the warnings of a run and of its rows by kind, most sentences first."""
+    said: dict[tuple[str, str], dict[str, None]] = {}
+    touched: dict[tuple[str, str], dict[str, None]] = {}
+    told = {(one.id, one.sentence) for cell in results.cells for one in cell.warnings}
+    for one in results.warnings:
+        # A run repeats the first of its rows' warnings with how many there are; the rows say it in full.
+        if (one.id, AND_MORE.sub("", one.sentence)) not in told:
+            said.setdefault((one.id, one.next_step), {})[one.sentence] = None
+    for cell in results.cells:
+        for one in cell.warnings:
+            said.setdefault((one.id, one.next_step), {})[one.sentence] = None
+            touched.setdefault((one.id, one.next_step), {})[cell.cell] = None
+    kinds = [
+        Caution(name, step, tuple(sentences), tuple(touched.get((name, step), ())))
+        for (name, step), sentences in said.items()
+    ]
+    return sorted(kinds, key=lambda one: -len(one.sentences))

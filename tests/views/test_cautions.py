@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clonometer.results.types import RunWarning
+from clonometer.views.cautions import cautions
+from clonometer.views.terminal import render_answer
+
+
+def results_with(results, rows: int, run_says: str):
+    cells = [
+        replace(one, warnings=(RunWarning("wide", f"{one.cell} {number}: wide", "go on"),) if number < rows else ())
+        for number, one in enumerate(results.cells)
+    ]
+    return replace(results, cells=cells, warnings=(RunWarning("wide", run_says, "go on"),))
+
+
+def test_a_kind_is_one_entry_with_every_sentence_once(results):
+    (only,) = cautions(results_with(results, 5, "the run itself"))
+    assert only.sentences[0] == "the run itself"
+    assert len(only.sentences) == 6
+    assert list(only.cells) == list(dict.fromkeys(one.cell for one in results.cells[:5]))
+
+
+def test_a_run_that_repeats_its_first_row_adds_nothing(results):
+    first = f"{results.cells[0].cell} 0: wide"
+    (only,) = cautions(results_with(results, 5, f"{first} (and 4 more like it)"))
+    assert len(only.sentences) == 5
+
+
+def test_a_terminal_shows_a_few_of_a_kind_and_counts_the_rest(results):
+    text = render_answer(results_with(results, 5, "the run itself"), wide=True, width=100)
+    assert text.count("the run itself") == 1
+    assert "warning, 6 rows" in text
+    assert "and 3 more, all in show --json" in text
+    assert text.count("Next: go on") == 1
