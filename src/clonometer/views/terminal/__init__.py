@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from clonometer.results.types import Results
@@ -194,5 +195,5 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
     blocks.append([line for one in results.findings for line in wrap(one.sentence, width, bullet="- ")])
     blocks.append(_warning_lines(results, width))
-    blocks.append(wrap(f"Repeat it with: {clean(' '.join(results.command))}", width) if results.command else [])
+    blocks.append(wrap(f"Repeat it with: {clean(shlex.join(results.command))}", width) if results.command else [])
     return _spaced(blocks, 1 << 30)
