@@ -69,18 +69,16 @@ static const char *tsc_refusal(void) {
 }
 #endif
 
-/* Reads the TSC and CLOCK_MONOTONIC_RAW together: of some tries the one whose two TSC readings were closest.
- */
-static void read_pair(uint64_t *ticks, uint64_t *raw_ns) {
+void clock_read_pair(clockid_t clock, uint64_t *ticks, uint64_t *ns) {
     uint64_t best = UINT64_MAX;
     for (int attempt = 0; attempt < 50; attempt++) {
         uint64_t before = clock_read().ticks;
-        uint64_t now = read_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t now = read_ns(clock);
         uint64_t after = clock_read().ticks;
         if (after - before < best) {
             best = after - before;
             *ticks = before + (after - before) / 2;
-            *raw_ns = now;
+            *ns = now;
         }
     }
 }
@@ -99,12 +97,12 @@ int clock_calibrate(uint64_t span_ns, struct clock_calibration *answer) {
         clock_used = (struct clock){.kind = CLOCK_KIND_TSC, .hz = 1000000000U};
         uint64_t ticks[2];
         uint64_t raw_ns[2];
-        read_pair(&ticks[0], &raw_ns[0]);
+        clock_read_pair(CLOCK_MONOTONIC_RAW, &ticks[0], &raw_ns[0]);
         struct timespec pause = {.tv_sec = (time_t)(span_ns / 1000000000U),
                                  .tv_nsec = (long)(span_ns % 1000000000U)};
         while (nanosleep(&pause, &pause) != 0 && errno == EINTR) {
         }
-        read_pair(&ticks[1], &raw_ns[1]);
+        clock_read_pair(CLOCK_MONOTONIC_RAW, &ticks[1], &raw_ns[1]);
         if (raw_ns[1] <= raw_ns[0] || ticks[1] <= ticks[0]) {
             return -ERANGE;
         }

@@ -47,6 +47,10 @@ static inline struct stamp clock_read(void) {
     return clock_read_monotonic();
 }
 
+/* Reads clock_used and another clock together: of some tries the one whose two readings of clock_used were
+ * closest. */
+void clock_read_pair(clockid_t clock, uint64_t *ticks, uint64_t *ns);
+
 /* Converts a duration in ticks to nanoseconds, rounding to the nearest; exact in 128 bits. */
 int64_t clock_ns(int64_t ticks);
 

@@ -217,6 +217,8 @@ static void write_outcomes(struct json *json, const struct block *block) {
 static void write_facts(struct json *json, const struct block *block) {
     json_open(json, "facts", '{');
     json_int(json, "wall_ns", block->wall_ns);
+    /* What start_ns counts from, on the driver's own clock: whoever listens to the kernel needs it. */
+    json_int(json, "start_ticks", (int64_t)block->start_ticks);
     json_open(json, "effective_mhz", '{');
     for (int i = 0; i < block->cpus; i++) {
         char cpu[16];

@@ -4,7 +4,13 @@
  *     tracer --fd N confirm METHOD PROBE key=value...
  *
  * METHOD is perf, ptrace, or auto for the first that this machine allows. The answer is one JSON object on
- * descriptor N; the probe's own answer goes nowhere. */
+ * descriptor N; the probe's own answer goes nowhere.
+ *
+ *     tracer --fd N trace key=value... -- PROGRAM WORD...
+ *
+ * Starts the program, one of whose words is "{traced fd}", and gives on descriptor N what the kernel told of
+ * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
+ * a list of tasks,sched,calls,faults,samples,exec, ring_bytes=, period_ns=, stamps=tsc|monotonic. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,11 +24,13 @@
 #include "emit/json.h"
 #include "sys/clone.h"
 #include "sys/sys.h"
+#include "trace/send.h"
 #include "trace/trace.h"
 
 enum { MOST_WORDS = 64, ANSWER_BYTES = 2 << 20, FLAG_BITS = 64 };
 
-static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE key=value...\n";
+static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE key=value...\n"
+                            "       tracer --fd N trace key=value... -- PROGRAM WORD...\n";
 
 int reason_set(struct reason *reason, int error, const char *format, ...) {
     va_list arguments;
@@ -105,10 +113,102 @@ static int confirm(int fd, const char *method, int count, char **words) {
     return send_answer(fd, used, &trace, error, reason.text);
 }
 
+static bool is_one_of(const char *value, const char *const *names, int *index) {
+    for (*index = 0; names[*index] != NULL; (*index)++) {
+        if (strcmp(value, names[*index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_events(const char *list, unsigned *wanted) {
+    static const char *const NAMES[] = {"tasks", "sched", "calls", "faults", "samples", "exec", NULL};
+    char copy[128];
+    char *rest = copy;
+    snprintf(copy, sizeof copy, "%s", list);
+    for (char *name = strsep(&rest, ","); name != NULL; name = strsep(&rest, ",")) {
+        int index = 0;
+        if (!is_one_of(name, NAMES, &index)) {
+            return false;
+        }
+        *wanted |= 1U << index;
+    }
+    return true;
+}
+
+static bool read_number(const char *text, uint64_t *number) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *number = value;
+    return errno == 0 && end != text && *end == '\0' && value > 0 && value < (1ULL << 40);
+}
+
+static bool read_key(const char *word, struct listening *listening) {
+    static const char *const HOW[] = {"none", "own", "tracepoints", "ptrace", "fast", NULL};
+    static const char *const STAMPS[] = {"monotonic", "tsc", NULL};
+    const char *value = strchr(word, '=');
+    size_t length = value != NULL ? (size_t)(value - word) : 0;
+    int index = 0;
+    uint64_t number = 0;
+    if (value++ == NULL) {
+        return false;
+    }
+    if (length == 3 && strncmp(word, "how", length) == 0 && is_one_of(value, HOW, &index)) {
+        listening->how = (enum listen_how)index;
+        return true;
+    }
+    if (length == 6 && strncmp(word, "stamps", length) == 0 && is_one_of(value, STAMPS, &index)) {
+        listening->tsc = index == 1;
+        return true;
+    }
+    if (length == 6 && strncmp(word, "events", length) == 0) {
+        return read_events(value, &listening->wanted);
+    }
+    if (length == 10 && strncmp(word, "ring_bytes", length) == 0 && read_number(value, &number)) {
+        listening->ring_bytes = (size_t)number;
+        return true;
+    }
+    if (length == 9 && strncmp(word, "period_ns", length) == 0 && read_number(value, &number)) {
+        listening->sample_period_ns = number;
+        return true;
+    }
+    return false;
+}
+
+static int trace_program(int fd, int count, char **words) {
+    static struct heard heard;
+    struct listening listening = {.how = LISTEN_ALL, .ring_bytes = 8 << 20, .sample_period_ns = 100000};
+    struct reason reason = {""};
+    int i = 0;
+    for (; i < count && strcmp(words[i], "--") != 0; i++) {
+        if (!read_key(words[i], &listening)) {
+            dprintf(STDERR_FILENO, "tracer: %s is no key with a value that it knows\n", words[i]);
+            return 2;
+        }
+    }
+    if (i + 1 >= count) {
+        (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
+        return 2;
+    }
+    (void)listen_to(&listening, words + i + 1, &heard, &reason);
+    int error = send_heard(fd, &listening, &heard, reason.text);
+    if (error != 0) {
+        dprintf(STDERR_FILENO, "tracer: the answer cannot be sent: %s\n", strerror(-error));
+    }
+    return error != 0;
+}
+
+static bool is_confirm(int argc, char **argv) {
+    return argc >= 6 && strcmp(argv[3], "confirm") == 0 &&
+           (strcmp(argv[4], "perf") == 0 || strcmp(argv[4], "ptrace") == 0 || strcmp(argv[4], "auto") == 0);
+}
+
 int main(int argc, char **argv) {
     char *end = NULL;
-    if (argc < 6 || strcmp(argv[1], "--fd") != 0 || strcmp(argv[3], "confirm") != 0 ||
-        (strcmp(argv[4], "perf") != 0 && strcmp(argv[4], "ptrace") != 0 && strcmp(argv[4], "auto") != 0)) {
+    bool trace = argc >= 6 && strcmp(argv[3], "trace") == 0;
+    if (argc < 6 || strcmp(argv[1], "--fd") != 0 || (!trace && !is_confirm(argc, argv))) {
         (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
         return 2;
     }
@@ -117,6 +217,9 @@ int main(int argc, char **argv) {
     if (errno != 0 || end == argv[2] || *end != '\0' || fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0) {
         dprintf(STDERR_FILENO, "tracer: --fd %s is not an open descriptor\n", argv[2]);
         return 2;
+    }
+    if (trace) {
+        return trace_program((int)fd, argc - 4, argv + 4);
     }
     int error = confirm((int)fd, argv[4], argc - 5, argv + 5);
     if (error != 0) {

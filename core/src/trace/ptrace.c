@@ -8,31 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace/stops.h"
 #include "trace/trace.h"
-
-enum { GET_SYSCALL_INFO = 0x420e, OP_ENTRY = 1, OP_EXIT = 2, SYSCALL_STOP = SIGTRAP | 0x80 };
 
 /* ptrace takes numbers and addresses of the other process where it says pointers.
  * NOLINTBEGIN(performance-no-int-to-ptr) */
-
-/* struct ptrace_syscall_info of linux/ptrace.h, which cannot be included beside sys/ptrace.h. */
-struct call_info {
-    uint8_t op;
-    uint8_t padding[3];
-    uint32_t architecture;
-    uint64_t instruction_pointer;
-    uint64_t stack_pointer;
-    union {
-        struct {
-            uint64_t number;
-            uint64_t arguments[6];
-        } entry;
-        struct {
-            int64_t value;
-            uint8_t is_error;
-        } exit;
-    };
-};
 
 static pid_t start(char **arguments) {
     pid_t pid = fork();

@@ -1,0 +1,33 @@
+/* Events noted by programs that run in the kernel (bpf(2)): a fifth of what a record of a perf ring costs the
+ * traced launch, which is what keeps the traced launch like an untraced one. Needs CAP_BPF and CAP_PERFMON,
+ * or root, and Linux 5.5; where there is none of it, rings.h does the same for more. Everything goes when
+ * its descriptors are closed, also when this process is killed. */
+#ifndef CLONOMETER_TRACE_FAST_H
+#define CLONOMETER_TRACE_FAST_H
+
+#include "trace/program.h"
+#include "trace/rings.h"
+
+enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 32, FAST_MOST_PROGRAMS = 16 };
+
+struct fast {
+    int map;
+    unsigned char *memory;
+    size_t bytes;
+    struct program_layout layout;
+    int programs[FAST_MOST_PROGRAMS];
+    size_t program_count;
+    int attached[FAST_MOST_ATTACHED];
+    size_t attached_count;
+};
+
+/* Starts noting all that `wanted` asks for but exec, whose text no program here reads. 0, or -errno with the
+ * reason, and then nothing is attached. */
+int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct reason *reason);
+
+/* Ends it and gives every event to `take`, oldest first for each CPU; returns how many were lost. */
+uint64_t fast_stop(struct fast *fast, rings_take *take, void *context);
+
+void fast_close(struct fast *fast);
+
+#endif

@@ -1,0 +1,51 @@
+/* One start of the probe with somebody listening. */
+#ifndef CLONOMETER_TRACE_LISTEN_H
+#define CLONOMETER_TRACE_LISTEN_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "trace/collect.h"
+#include "trace/fast.h"
+#include "trace/rings.h"
+
+enum listen_how { LISTEN_NOT, LISTEN_OWN, LISTEN_ALL, LISTEN_PTRACE, LISTEN_FAST };
+
+struct listening {
+    enum listen_how how;
+    unsigned wanted; /* RINGS_*, with LISTEN_ALL and LISTEN_FAST */
+    size_t ring_bytes;
+    uint64_t sample_period_ns;
+    bool tsc; /* the probe stamps by the processor's time-stamp counter */
+};
+
+/* Growing bytes. */
+struct bytes {
+    unsigned char *data;
+    size_t length;
+    size_t room;
+};
+
+/* What came of it. */
+struct heard {
+    struct collection collection;
+    struct bytes answer; /* the probe's own */
+    char maps[65536];    /* of the probe's memory, when it had measured */
+    uint64_t lost;
+    pid_t process;
+    int32_t task; /* the probe as the kernel numbers it */
+    int exit_status;
+    uint64_t pairs[2][2]; /* ticks of the probe's clock and ns of CLOCK_MONOTONIC, before and after */
+};
+
+/* Starts `arguments`, of which the word "{traced fd}" becomes a descriptor's number, and waits for its end.
+ * 0, or -errno with the reason; then nothing was started, or it has been ended. */
+int listen_to(const struct listening *listening, char **arguments, struct heard *heard,
+              struct reason *reason);
+
+/* The same with every system call of every task of it stopped twice, which anybody may. */
+int follow_calls(pid_t process, struct heard *heard, struct reason *reason);
+
+int bytes_add(struct bytes *bytes, const void *data, size_t length);
+
+#endif

@@ -1,0 +1,352 @@
+#include "trace/rings.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/sys.h"
+
+enum { RECORD_BYTES = 65536, TEXT_BYTES = 8192, FORMAT_LOST = 1U << 4 };
+
+static const struct {
+    unsigned wanted;
+    enum event_kind kind;
+} PARTS[] = {
+    {RINGS_TASKS, EVENT_NEW_TASK},      {RINGS_TASKS, EVENT_EXEC},         {RINGS_TASKS, EVENT_EXIT},
+    {RINGS_SCHED, EVENT_WAKE},          {RINGS_SCHED, EVENT_WAKE_NEW},     {RINGS_SCHED, EVENT_SWITCH},
+    {RINGS_CALLS, EVENT_CALL_ENTER},    {RINGS_CALLS, EVENT_CALL_EXIT},    {RINGS_FAULTS, EVENT_FAULT_USER},
+    {RINGS_FAULTS, EVENT_FAULT_KERNEL}, {RINGS_FAULTS, EVENT_MINOR_FAULT}, {RINGS_FAULTS, EVENT_MAJOR_FAULT},
+    {RINGS_SAMPLES, EVENT_SAMPLE},      {RINGS_EXEC, EVENT_EXEC},
+};
+
+const char *rings_tracefs(void) {
+    static const char *const PLACES[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/events/sched", PLACES[i]);
+        if (access(path, R_OK | X_OK) == 0) {
+            return PLACES[i];
+        }
+    }
+    return NULL;
+}
+
+static long read_event_file(const char *tracepoint, const char *name, char *text, size_t capacity) {
+    char path[160];
+    const char *place = rings_tracefs();
+    if (place == NULL) {
+        return -ENOENT;
+    }
+    snprintf(path, sizeof path, "%s/events/%s/%s", place, tracepoint, name);
+    return sys_read_file(path, text, capacity);
+}
+
+/* arm64 and others have no tracepoints for page faults: then only their ends are known. */
+bool rings_may_lack(enum event_kind kind) {
+    return kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL;
+}
+
+bool rings_wants(unsigned wanted, enum event_kind kind) {
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        if (PARTS[i].kind == kind && (PARTS[i].wanted & wanted) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
+                   struct reason *reason) {
+    char text[TEXT_BYTES];
+    const struct event_source *source = &EVENT_SOURCES[kind];
+    *attributes = (struct perf_event_attr){
+        .size = sizeof *attributes,
+        .sample_period = 1,
+        .sample_type = RECORD_PLAIN,
+        .read_format = FORMAT_LOST,
+        .disabled = 1,
+        .sample_id_all = 1,
+    };
+    if (source->tracepoint == NULL) {
+        attributes->type = PERF_TYPE_SOFTWARE;
+        attributes->config = kind == EVENT_MINOR_FAULT   ? PERF_COUNT_SW_PAGE_FAULTS_MIN
+                             : kind == EVENT_MAJOR_FAULT ? PERF_COUNT_SW_PAGE_FAULTS_MAJ
+                             : kind == EVENT_SAMPLE      ? PERF_COUNT_SW_CPU_CLOCK
+                                                         : PERF_COUNT_SW_DUMMY;
+        if (kind == EVENT_SAMPLE) {
+            attributes->sample_type = RECORD_STACK;
+            attributes->exclude_callchain_user = 1;
+        }
+        return 0;
+    }
+    if (read_event_file(source->tracepoint, "format", text, sizeof text) <= 0) {
+        return reason_set(reason, -ENOENT, "the tracepoint %s cannot be read: %s", source->tracepoint,
+                          rings_tracefs() == NULL
+                              ? "no tracefs is mounted, or it may not be read (as root: mount -t tracefs "
+                                "tracefs /sys/kernel/tracing)"
+                              : "this kernel does not have it, or it may not be read");
+    }
+    if (event_format_read(text, source->fields, format) != 0) {
+        return reason_set(reason, -ENOTSUP, "the format of the tracepoint %s is not understood",
+                          source->tracepoint);
+    }
+    if (read_event_file(source->tracepoint, "id", text, sizeof text) <= 0) {
+        return reason_set(reason, -ENOENT, "the tracepoint %s has no id", source->tracepoint);
+    }
+    attributes->type = PERF_TYPE_TRACEPOINT;
+    attributes->config = strtoull(text, NULL, 10);
+    return 0;
+}
+
+static long open_event(struct perf_event_attr *attributes, int thread, int cpu) {
+    long fd = syscall(SYS_perf_event_open, attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && errno == EINVAL && attributes->read_format != 0) {
+        /* Kernels before 6.0 do not count what was lost; their records still tell. */
+        attributes->read_format = 0;
+        fd = syscall(SYS_perf_event_open, attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* Adds an event to a CPU's ring; the first one brings the memory. 0 or -errno. */
+static int add_event(const struct rings *rings, struct ring *ring, struct perf_event_attr *attributes,
+                     enum event_kind kind, int thread) {
+    long fd = open_event(attributes, thread, ring->cpu);
+    if (fd < 0) {
+        return (int)fd;
+    }
+    ring->fds[ring->events] = (int)fd;
+    ring->kinds[ring->events] = kind;
+    ring->events++;
+    if (ioctl((int)fd, PERF_EVENT_IOC_ID, &ring->identifiers[ring->events - 1]) != 0) {
+        return -errno;
+    }
+    if (ring->events > 1) {
+        return ioctl((int)fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fds[0]) != 0 ? -errno : 0;
+    }
+    void *page =
+        mmap(NULL, rings->page_bytes + rings->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    ring->page = page == MAP_FAILED ? NULL : page;
+    return page == MAP_FAILED ? -errno : 0;
+}
+
+static int describe_event(struct rings *rings, enum event_kind kind, struct perf_event_attr *attributes,
+                          struct reason *reason) {
+    int error = rings_describe(kind, attributes, &rings->formats[kind], reason);
+    attributes->use_clockid = 1;
+    attributes->clockid = rings->clock;
+    attributes->sample_period = kind == EVENT_SAMPLE ? rings->sample_period_ns : 1;
+    return error;
+}
+
+static int prepare(struct rings *rings, size_t ring_bytes, clockid_t clock, size_t most) {
+    uint64_t period = rings->sample_period_ns;
+    *rings = (struct rings){.clock = clock, .sample_period_ns = period != 0 ? period : 100000};
+    rings->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    rings->ring_bytes = rings->page_bytes;
+    while (rings->ring_bytes < ring_bytes) {
+        rings->ring_bytes *= 2;
+    }
+    rings->ring = calloc(most, sizeof *rings->ring);
+    return rings->ring == NULL ? -ENOMEM : 0;
+}
+
+static int refuse(struct rings *rings, int error, enum event_kind kind, struct reason *reason) {
+    char paranoid[16] = "?";
+    const char *name = EVENT_SOURCES[kind].tracepoint;
+    rings_close(rings);
+    if (sys_read_file("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid) > 0) {
+        paranoid[strcspn(paranoid, "\n")] = '\0';
+    }
+    if (error == -EACCES || error == -EPERM) {
+        return reason_set(reason, error,
+                          "perf_event_open refuses %s: %s (perf_event_paranoid is %s; it takes root or "
+                          "CAP_PERFMON, and no seccomp filter or lockdown that forbids it)",
+                          name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid);
+    }
+    if (error == -ENOSYS) {
+        return reason_set(reason, error, "this kernel, or a seccomp filter, does not have perf_event_open");
+    }
+    return reason_set(reason, error, "perf_event_open refuses %s: %s",
+                      name != NULL ? name : event_kind_name(kind), strerror(-error));
+}
+
+static int add_to_all(struct rings *rings, enum event_kind kind, struct perf_event_attr *attributes) {
+    for (size_t i = 0; i < rings->count; i++) {
+        int error = add_event(rings, &rings->ring[i], attributes, kind, -1);
+        if (error != 0) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+/* CPUs that are offline have no ring. */
+static int find_cpus(struct rings *rings, long cpus) {
+    struct perf_event_attr attributes = {
+        .size = sizeof attributes, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
+    int refused = -ENODEV;
+    for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS; cpu++) {
+        long fd = open_event(&attributes, -1, cpu);
+        if (fd >= 0) {
+            close((int)fd);
+            rings->ring[rings->count++].cpu = cpu;
+        } else if (fd != -ENODEV) {
+            refused = (int)fd;
+        }
+    }
+    return rings->count > 0 ? 0 : refused;
+}
+
+int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_t clock,
+               struct reason *reason) {
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    int error = prepare(rings, ring_bytes, clock, RINGS_MOST_CPUS);
+    if (error == 0) {
+        error = find_cpus(rings, cpus);
+    }
+    if (error != 0) {
+        return refuse(rings, error, EVENT_NEW_TASK, reason);
+    }
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        struct perf_event_attr attributes;
+        if ((wanted & PARTS[i].wanted) == 0) {
+            continue;
+        }
+        error = describe_event(rings, PARTS[i].kind, &attributes, reason);
+        if (error == -ENOENT && rings_may_lack(PARTS[i].kind)) {
+            continue;
+        }
+        if (error != 0) {
+            rings_close(rings);
+            return error;
+        }
+        error = add_to_all(rings, PARTS[i].kind, &attributes);
+        if (error != 0) {
+            return refuse(rings, error, PARTS[i].kind, reason);
+        }
+    }
+    return 0;
+}
+
+int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t clock,
+                   struct reason *reason) {
+    static const enum event_kind KINDS[] = {EVENT_SWITCHED_IN, EVENT_MINOR_FAULT, EVENT_MAJOR_FAULT};
+    int error = prepare(rings, ring_bytes, clock, 1);
+    if (error != 0) {
+        return error;
+    }
+    rings->count = 1;
+    rings->ring[0].cpu = -1;
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+        struct perf_event_attr attributes;
+        error = describe_event(rings, KINDS[i], &attributes, reason);
+        attributes.exclude_kernel = 1;
+        attributes.exclude_hv = 1;
+        attributes.context_switch = KINDS[i] == EVENT_SWITCHED_IN;
+        error = error != 0 ? error : add_event(rings, &rings->ring[0], &attributes, KINDS[i], thread);
+        if (error != 0) {
+            return refuse(rings, error, KINDS[i], reason);
+        }
+    }
+    return 0;
+}
+
+static void control(const struct rings *rings, unsigned long request) {
+    for (size_t i = 0; i < rings->count; i++) {
+        for (size_t j = 0; j < rings->ring[i].events; j++) {
+            ioctl(rings->ring[i].fds[j], request, 0);
+        }
+    }
+}
+
+void rings_start(const struct rings *rings) {
+    control(rings, PERF_EVENT_IOC_ENABLE);
+}
+
+void rings_stop(const struct rings *rings) {
+    control(rings, PERF_EVENT_IOC_DISABLE);
+}
+
+static enum event_kind kind_of(const struct ring *ring, uint64_t identifier) {
+    for (size_t i = 0; i < ring->events; i++) {
+        if (ring->identifiers[i] == identifier) {
+            return ring->kinds[i];
+        }
+    }
+    return EVENT_KINDS;
+}
+
+static void drain_one(struct rings *rings, struct ring *ring, rings_take *take, void *context) {
+    static unsigned char record[RECORD_BYTES];
+    struct perf_event_mmap_page *page = ring->page;
+    const unsigned char *bytes = (const unsigned char *)page + rings->page_bytes;
+    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = page->data_tail;
+    for (;;) {
+        struct trace_event event;
+        struct record_rest rest;
+        size_t length =
+            ring_next(bytes, rings->ring_bytes, &tail, head, record, sizeof record, &rings->damaged);
+        if (length == 0) {
+            break;
+        }
+        enum event_kind kind = kind_of(ring, record_identifier(record, length));
+        const struct event_format *format = kind < EVENT_KINDS ? &rings->formats[kind] : NULL;
+        enum record_kind found = kind < EVENT_KINDS || record_identifier(record, length) == 0
+                                     ? record_decode(record, length, kind, format, &event, &rest)
+                                     : RECORD_BAD;
+        if (found == RECORD_EVENT) {
+            event.cpu = (uint16_t)(ring->cpu >= 0 ? ring->cpu : 0);
+            take(context, &event, &rest);
+        } else if (found == RECORD_LOST) {
+            rings->lost += rest.lost;
+        } else if (found == RECORD_BAD) {
+            rings->damaged++;
+        }
+    }
+    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void rings_drain(struct rings *rings, rings_take *take, void *context) {
+    for (size_t i = 0; i < rings->count; i++) {
+        if (rings->ring[i].page != NULL) {
+            drain_one(rings, &rings->ring[i], take, context);
+        }
+    }
+}
+
+uint64_t rings_lost(const struct rings *rings) {
+    /* A loss is told by a record only when there is room for one again; the counter knows at once. */
+    uint64_t counted = 0;
+    for (size_t i = 0; i < rings->count; i++) {
+        for (size_t j = 0; j < rings->ring[i].events; j++) {
+            uint64_t values[2] = {0, 0};
+            if (read(rings->ring[i].fds[j], values, sizeof values) == sizeof values) {
+                counted += values[1];
+            }
+        }
+    }
+    return (counted > rings->lost ? counted : rings->lost) + rings->damaged;
+}
+
+void rings_close(struct rings *rings) {
+    for (size_t i = 0; i < rings->count; i++) {
+        struct ring *ring = &rings->ring[i];
+        if (ring->page != NULL) {
+            munmap(ring->page, rings->page_bytes + rings->ring_bytes);
+        }
+        for (size_t j = 0; j < ring->events; j++) {
+            close(ring->fds[j]);
+        }
+    }
+    free(rings->ring);
+    rings->ring = NULL;
+    rings->count = 0;
+}

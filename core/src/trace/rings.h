@@ -1,0 +1,79 @@
+/* The kernel-facing half of listening: perf events on every CPU, one ring a CPU. Events are opened for CPUs
+ * and not for a program: inherited events distort fork itself (30 to 150 us), and others would miss the
+ * children. See events.h for how to use it. */
+#ifndef CLONOMETER_TRACE_RINGS_H
+#define CLONOMETER_TRACE_RINGS_H
+
+#include <time.h>
+
+#include "options.h"
+#include "trace/events.h"
+
+enum {
+    RINGS_TASKS = 1U << 0,   /* new tasks, exec, exit: a record a launch, for a census */
+    RINGS_SCHED = 1U << 1,   /* wake-ups and switches */
+    RINGS_CALLS = 1U << 2,   /* entry and exit of system calls */
+    RINGS_FAULTS = 1U << 3,  /* page faults, entry with cause and end */
+    RINGS_SAMPLES = 1U << 4, /* kernel stacks by a clock */
+    RINGS_EXEC = 1U << 5,    /* only the names of programs */
+    /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
+};
+
+enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 16 };
+
+struct ring {
+    int fds[RINGS_MOST_EVENTS];
+    uint64_t identifiers[RINGS_MOST_EVENTS];
+    enum event_kind kinds[RINGS_MOST_EVENTS];
+    size_t events;
+    int cpu;    /* -1: follows a task */
+    void *page; /* struct perf_event_mmap_page; the ring begins on the next page */
+};
+
+struct rings {
+    struct event_format formats[EVENT_KINDS];
+    size_t page_bytes;
+    size_t ring_bytes;
+    clockid_t clock;
+    uint64_t sample_period_ns;
+    size_t count;
+    struct ring *ring;
+    uint64_t lost;    /* told by records, so far */
+    uint64_t damaged; /* records that could not be read */
+};
+
+/* Opens what `wanted` asks for, system-wide, stopped; rings_start starts it. `ring_bytes` a CPU, rounded up
+ * to a power of two of pages. Needs a readable tracefs and CAP_PERFMON, root, or perf_event_paranoid at -1.
+ * 0, or -errno with the reason, and then nothing is open. */
+int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_t clock,
+               struct reason *reason);
+
+/* What an unprivileged user may know of a task of his own: its switches and its page faults in user code. */
+int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t clock,
+                   struct reason *reason);
+
+void rings_start(const struct rings *rings);
+void rings_stop(const struct rings *rings);
+
+/* Gives every event that is in the rings to `take`, oldest first within each ring. */
+typedef void rings_take(void *context, const struct trace_event *event, const struct record_rest *rest);
+void rings_drain(struct rings *rings, rings_take *take, void *context);
+
+/* How many events the kernel had no room for, and records that could not be read. */
+uint64_t rings_lost(const struct rings *rings);
+
+void rings_close(struct rings *rings);
+
+/* What the kernel is asked for to hear `kind`, and where its fields are. 0, or -errno with the reason. */
+struct perf_event_attr;
+int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
+                   struct reason *reason);
+
+/* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults are. */
+bool rings_wants(unsigned wanted, enum event_kind kind);
+bool rings_may_lack(enum event_kind kind);
+
+/* Where tracefs can be read; NULL where nowhere. */
+const char *rings_tracefs(void);
+
+#endif

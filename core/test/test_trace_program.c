@@ -1,0 +1,133 @@
+/* The kernel's programs: run here by a small interpreter of their instructions, they leave the notes that are
+ * read back, each CPU in its own part, and the oldest overwritten. */
+#include "check.h"
+#include "trace/program.h"
+
+enum { MEMORY = 1 << 20, MAP = 5 };
+
+static const struct program_layout LAYOUT = {.cpu_bits = 1, .note_bits = 2};
+static unsigned char memory[MEMORY];
+static uint64_t now_ns;
+static uint64_t cpu_now;
+
+static uint64_t alu(unsigned operation, uint64_t a, uint64_t b) {
+    switch (operation) {
+    case BPF_ADD:
+        return a + b;
+    case BPF_AND:
+        return a & b;
+    case BPF_LSH:
+        return a << b;
+    case BPF_ARSH:
+        return (uint64_t)((int64_t)a >> b);
+    case BPF_MOV:
+        return b;
+    default:
+        CHECK(0, "operation %u", operation);
+    }
+    return 0;
+}
+
+static uint64_t helper(int number) {
+    CHECK(number == BPF_FUNC_ktime_get_ns || number == BPF_FUNC_get_smp_processor_id ||
+              number == BPF_FUNC_get_current_pid_tgid,
+          "helper %d", number);
+    return number == BPF_FUNC_ktime_get_ns           ? now_ns
+           : number == BPF_FUNC_get_smp_processor_id ? cpu_now
+                                                     : (UINT64_C(70) << 32) | 71;
+}
+
+static size_t width(unsigned code) {
+    return BPF_SIZE(code) == BPF_DW ? 8 : BPF_SIZE(code) == BPF_W ? 4 : BPF_SIZE(code) == BPF_H ? 2 : 1;
+}
+
+static void run(const struct bpf_insn *program, size_t length, const void *context) {
+    uint64_t r[11] = {0};
+    r[1] = (uint64_t)(uintptr_t)context;
+    for (size_t i = 0; i < length; i++) {
+        const struct bpf_insn *one = &program[i];
+        unsigned class = BPF_CLASS(one->code);
+        if (class == BPF_ALU64) {
+            uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
+            r[one->dst_reg] = alu(BPF_OP(one->code), r[one->dst_reg], operand);
+        } else if (class == BPF_LD) {
+            CHECK(one->src_reg == BPF_PSEUDO_MAP_VALUE && one->imm == MAP, "the map");
+            r[one->dst_reg] = (uint64_t)(uintptr_t)memory;
+            i++;
+        } else if (class == BPF_LDX) {
+            uint64_t value = 0;
+            memcpy(&value, (const char *)(uintptr_t)r[one->src_reg] + one->off, width(one->code));
+            r[one->dst_reg] = value;
+        } else if (class == BPF_STX || class == BPF_ST) {
+            uint64_t value = class == BPF_STX ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
+            unsigned char *at = (unsigned char *)(uintptr_t)r[one->dst_reg] + one->off;
+            CHECK(at >= memory && at + 8 <= memory + program_memory_bytes(&LAYOUT), "a store outside");
+            memcpy(at, &value, width(one->code));
+        } else if (one->code == (BPF_JMP | BPF_EXIT)) {
+            CHECK(r[0] == 0 && i == length - 1, "the end");
+            return;
+        } else {
+            CHECK(one->code == (BPF_JMP | BPF_CALL), "code %x", one->code);
+            r[0] = helper(one->imm);
+        }
+    }
+    CHECK(0, "no end");
+}
+
+static void check_fields(void) {
+    static const struct event_format FORMAT = {
+        .fields = 2, .field = {{.at = 8, .bytes = 4, .is_signed = true}, {.at = 16, .bytes = 16}}};
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    unsigned char record[64] = {0};
+    int32_t pid = -3;
+    uint64_t words[] = {11, 12};
+    memcpy(record + 8, &pid, sizeof pid);
+    memcpy(record + 16, words, sizeof words);
+    size_t length = program_build(program, EVENT_WAKE, &FORMAT, &LAYOUT, MAP, 0);
+    CHECK(length < PROGRAM_MOST_INSTRUCTIONS, "%zu instructions", length);
+    now_ns = 900;
+    cpu_now = 1;
+    run(program, length, record);
+    CHECK(program_notes(memory, 0) == 0 && program_notes(memory, 1) == 1, "whose note it is");
+    program_note(memory, &LAYOUT, 1, 0, &event);
+    CHECK(event.time_ns == 900 && event.task == 71 && event.cpu == 1 && event.kind == EVENT_WAKE, "its head");
+    CHECK(event.values[0] == -3 && event.values[1] == 11 && event.values[2] == 12, "its fields");
+}
+
+static void check_calls_and_wrap(void) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    uint64_t arguments[2] = {0, 0};
+    memset(memory, 0, sizeof memory);
+    cpu_now = 0;
+    for (uint64_t i = 0; i < 6; i++) {
+        enum event_kind kind = i % 2 == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
+        size_t length = program_build(program, kind, NULL, &LAYOUT, MAP, 0);
+        now_ns = i;
+        arguments[1] = 50 + i;
+        run(program, length, arguments);
+    }
+    CHECK(program_notes(memory, 0) == 6, "counted");
+    program_note(memory, &LAYOUT, 0, 4, &event);
+    CHECK(event.time_ns == 4 && event.values[0] == 54, "an entry, over the oldest");
+    program_note(memory, &LAYOUT, 0, 3, &event);
+    CHECK(event.time_ns == 3 && event.values[0] == -1 && event.values[1] == 53, "an exit has a result");
+}
+
+static void check_address(void) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    uint64_t context[4] = {0, 0, 0, 0x7000};
+    memset(memory, 0, sizeof memory);
+    run(program, program_build(program, EVENT_MINOR_FAULT, NULL, &LAYOUT, MAP, 24), context);
+    program_note(memory, &LAYOUT, 0, 0, &event);
+    CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == 0x7000, "where it was");
+}
+
+int main(void) {
+    check_fields();
+    check_calls_and_wrap();
+    check_address();
+    return 0;
+}
