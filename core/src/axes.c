@@ -31,6 +31,7 @@ static const char *const THREAD_STATES[] = {"idle", "busy", NULL};
 static const char *const AFTER[] = {"none", "fork", "vfork", "pthread", NULL};
 static const char *const LAUNCHERS[] = {"threads", "processes", NULL};
 static const char *const SCHED_CLASSES[] = {"other", "batch", "idle", "fifo", "rr", NULL};
+static const char *const OTHER_PROCESSES[] = {"alive", "gone", NULL};
 static const char *const CLOCK_PATHS[] = {"vdso", "syscall", NULL};
 static const char *const PAGES[] = {"rewritten", "first", "clean", NULL};
 static const char *const PLACEMENTS[] = {"pinned", "free", NULL};
@@ -117,6 +118,11 @@ const struct option OPTIONS[] = {
     BYTES(child_bytes, 0, "memory that the child writes before it ends"),
     COUNT(zombies, 100, "children that have ended and wait to be reaped"),
     BYTES(copy_bytes, 2 << 20, "memory that is copied"),
+    BYTES(written_bytes, 2 << 20, "memory that is written after the fork"),
+    BYTES(step_bytes, 0,
+          "distance from one byte that is written to the next; 0: one in each page of the memory's kind"),
+    CHOICE(other_process, OTHER_PROCESSES, NULL,
+           "whether the other one of parent and child still lives and shares the pages, or has gone"),
     CHOICE(path, CLOCK_PATHS, clock_path_available,
            "how the clock is read: through the vDSO, or by a system call"),
     COUNT(call_spin_ns, 0, "known answer: the parent spins this long after its call, before its stamp"),

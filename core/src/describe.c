@@ -114,6 +114,7 @@ static void write_workload(struct json *json, const struct workload *workload) {
         json_text(json, null->column, null->reason);
     }
     json_close(json, '}');
+    json_bool(json, "phases", workload->phases);
     json_text(json, "call_returns_contains", workload->call_returns_contains);
     write_clone(json, workload->clone);
     struct reason reason = {""};

@@ -42,6 +42,7 @@ enum sched_class {
     SCHED_CLASS_FIFO,
     SCHED_CLASS_RR
 };
+enum other_process { OTHER_ALIVE = 0, OTHER_GONE };
 enum clock_path { CLOCK_PATH_VDSO = 0, CLOCK_PATH_SYSCALL };
 enum stages { STAGES_ALL = 0, STAGES_PARENT };
 
@@ -91,6 +92,9 @@ struct request {
     int64_t child_bytes;
     int64_t zombies;
     int64_t copy_bytes;
+    int64_t written_bytes;
+    int64_t step_bytes;
+    int64_t other_process;
     int64_t path;
     int64_t call_spin_ns;
     int64_t stamp_spin_ns;

@@ -81,6 +81,7 @@ struct workload {
     const struct column *columns; /* ended by a NULL name */
     const char *const *axes;      /* ended by NULL */
     bool has_temperature;
+    bool phases; /* its quantities are phases of one event: drawn together, against the same axis */
     /* The new task has its own copy of the memory: it sends its stamps by a write to the memory file, which
      * costs a small fork less than inheriting one mapping more and faulting it in. */
     bool child_copies_memory;

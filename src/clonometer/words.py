@@ -46,6 +46,7 @@ _VALUES: dict[str, dict[str, str]] = {
     "stack_cache": {"cold": "cold stack cache", "warm": "warm stack cache"},
     "thread_ending": {"return": "return", "pthread_exit": "pthread_exit"},
     "launchers": {"threads": "launched by threads", "processes": "launched by processes"},
+    "other_process": {"alive": "other alive", "gone": "other gone"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
     "stages": {"parent": "parent's stamps", "all": "all stamps"},
 }
@@ -64,6 +65,8 @@ _SIZES = {
     "stack_bytes": "{} stack",
     "child_bytes": "child writes {}",
     "copy_bytes": "{}",
+    "written_bytes": "{} written",
+    "step_bytes": "every {}",
 }
 
 
@@ -132,6 +135,7 @@ def axis_title(name: str) -> str:
     ('VMAs', 'number of the launch', 'stack')
     """
     special = {
+        "parent_bytes": "memory of the parent",
         "launch_number": "number of the launch",
         "concurrency": "launchers at once",
         "nofile": "limit of open files",

@@ -27,11 +27,13 @@ AXES: dict[str, dict[str, Any]] = {
     "vmas": {"type": "count", "default": 0, "summary": ""},
     "vma_kind": {"type": "choice", "values": ["untouched", "touched"], "default": "untouched", "summary": ""},
     "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
+    "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
 }
 PARENT = ["linkage", "placement", "pages", "page_kind", "parent_bytes", "vmas", "vma_kind", "launch_number"]
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
+STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]
 COLUMNS = {
     "start_ns": ("i64", "ns"),
     "call_returns_ns": ("i64", "ns"),
@@ -45,6 +47,9 @@ COLUMNS = {
     "stamp_ns": ("i64", "ns"),
     "cost_ns": ("f64", "ns"),
     "wait_us": ("f64", "us"),
+    "write_each_ns": ("f64", "ns"),
+    "again_each_ns": ("f64", "ns"),
+    **{f"{name}_ns": ("i64", "ns") for name in STORY},
     "footprint_bytes": ("i64", "bytes"),
 }
 
@@ -74,6 +79,7 @@ def _rung(id_: str, reaped_by: str, step_from: str | None) -> dict[str, Any]:
     return {**_workload(id_, "same_image", PARENT, STAGES), "reaped_by": reaped_by, "step_from": step_from}
 
 
+WRITES = ["write_each_ns", "again_each_ns"]
 WORKLOADS = [
     _workload("launch.fork", "same_image", PARENT, STAGES),
     _workload("launch.vfork", "same_image", PARENT, STAGES),
@@ -92,6 +98,13 @@ WORKLOADS = [
     _rung("flags.files", "wait", "flags.none"),
     _rung("flags.fs", "wait", "flags.files"),
     _rung("flags.thread", "futex", "flags.fs"),
+    _workload("cow.parent", "cow", ["placement", "other_process"], WRITES, ()),
+    _workload("cow.child", "cow", ["placement", "other_process"], WRITES, ()),
+    _workload("cow.fresh", "cow", ["placement"], WRITES, ()),
+    {
+        **_workload("cow.stall", "cow", ["parent_bytes", "other_process"], [f"{name}_ns" for name in STORY], ()),
+        "phases": True,
+    },
     _workload("wake.futex", "other", ["placement"], ["wait_us", "footprint_bytes"], ()),
 ]
 

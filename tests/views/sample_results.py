@@ -217,6 +217,17 @@ def _scan(workload, axis, stage, temperature, condition, x, medians):  # noqa: P
     )
 
 
+def _phases() -> Iterator[ScanSeries]:
+    """A fork as one story: the call grows with the memory, the aftermath more."""
+    sizes = (0, 64 << 20, 4 << 30)
+    for condition in ({}, {"other_process": "gone"}):
+        for name, each in (("fork_call", 0.02), ("call_stall", 0.01), ("aftermath_pass", 0.5)):
+            series = _scan(
+                "cow.stall", "parent_bytes", None, None, condition, sizes, [5e3 + one * each for one in sizes]
+            )
+            yield replace(series, family="cow", quantity=f"{name}_ns")
+
+
 FINDINGS = (
     Finding(
         "fastest.same_image",
@@ -347,6 +358,7 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
         "ecdfs": ecdfs,
         "memory": list(_memory(cells)),
         "scans": list(_scans()),
+        "phases": list(_phases()),
         "summaries": {
             "launch.fork": "fork(): a copy of the parent, page tables and all.",
             "launch.vfork": "vfork(): a child that borrows the parent's memory; the parent waits.",

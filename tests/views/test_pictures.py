@@ -10,13 +10,19 @@ from clonometer.views.pictures import KINDS, picture
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points, memory_points
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "story"])
 def test_svg_names_what_it_draws(results, kind):
     text = picture(results, kind, "svg")
     assert isinstance(text, str)
     words = {node.text for node in ElementTree.fromstring(text).iter() if node.text}
     assert {"fork", "pthread"} <= words
     assert any("until reaped" in word or word == "reaped" for word in words)
+
+
+def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(results):
+    words = {node.text for node in ElementTree.fromstring(str(picture(results, "story"))).iter() if node.text}
+    assert {"cow.stall, as usual", "cow.stall, other gone", "memory of the parent (log, from 0)"} <= words
+    assert {"fork call", "call stall", "aftermath pass", "4 GiB"} <= words
 
 
 def test_png_is_a_png_of_some_size(results):
@@ -29,13 +35,13 @@ def test_png_is_a_png_of_some_size(results):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_with_nothing_to_draw_says_so(results, kind):
     with pytest.raises(InputError, match="nothing to draw"):
-        picture(replace(results, cells=[], ecdfs=[], memory=[], scans=[]), kind)
+        picture(replace(results, cells=[], ecdfs=[], memory=[], scans=[], phases=[]), kind)
 
 
 def test_a_run_without_scans_says_what_it_has(results):
     with pytest.raises(InputError, match="numeric axis") as caught:
         picture(replace(results, scans=[], memory=[]), "scan")
-    assert caught.value.hint == "it has: ecdf, overview"
+    assert caught.value.hint == "it has: ecdf, overview, story"
 
 
 def test_unknown_kind_and_format_name_what_exists(results):

@@ -131,32 +131,37 @@ static int map_aligned(const struct kind *kind, size_t length, size_t alignment,
     return 0;
 }
 
-static int map_memory(struct bench *bench) {
-    const struct request *request = bench->request;
-    const struct kind *kind = &KINDS[request->page_kind];
-    size_t length = (size_t)request->parent_bytes;
-    size_t alignment = request->page_kind == PAGE_KIND_THP ? (size_t)parent_huge_page_bytes() : 0;
+int parent_map(int64_t page_kind, size_t length, int fd, unsigned char **mapped) {
+    const struct kind *kind = &KINDS[page_kind];
+    size_t alignment = page_kind == PAGE_KIND_THP ? (size_t)parent_huge_page_bytes() : 0;
     unsigned char *memory = NULL;
-    int error = map_aligned(kind, length, alignment, kind->file ? bench->parent.memory_fd : -1, &memory);
+    int error = map_aligned(kind, length, alignment, kind->file ? fd : -1, &memory);
     if (error != 0) {
         return error;
     }
-    bench->parent.memory = memory;
+    *mapped = memory;
     /* EINVAL: a kernel without huge pages, which is what is asked for. */
     if (kind->advice != 0 && madvise(memory, length, kind->advice) != 0 &&
         !(errno == EINVAL && kind->advice == MADV_NOHUGEPAGE)) {
         return -errno;
     }
-    if (request->page_kind == PAGE_KIND_DONTFORK && madvise(memory, length, MADV_DONTFORK) != 0) {
+    if (page_kind == PAGE_KIND_DONTFORK && madvise(memory, length, MADV_DONTFORK) != 0) {
         return -errno;
     }
-    if (mprotect(memory, length, kind->protection) != 0) {
-        return -errno;
+    return mprotect(memory, length, kind->protection) != 0 ? -errno : 0;
+}
+
+static int map_memory(struct bench *bench) {
+    const struct request *request = bench->request;
+    int error = parent_map(request->page_kind, (size_t)request->parent_bytes, bench->parent.memory_fd,
+                           &bench->parent.memory);
+    if (error != 0) {
+        return error;
     }
-    if (kind->touch == TOUCH_WRITE) {
+    if (KINDS[request->page_kind].touch == TOUCH_WRITE) {
         /* The same faults without a trap for each, which is a good quarter of the time to build a GiB; a
          * kernel before 5.14 has no such advice and leaves it to the touching. */
-        (void)madvise(memory, length, ADVICE_POPULATE_WRITE);
+        (void)madvise(bench->parent.memory, (size_t)request->parent_bytes, ADVICE_POPULATE_WRITE);
     }
     /* Twice: in a virtual machine the first touch of host memory costs more than later ones. */
     parent_memory_touch(bench);
@@ -211,7 +216,7 @@ static int open_file(struct bench *bench) {
     return fcntl(bench->parent.memory_fd, F_SETFD, FD_CLOEXEC) != 0 ? -errno : 0;
 }
 
-static int64_t step_of(int64_t page_kind) {
+int64_t parent_page_bytes(int64_t page_kind) {
     switch (page_kind) {
     case PAGE_KIND_THP:
         return parent_huge_page_bytes();
@@ -228,7 +233,7 @@ int parent_memory_build(struct bench *bench, struct reason *reason) {
     if (request->parent_bytes == 0) {
         return 0;
     }
-    int64_t step = step_of(request->page_kind);
+    int64_t step = parent_page_bytes(request->page_kind);
     bool huge = request->page_kind == PAGE_KIND_THP || request->page_kind == PAGE_KIND_HUGETLB;
     if (step <= 0 || (huge && request->parent_bytes % step != 0)) {
         return reason_set(reason, -EOPNOTSUPP,

@@ -23,6 +23,12 @@ int64_t parent_small_page_bytes(void);
 int64_t parent_huge_page_bytes(void);    /* transparent ones; 0: this kernel has none */
 int64_t parent_hugetlb_page_bytes(void); /* the default size; 0: none */
 
+/* The size of this kind's pages; 0: this kernel has none. */
+int64_t parent_page_bytes(int64_t page_kind);
+/* Maps memory of a kind, with the kernel told what it shall be, and touches nothing; `fd`: what kinds of
+ * files map. 0 or -errno; what was mapped so far is in `mapped` even then. */
+int parent_map(int64_t page_kind, size_t length, int fd, unsigned char **mapped);
+
 int parent_memory_build(struct bench *bench, struct reason *reason);
 /* Maps and touches the memory anew. 0 or -errno. */
 int parent_memory_renew(struct bench *bench);

@@ -15,6 +15,7 @@ _EXAMPLES = examples(
     "clonometer plot clonometer-run.parquet --kind overview --out overview.png",
     "clonometer plot memory.parquet --kind memory --out memory.svg",
     "clonometer plot vmas.parquet --kind scan --out vmas.png",
+    "clonometer plot cow.parquet --kind story --out fork.png",
 )
 
 
@@ -25,7 +26,8 @@ _EXAMPLES = examples(
     metavar="KIND",
     required=True,
     help="ecdf: distributions; memory: time against the parent's memory; overview: medians; "
-    "scan: time against every other number that the run varies.",
+    "scan: time against every other number that the run varies; story: an event and its phases, such as a fork and its "
+    "aftermath.",
 )
 @click.option(
     "--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The picture: NAME.png or NAME.svg."

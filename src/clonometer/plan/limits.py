@@ -37,6 +37,7 @@ _NS_PER_THING: Mapping[str, tuple[float, float]] = {
     "parent_threads": (0.0, 40_000.0),
     "child_bytes": (0.3, 0.0),
     "copy_bytes": (0.3, 1.0),
+    "written_bytes": (0.6, 0.0),
     "zombies": (50_000.0, 0.0),
     "launch_number": (0.0, 100_000.0),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.wording import linkage, mechanism
-from clonometer.results.scans import scans_of
+from clonometer.results.scans import Scan, scans_of
 from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
 
@@ -123,7 +123,7 @@ def _by_pages(book: Book, workload: str, stage: str) -> dict[tuple[str, str], li
 def scan_series(book: Book) -> tuple[ScanSeries, ...]:
     """Every quantity against every numeric axis that the run scans, ``parent_bytes`` of launches left out.
 
-    `memory_series` draws those. A series has at least two values of its axis.
+    `memory_series` has those, and `phase_series` the phases of one event. A series has at least two values of its axis.
 
     Returns
     -------
@@ -132,23 +132,39 @@ def scan_series(book: Book) -> tuple[ScanSeries, ...]:
     """
     found = []
     for scan in scans_of(book):
-        if scan.axis == "parent_bytes" and scan.points[0].estimate.stage is not None:
+        first = scan.points[0].estimate
+        if (scan.axis == "parent_bytes" and first.stage is not None) or book.fact(first.workload, "phases"):
             continue
-        rows = [point.estimate for point in scan.points]
-        first = rows[0]
-        found.append(
-            ScanSeries(
-                workload=first.workload,
-                family=first.family,
-                axis=scan.axis,
-                axis_kind=book.kind(scan.axis) or "count",
-                stage=first.stage,
-                quantity=first.quantity,
-                temperature=first.temperature,
-                placement=first.placement if first.condition.get("placement") == "free" else None,
-                condition=scan.condition,
-                x=tuple(int(row.condition[scan.axis]) for row in rows),
-                **_medians(rows),
-            )
-        )
+        found.append(_scan_series(book, scan))
     return tuple(found)
+
+
+def phase_series(book: Book) -> tuple[ScanSeries, ...]:
+    """Quantities that are phases of one event (the catalogue's ``phases``), against every axis that the run scans.
+
+    Returns
+    -------
+    tuple of ScanSeries
+        In the order of the plan: those with the same workload, axis and condition belong into one picture.
+    """
+    return tuple(
+        _scan_series(book, scan) for scan in scans_of(book) if book.fact(scan.points[0].estimate.workload, "phases")
+    )
+
+
+def _scan_series(book: Book, scan: Scan) -> ScanSeries:
+    rows = [point.estimate for point in scan.points]
+    first = rows[0]
+    return ScanSeries(
+        workload=first.workload,
+        family=first.family,
+        axis=scan.axis,
+        axis_kind=book.kind(scan.axis) or "count",
+        stage=first.stage,
+        quantity=first.quantity,
+        temperature=first.temperature,
+        placement=first.placement if first.condition.get("placement") == "free" else None,
+        condition=scan.condition,
+        x=tuple(int(row.condition[scan.axis]) for row in rows),
+        **_medians(rows),
+    )

@@ -12,7 +12,7 @@ from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, k
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
 from clonometer.results.observed import ObservedCell, observe
-from clonometer.results.series import ecdf_series, memory_series, scan_series
+from clonometer.results.series import ecdf_series, memory_series, phase_series, scan_series
 from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.results.types import CellStatus, Results
@@ -78,6 +78,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         memory=memory_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
+        phases=phase_series(book),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },

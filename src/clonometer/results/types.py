@@ -235,3 +235,4 @@ class Results:
     summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
     process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()
+    phases: Sequence[ScanSeries] = ()  # as scans, of quantities that are phases of one event

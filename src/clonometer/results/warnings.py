@@ -22,6 +22,8 @@ SWITCHES_OF_ONE_LAUNCH = 2
 WALL_OVER_CPU = 1.5
 _LEAST_BLOCKS = 10
 
+_LOOP_FAMILIES = ("floor", "clock", "memory")
+
 
 def estimate_warnings(
     estimate: Estimate, group: Group, all_samples: int, metadata: Mapping[str, Any]
@@ -69,8 +71,11 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
         and the first of them.
     """
     blocks = list(metadata["blocks"])
-    # What has no temperature launches nothing: a loop that neither waits nor is pushed aside by a child.
-    loops = {entry["id"] for entry in metadata["catalogue"]["workloads"] if not entry["temperatures"]}
+    loops = {
+        entry["id"]
+        for entry in metadata["catalogue"]["workloads"]
+        if not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES
+    }
     whole = [_drift(blocks, "the run"), _neighbour(blocks, loops), _wall(blocks, loops)]
     found = [warning for warning in whole if warning is not None]
     return tuple(found + _gathered(estimates, {warning.id for warning in found}))
@@ -202,6 +207,11 @@ def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> RunWarning | None:
         f"{what}: the effective CPU frequency moved between {low:.0f} and {high:.0f} MHz",
         "set the performance governor or let the machine cool down; compare only within this run",
     )
+
+
+def _is_loop(entry: Mapping[str, Any]) -> bool:
+    """Whether a workload launches nothing and waits for nobody, so that no child pushes it aside."""
+    return not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES
 
 
 def _workload(block: Mapping[str, Any]) -> str:

@@ -9,7 +9,18 @@ from clonometer.results.types import Estimate
 from clonometer.words import axis_words
 
 STAGE_ORDER = ("call_returns", "task_runs", "image_runs", "reaped")
-FAMILY_ORDER = ("same_image", "new_program", "wake", "teardown", "memory", "clock", "other", "floor")
+FAMILY_ORDER = (
+    "same_image",
+    "new_program",
+    "wake",
+    "teardown",
+    "cow",
+    "footprint",
+    "memory",
+    "clock",
+    "other",
+    "floor",
+)
 
 #: What a stage's column or row is called after the word "until".
 STAGE_NAMES = {
@@ -29,6 +40,8 @@ FAMILY_NAMES = {
     "new_program": "New program",
     "wake": "Waking an idle worker",
     "teardown": "Tear-down",
+    "cow": "After a fork",
+    "footprint": "Footprint",
     "memory": "Memory",
     "clock": "Clocks",
     "other": "Other",
@@ -39,6 +52,8 @@ FAMILY_EXPLANATIONS = {
     "new_program": "The new task executes another program: more work, never ranked against the same image.",
     "wake": "The task exists already and sleeps: what a pool or a pre-forked server pays instead of a launch.",
     "teardown": "What the end of a task costs, from its last instruction or the signal until it is reaped.",
+    "cow": "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it.",
+    "footprint": "What tasks that do nothing hold: memory of the kernel and their own.",
     "memory": "Copying memory: what fork does not do.",
     "clock": "What reading each clock costs, how fine it is, and whether it ever goes back.",
     "other": "Costs other than launches.",

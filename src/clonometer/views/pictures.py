@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
@@ -21,16 +21,17 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
-from clonometer.views.scans import scan_charts
+from clonometer.views.scans import ScanChart, phase_charts, scan_charts
 from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
 from clonometer.words import axis_title
 
-KINDS = ("ecdf", "memory", "overview", "scan")
+KINDS = ("ecdf", "memory", "overview", "scan", "story")
 _WANTED = {
     "ecdf": "distributions of launches",
     "memory": "cells that differ in parent_bytes",
     "overview": "launches",
     "scan": "cells that differ in a numeric axis",
+    "story": "event whose phases were measured against a numeric axis (the plan cow has: a fork)",
 }
 FORMATS = ("png", "svg")
 PNG_SCALE = 2.0
@@ -44,8 +45,8 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     results
         What is known of the run.
     kind
-        ``ecdf`` (distributions), ``memory`` (time against the parent's memory), ``overview`` (medians) or ``scan``
-        (time against every other numeric axis that the run scans).
+        ``ecdf`` (distributions), ``memory`` (time against the parent's memory), ``overview`` (medians), ``scan``
+        (time against every other numeric axis that the run scans) or ``story`` (the phases of an event).
     image_format
         ``png`` or ``svg``.
 
@@ -156,6 +157,14 @@ def _ecdf(results: Results) -> Spec | None:
 
 
 def _scan(results: Results) -> Spec | None:
+    return _scan_rows([(chart, f"{family_name(chart.family)}, ") for chart in scan_charts(results.scans)])
+
+
+def _story(results: Results) -> Spec | None:
+    return _scan_rows([(chart, f"{chart.title}, ") for chart in phase_charts(results.phases)])
+
+
+def _scan_rows(charts: Sequence[tuple[ScanChart, str]]) -> Spec | None:
     rows = [
         [
             scan_panel(
@@ -164,11 +173,11 @@ def _scan(results: Results) -> Spec | None:
                 axis_title=axis_title(chart.axis),
                 axis_kind=chart.axis_kind,
                 domain=chart.domain,
-                title=f"{family_name(chart.family)}, {title}",
+                title=f"{head}{title}",
             )
             for title, points in chart.panels.items()
         ]
-        for chart in scan_charts(results.scans)
+        for chart, head in charts
     ]
     if not rows:
         return None
@@ -181,4 +190,5 @@ _DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
     "memory": _memory,
     "overview": _overview,
     "scan": _scan,
+    "story": _story,
 }

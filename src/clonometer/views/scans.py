@@ -53,6 +53,33 @@ def scan_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
     return charts
 
 
+def phase_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
+    """Arrange the phases of events as charts: one for each workload and axis, a panel for each condition.
+
+    The lines of a panel are the phases, in the order of the catalogue.
+    """
+    keys = dict.fromkeys((one.workload, one.axis) for one in series)
+    charts = []
+    for workload, axis in keys:
+        own = [one for one in series if (one.workload, one.axis) == (workload, axis)]
+        panels: dict[str, list[dict[str, Any]]] = {}
+        for one in own:
+            title = ", ".join(axis_words(*item) for item in one.condition.items()) or "as usual"
+            panels.setdefault(title, []).extend(_points(one, stage_name(one.stage, one.quantity)))
+        charts.append(
+            ScanChart(
+                axis=axis,
+                axis_kind=own[0].axis_kind,
+                family=own[0].family,
+                title=mechanism_name(workload),
+                labels=tuple(dict.fromkeys(stage_name(one.stage, one.quantity) for one in own)),
+                domain=time_domain([point for points in panels.values() for point in points], "low_ns", "high_ns"),
+                panels=panels,
+            )
+        )
+    return charts
+
+
 def _labels(series: Sequence[ScanSeries]) -> list[str]:
     """Name each line by its mechanism and by what differs between the lines."""
     temperatures = len({one.temperature for one in series}) > 1

@@ -6,6 +6,7 @@ from clonometer.results.evidence import Book
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.conditions import linkages, pages, placements
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
+from clonometer.results.findings.cow import first_writes, stalls
 from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
 from clonometer.results.findings.scans import scans
@@ -15,6 +16,8 @@ from clonometer.results.types import Finding
 _FINDERS = (
     process_against_thread,
     memory,
+    stalls,
+    first_writes,
     steps,
     scans,
     cold_and_warm,

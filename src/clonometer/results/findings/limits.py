@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
 from clonometer.results.types import Finding
 from clonometer.units import format_duration
 
@@ -65,11 +65,13 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
     own_a = _side(changes_a, common, a.workload if a.workload != b.workload else "")
     own_b = _side(changes_b, common, b.workload if a.workload != b.workload else "")
     words = condition(common, a.temperature, a.condition.get("placement"))
+    what = measured(a.stage, a.quantity)
+    words = f", {words}" if words else ""
     if a.cell == b.cell:
         own_a, own_b = "other CPU", "same CPU"
     if a.workload == b.workload:
-        return f"{mechanism(a.workload)} {until(a.stage)}, {words}: {own_a} and {own_b} ({one.aside})"
-    return f"{own_a} and {own_b} {until(a.stage)}, {words} ({one.aside})"
+        return f"{mechanism(a.workload)} {what}{words}: {own_a} and {own_b} ({one.aside})"
+    return f"{own_a} and {own_b} {what}{words} ({one.aside})"
 
 
 def _side(changes: dict[str, int | str], common: dict[str, int | str], workload: str) -> str:

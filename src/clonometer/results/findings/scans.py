@@ -101,7 +101,7 @@ def _texts(
         return f"{few}; it takes {growth.text} times as long at {high} as at {low}{tail}", f"{few} ({growth.aside})"
     if entries[0]["largest_miss"] > MOST_MISS:
         ends = [_median(point) for point in _ends(scan)]
-        few = f"{name} {what}, {words}: {ends[0]} at {low}, {ends[1]} at {high}"
+        few = f"{name} {what}{tail}: {ends[0]} at {low}, {ends[1]} at {high}"
         if average.low > 0:
             each = format_duration_interval(average.value, average.low, average.high)
             few += f", on average {each} for each {axis_thing(scan.axis)}"

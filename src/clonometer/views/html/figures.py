@@ -19,7 +19,7 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
-from clonometer.views.scans import scan_charts
+from clonometer.views.scans import ScanChart, phase_charts, scan_charts
 from clonometer.views.specs import PALETTE, ecdf_panel, overview_panel, theme
 from clonometer.words import axis_title
 
@@ -34,7 +34,7 @@ PLAIN = "plain"
 
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
-    charts = [*_overview(results), *_memory(results), *_scans(results)]
+    charts = [*_overview(results), *_memory(results), *_story(results), *_scans(results)]
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
@@ -94,10 +94,18 @@ def _memory(results: Results) -> list[dict[str, Any]]:
 
 
 def _scans(results: Results) -> list[dict[str, Any]]:
+    return _scan_figures("scan", scan_charts(results.scans))
+
+
+def _story(results: Results) -> list[dict[str, Any]]:
+    return _scan_figures("story", phase_charts(results.phases))
+
+
+def _scan_figures(kind: str, charts: Sequence[ScanChart]) -> list[dict[str, Any]]:
     return [
         {
-            "id": f"scan-{number}-{place}",
-            "kind": "scan",
+            "id": f"{kind}-{number}-{place}",
+            "kind": kind,
             "title": f"{chart.title}, {title}",
             "alt": f"Time by {axis_title(chart.axis)}. " + "; ".join(str(point["tip"]) for point in points) + ".",
             "spec": scan_panel(
@@ -110,7 +118,7 @@ def _scans(results: Results) -> list[dict[str, Any]]:
                 height=300,
             ),
         }
-        for number, chart in enumerate(scan_charts(results.scans))
+        for number, chart in enumerate(charts)
         for place, (title, points) in enumerate(chart.panels.items())
     ]
 

@@ -1,0 +1,173 @@
+#include "cow/cow.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "clock/clock.h"
+#include "limits/limits.h"
+#include "parent/parts.h"
+#include "sys/sys.h"
+
+/* Beyond this it is a mistake, and below no sum overflows. */
+static const int64_t MOST_BYTES = (int64_t)1 << 50;
+
+const struct column COW_COLUMNS[] = {
+    {"write_each_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "the first write to each page"},
+    {"again_each_ns", COLUMN_EACH, offsetof(struct sample, call_returns), NULL,
+     "the same writes once more, which fault no longer"},
+    {"faults", COLUMN_COUNT, offsetof(struct sample, third_number), NULL,
+     "page faults that the first writes took together"},
+    {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
+    {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
+    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+const char *const COW_AXES[] = {"linkage",    "placement",     "page_kind", "written_bytes",
+                                "step_bytes", "other_process", NULL};
+
+static size_t step_bytes(const struct request *request) {
+    return (size_t)(request->step_bytes > 0 ? request->step_bytes : parent_page_bytes(request->page_kind));
+}
+
+int64_t cow_writes(const struct request *request) {
+    int64_t step = (int64_t)step_bytes(request);
+    return step > 0 ? (request->written_bytes + step - 1) / step : 0;
+}
+
+static void write_all(unsigned char *memory, size_t length, size_t step, unsigned char value) {
+    for (size_t at = 0; at < length; at += step) {
+        ((volatile unsigned char *)memory)[at] = value;
+    }
+}
+
+static int64_t faults(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+}
+
+int cow_memory_make(const struct request *request, bool touched, unsigned char **memory) {
+    size_t length = (size_t)request->written_bytes;
+    int64_t page = parent_page_bytes(request->page_kind);
+    *memory = NULL;
+    int error = parent_map(request->page_kind, length, -1, memory);
+    if (error == 0 && touched) {
+        int64_t before = faults();
+        write_all(*memory, length, (size_t)parent_small_page_bytes(), 1);
+        int64_t taken = faults() - before;
+        /* A few more: page tables, and whatever else this process has not touched yet. */
+        bool small = request->page_kind == PAGE_KIND_THP && taken > request->written_bytes / page + 8;
+        error = small ? -ENOMEM : 0;
+        write_all(*memory, length, (size_t)parent_small_page_bytes(), 2);
+    }
+    if (error != 0) {
+        cow_memory_drop(request, *memory);
+        *memory = NULL;
+    }
+    return error;
+}
+
+void cow_memory_drop(const struct request *request, unsigned char *memory) {
+    if (memory != NULL) {
+        munmap(memory, (size_t)request->written_bytes);
+    }
+}
+
+static __attribute__((noinline)) void timed(unsigned char *memory, size_t length, size_t step,
+                                            struct cow_times *times) {
+    int64_t before = faults();
+    struct stamp start = clock_read();
+    write_all(memory, length, step, 3);
+    struct stamp first = clock_read();
+    write_all(memory, length, step, 4);
+    struct stamp again = clock_read();
+    times->faults = faults() - before;
+    times->first_ticks = first.ticks - start.ticks;
+    times->again_ticks = again.ticks - first.ticks;
+    times->cpu = (int32_t)first.cpu;
+}
+
+void cow_write(const struct request *request, unsigned char *memory, struct cow_times *times) {
+    /* A forked child has yet to fault in this code, its stack, and the vDSO's page. */
+    unsigned char own[2] = {0, 0};
+    struct cow_times taken = {0, 0, 0, 0, 0};
+    timed(own, sizeof own, 1, &taken);
+    timed(memory, (size_t)request->written_bytes, step_bytes(request), &taken);
+    *times = taken;
+}
+
+int cow_store(const struct cow_times *times, struct sample *sample) {
+    sample->extra = times->first_ticks;
+    sample->call_returns = times->again_ticks;
+    sample->third_number = times->faults;
+    sample->cpu_before = times->cpu;
+    return -times->error;
+}
+
+void cow_sleep(pid_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
+        _exit(1);
+    }
+    for (;;) {
+        pause();
+    }
+}
+
+int cow_kill(pid_t pid) {
+    int status = 0;
+    kill(pid, SIGKILL);
+    return sys_wait(pid, &status);
+}
+
+static int check_sizes(const struct request *request, struct reason *reason) {
+    int64_t page = parent_page_bytes(request->page_kind);
+    if (request->page_kind != PAGE_KIND_4K && request->page_kind != PAGE_KIND_THP) {
+        return reason_set(reason, -EOPNOTSUPP,
+                          "copying on write is measured with page_kind=4k and page_kind=thp only");
+    }
+    int error = parent_page_kind_available(request->page_kind, reason);
+    if (error != 0) {
+        return error;
+    }
+    if (request->written_bytes < 1 || request->written_bytes > MOST_BYTES || page < 1 ||
+        request->written_bytes % page != 0) {
+        return reason_set(reason, -EOPNOTSUPP,
+                          "written_bytes=%lld is no multiple of this kind's page of %lld bytes",
+                          (long long)request->written_bytes, (long long)page);
+    }
+    if (request->step_bytes > request->written_bytes) {
+        return reason_set(reason, -EOPNOTSUPP, "step_bytes=%lld is more than written_bytes=%lld",
+                          (long long)request->step_bytes, (long long)request->written_bytes);
+    }
+    return 0;
+}
+
+int cow_prepare(struct bench *bench, struct reason *reason) {
+    const struct request *request = bench->request;
+    int error = check_sizes(request, reason);
+    if (error != 0) {
+        return error;
+    }
+    struct limits_need need = {.memory_bytes = 2 * request->written_bytes,
+                               .commit_bytes = request->written_bytes,
+                               .address_bytes = request->written_bytes,
+                               .tasks = 3};
+    error = limits_check("", &need, reason);
+    if (error != 0) {
+        return error;
+    }
+    /* Once for the reason; later failures are counted. */
+    unsigned char *memory = NULL;
+    error = cow_memory_make(request, true, &memory);
+    if (error != 0) {
+        return reason_set(reason, error, "%lld bytes cannot be had in pages of %lld bytes: %s",
+                          (long long)request->written_bytes, (long long)parent_page_bytes(request->page_kind),
+                          strerror(-error));
+    }
+    cow_memory_drop(request, memory);
+    return 0;
+}

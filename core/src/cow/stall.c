@@ -1,0 +1,193 @@
+/* cow.stall
+ * Timed: a fork of a parent with parent_bytes of memory, from before the call until it returns in the parent;
+ * and what another thread of the parent notices of it, which writes one byte in each 4 KiB of that memory,
+ * round and round, on another CPU, and reads the clock after each write: the longest gap between two writes
+ * before the fork, during the call, and from its return until the thread has written all of the memory once
+ * more; and how long one round takes without a fork and after it. The child sleeps meanwhile, or has gone.
+ * Outside: the parent's own rewriting of its memory, waking the thread, reaping. Bias: each gap contains a
+ * clock reading; with less memory than the TLB covers the thread may go on writing through entries that fork
+ * has not flushed yet, and so stalls later than it might. On a CPU that shares its core with the forking one,
+ * both are slower. Source: fork(2); mm/mmap.c, dup_mmap, which holds mmap_lock for writing and flushes the
+ * TLB at its end; mm/memory.c, copy_present_ptes and do_wp_page.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cow/cow.h"
+#include "cow/heartbeat.h"
+#include "limits/limits.h"
+#include "parent/parts.h"
+#include "sys/sys.h"
+
+enum {
+    HEART_OFFSET = 1024, /* in the stamp page, behind everything else there */
+    OWN_BYTES = 64 << 10 /* what is written where the parent has no memory of parent_bytes */
+};
+_Static_assert(sizeof(struct cow_page) <= HEART_OFFSET &&
+                   HEART_OFFSET + sizeof(struct heartbeat) <= STAMP_PAGE_BYTES,
+               "both lie in the stamp page");
+
+struct stall {
+    struct bench *bench;
+    pthread_t thread;
+    uint32_t rounds;
+    unsigned char *own;
+};
+
+static struct heartbeat *heart_of(const struct bench *bench) {
+    return (struct heartbeat *)(void *)((char *)bench->stamps + HEART_OFFSET);
+}
+
+static void store(const struct bench *bench, const struct heartbeat *heart, uint64_t call_ticks,
+                  struct sample *sample) {
+    sample->before = heart->pass_ticks[HEARTBEAT_QUIET];
+    sample->call_returns = call_ticks;
+    sample->extra = heart->longest[HEARTBEAT_CALL];
+    sample->reaped = heart->longest[HEARTBEAT_AFTER];
+    bench->stamps->task_ticks = heart->longest[HEARTBEAT_QUIET];
+    bench->stamps->image_ticks = heart->pass_ticks[HEARTBEAT_AFTER];
+}
+
+/* The fork among the thread's writes. `gone`: the child leaves at once, and is reaped after the last write.
+ */
+static int fork_beside(struct heartbeat *heart, uint32_t round, bool gone, uint64_t *call_ticks) {
+    int status = 0;
+    pid_t probe = getpid();
+    heartbeat_set(heart, HEARTBEAT_CALL);
+    uint64_t start = clock_read().ticks;
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (gone) {
+            _exit(0);
+        }
+        cow_sleep(probe);
+    }
+    int error = pid < 0 ? -errno : 0;
+    *call_ticks = clock_read().ticks - start;
+    /* The aftermath of a fork whose child has gone begins when it has. */
+    if (error == 0 && gone) {
+        error = sys_wait(pid, &status);
+    }
+    heartbeat_set(heart, HEARTBEAT_AFTER);
+    heartbeat_await(heart, round);
+    return error != 0 || gone ? error : cow_kill(pid);
+}
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    const struct request *request = bench->request;
+    struct stall *stall = bench->state;
+    struct heartbeat *heart = heart_of(bench);
+    bool some = request->parent_bytes > 0;
+    uint64_t call_ticks = 0;
+    /* Huge pages that were written while a child lived have been split: the next fork gets new ones. */
+    int error = some && request->page_kind == PAGE_KIND_THP ? parent_memory_renew(stall->bench) : 0;
+    if (error != 0) {
+        return error;
+    }
+    sample->cpu_before = (int32_t)sys_cpu();
+    stall->rounds++;
+    heartbeat_begin(heart, stall->rounds, some ? bench->parent.memory : stall->own,
+                    some ? (size_t)request->parent_bytes : OWN_BYTES, (size_t)parent_small_page_bytes());
+    error = fork_beside(heart, stall->rounds, request->other_process == OTHER_GONE, &call_ticks);
+    store(bench, heart, call_ticks, sample);
+    return error;
+}
+
+static int only_one_cpu(struct reason *reason) {
+    return reason_set(reason, -EAGAIN,
+                      "there is no CPU beside the one that forks: the thread that notices needs its own");
+}
+
+static int available(struct reason *reason) {
+    struct sys_cpus allowed;
+    return sys_allowed(&allowed) == 0 && sys_cpu_count(&allowed) == 1 ? only_one_cpu(reason) : 0;
+}
+
+static int other_cpu(const struct bench *bench) {
+    struct sys_cpus measured;
+    struct sys_cpus others = *bench->affinity;
+    if (sys_allowed(&measured) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof others.words / sizeof others.words[0]; i++) {
+        others.words[i] &= ~measured.words[i];
+    }
+    return sys_highest_cpu(&others);
+}
+
+/* What the parent's condition does not ask for: the copies that the aftermath makes. */
+static int check(const struct request *request, struct reason *reason) {
+    bool copied = request->page_kind == PAGE_KIND_4K || request->page_kind == PAGE_KIND_THP;
+    bool kept = request->page_kind == PAGE_KIND_SHARED || request->page_kind == PAGE_KIND_DONTFORK;
+    if (!copied && !kept) {
+        return reason_set(
+            reason, -EOPNOTSUPP,
+            "the aftermath of a fork is measured with page_kind=4k, thp, shared and dontfork only");
+    }
+    if (!copied || request->other_process == OTHER_GONE || request->parent_bytes > INT64_MAX / 4) {
+        return 0;
+    }
+    struct limits_need need = {
+        .memory_bytes = 2 * request->parent_bytes, .commit_bytes = request->parent_bytes, .tasks = 3};
+    return limits_check("", &need, reason);
+}
+
+static int prepare(struct bench *bench, struct reason *reason) {
+    static struct stall stall;
+    int error = check(bench->request, reason);
+    if (error != 0) {
+        return error;
+    }
+    int cpu = other_cpu(bench);
+    if (cpu < 0) {
+        return only_one_cpu(reason);
+    }
+    error = parent_map(PAGE_KIND_4K, OWN_BYTES, -1, &stall.own);
+    error = error != 0 ? error : heartbeat_start(heart_of(bench), cpu, &stall.thread);
+    if (error != 0) {
+        return reason_set(reason, error, "a thread that writes to %d bytes cannot be started: %s", OWN_BYTES,
+                          strerror(-error));
+    }
+    stall.bench = bench;
+    bench->state = &stall;
+    return 0;
+}
+
+static void finish(struct bench *bench) {
+    struct stall *stall = bench->state;
+    heartbeat_stop(heart_of(bench), stall->rounds, stall->thread);
+}
+
+static const struct column COLUMNS[] = {
+    {"fork_call_ns", COLUMN_DURATION, offsetof(struct sample, call_returns), NULL,
+     "until fork returns in the parent, while another thread writes to its memory"},
+    {"quiet_stall_ns", COLUMN_DURATION, offsetof(struct sample, task_runs), NULL,
+     "longest gap between that thread's writes before the fork"},
+    {"call_stall_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+     "longest gap between that thread's writes during the call"},
+    {"aftermath_stall_ns", COLUMN_DURATION, offsetof(struct sample, reaped), NULL,
+     "longest gap between that thread's writes after the call, until all memory is written once"},
+    {"quiet_pass_ns", COLUMN_DURATION, offsetof(struct sample, before), NULL,
+     "writing to each 4 KiB of the memory once, before the fork"},
+    {"aftermath_pass_ns", COLUMN_DURATION, offsetof(struct sample, image_runs), NULL,
+     "the same after the fork"},
+    {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
+    {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
+    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+static const char *const AXES[] = {"linkage", "page_kind", "parent_bytes", "other_process", NULL};
+
+const struct workload cow_stall = {
+    .id = "cow.stall",
+    .family = "cow",
+    .summary =
+        "what a thread that writes to the parent's memory notices of a fork: during the call and after it",
+    .columns = COLUMNS,
+    .axes = AXES,
+    .phases = true,
+    .available = available,
+    .prepare = prepare,
+    .launch = launch,
+    .finish = finish,
+};

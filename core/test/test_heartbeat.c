@@ -1,0 +1,61 @@
+/* The heartbeat writes all of the memory before and after the call, and knows which gap is whose. */
+#include "cow/heartbeat.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+#include "clock/clock.h"
+#include "sys/sys.h"
+
+enum { BYTES = 64 << 10, STEP = 4096 };
+
+static void test_owner(void) {
+    CHECK(heartbeat_owner(HEARTBEAT_QUIET, HEARTBEAT_QUIET) == HEARTBEAT_QUIET, "from QUIET to QUIET");
+    CHECK(heartbeat_owner(HEARTBEAT_QUIET, HEARTBEAT_CALL) == HEARTBEAT_CALL, "from QUIET to CALL");
+    CHECK(heartbeat_owner(HEARTBEAT_QUIET, HEARTBEAT_AFTER) == HEARTBEAT_CALL, "from QUIET to AFTER");
+    CHECK(heartbeat_owner(HEARTBEAT_CALL, HEARTBEAT_CALL) == HEARTBEAT_CALL, "from CALL to CALL");
+    CHECK(heartbeat_owner(HEARTBEAT_CALL, HEARTBEAT_AFTER) == HEARTBEAT_CALL, "from CALL to AFTER");
+    CHECK(heartbeat_owner(HEARTBEAT_AFTER, HEARTBEAT_AFTER) == HEARTBEAT_AFTER, "from AFTER to AFTER");
+}
+
+static void check_round(struct heartbeat *heart, uint32_t round, unsigned char *memory) {
+    struct timespec moment = {.tv_nsec = 2000000};
+    memset(memory, 0, BYTES);
+    heartbeat_begin(heart, round, memory, BYTES, STEP);
+    for (size_t at = 0; at < BYTES; at++) {
+        CHECK(memory[at] == (at % STEP == 0), "byte %zu", at);
+    }
+    heartbeat_set(heart, HEARTBEAT_CALL);
+    memset(memory, 0, BYTES);
+    nanosleep(&moment, NULL);
+    heartbeat_set(heart, HEARTBEAT_AFTER);
+    heartbeat_await(heart, round);
+    for (size_t at = 0; at < BYTES; at += STEP) {
+        CHECK(memory[at] == 1, "byte %zu", at);
+    }
+    for (int phase = 0; phase < HEARTBEAT_PHASES; phase++) {
+        CHECK(heart->gaps[phase] > 0, "phase %d", phase);
+        CHECK(heart->longest[phase] > 0, "phase %d", phase);
+    }
+    CHECK(heart->pass_ticks[HEARTBEAT_QUIET] > 0, "QUIET");
+    CHECK(heart->pass_ticks[HEARTBEAT_CALL] == 0, "CALL");
+    CHECK(heart->pass_ticks[HEARTBEAT_AFTER] > 0, "AFTER");
+}
+
+int main(void) {
+    static unsigned char memory[BYTES];
+    static struct heartbeat hearts[1];
+    struct heartbeat *heart = hearts;
+    struct sys_cpus allowed;
+    pthread_t thread;
+    CHECK(sys_allowed(&allowed) == 0, "no affinity");
+    clock_used.kind = CLOCK_KIND_MONOTONIC;
+    clock_used.hz = 1000000000U;
+    test_owner();
+    CHECK(heartbeat_start(heart, sys_highest_cpu(&allowed), &thread) == 0, "no thread");
+    check_round(heart, 1, memory);
+    check_round(heart, 2, memory);
+    heartbeat_stop(heart, 2, thread);
+    return 0;
+}

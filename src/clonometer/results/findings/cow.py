@@ -1,0 +1,179 @@
+"""What fork postpones: the writes that copy, and what other threads of the parent notice of a fork."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.results.evidence import Evidence
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.wording import condition, sentence
+from clonometer.results.types import Finding
+from clonometer.stats.bootstrap import difference_of_medians
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.words import axis_words
+
+PARENT, CHILD, FRESH, STALL = "cow.parent", "cow.child", "cow.fresh", "cow.stall"
+PAGE_BYTES = 4096
+_GONE = {"other_process": "gone"}
+_WRITE, _AGAIN = "write_each_ns", "again_each_ns"
+Changes = dict[str, int | str]
+
+
+def first_writes(comparer: Comparer) -> list[Finding]:
+    """Say what the first write to a page after a fork costs, for parent and child, as a copy and as no copy.
+
+    One finding for each condition that both sides of `PARENT` or `CHILD` were measured in.
+    """
+    book = comparer.book
+    rows = [row.estimate for row in book.rows if row.estimate.workload in (PARENT, CHILD)]
+    bases: list[Changes] = []
+    for one in rows:
+        changes = {axis: value for axis, value in book.changes(one).items() if axis != "other_process"}
+        if changes not in bases:
+            bases.append(changes)
+    return [finding for changes in bases if (finding := _first_write(comparer, changes)) is not None]
+
+
+def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
+    book = comparer.book
+    found: dict[tuple[str, str], Evidence] = {}
+    for workload in (PARENT, CHILD):
+        for other, more in (("alive", {}), ("gone", _GONE)):
+            row = book.main(workload, {**changes, **more}, None, None, _WRITE)
+            if row is not None:
+                found[workload, other] = row
+    floor = next((row for key in found if (row := _again(comparer, found[key])) is not None), None)
+    fresh = book.main(FRESH, changes, None, None, _WRITE)
+    if not found or floor is None:
+        return None
+    sides = [_side(side, workload, found) for side, workload in (("parent", PARENT), ("child", CHILD))]
+    first = next(iter(found.values()))
+    words = condition(changes, None, first.estimate.condition.get("placement"))
+    text = f"after a fork, {' and '.join(filter(None, sides))}"
+    if fresh is not None:
+        text += f"; a page of new memory costs {_median(fresh)}"
+    text += f", and a write that needs no fault {_median(floor)}, {words}"
+    rows = [*found.values(), *([fresh] if fresh is not None else [])]
+    numbers = _numbers(comparer, found) | {
+        "writes": [_entry(row) for row in rows],
+        "no_fault_ns": floor.estimate.median_ns,
+        "cells": [row.estimate.cell for row in rows],
+    }
+    name = ".".join(["cow.first_write", *map(str, changes.values())])
+    return Finding(name, sentence(text), numbers, _headline(found, words))
+
+
+def _side(side: str, workload: str, found: dict[tuple[str, str], Evidence]) -> str:
+    """What one side pays, as a copy and without one."""
+    alive, gone = found.get((workload, "alive")), found.get((workload, "gone"))
+    other = "child" if side == "parent" else "parent"
+    said = []
+    if alive is not None:
+        said.append(f"{_median(alive)} while the {other} lives (it copies)")
+    if gone is not None:
+        said.append(f"{_median(gone)} after the {other} has gone (it takes the page over)")
+    return f"the {side}'s first write to a page costs {' and '.join(said)}" if said else ""
+
+
+def _headline(found: dict[tuple[str, str], Evidence], words: str) -> str:
+    alive, gone = found.get((PARENT, "alive")), found.get((PARENT, "gone"))
+    if alive is None or gone is None:
+        return ""
+    return sentence(
+        f"after a fork the parent pays {_median(alive)} for the first write to a page, {_median(gone)} once the child "
+        f"has gone, {words}"
+    )
+
+
+def _again(comparer: Comparer, row: Evidence) -> Evidence | None:
+    one = row.estimate
+    return comparer.book.main(one.workload, comparer.book.changes(one), one.temperature, None, _AGAIN)
+
+
+def _numbers(comparer: Comparer, found: dict[tuple[str, str], Evidence]) -> dict[str, Any]:
+    """The ratio of a copy to a page that is taken over, where both were measured."""
+    for workload in (PARENT, CHILD):
+        alive, gone = found.get((workload, "alive")), found.get((workload, "gone"))
+        compared = comparer.compare(alive, gone) if alive is not None and gone is not None else None
+        if compared is not None:
+            return compared.numbers
+    return {}
+
+
+def _entry(row: Evidence) -> dict[str, Any]:
+    one = row.estimate
+    return {
+        "workload": one.workload,
+        "other_process": one.condition.get("other_process"),
+        "write_each_ns": one.median_ns,
+        "write_each_ns_interval": [one.median_low_ns, one.median_high_ns],
+    }
+
+
+def stalls(comparer: Comparer) -> list[Finding]:
+    """Tell a fork as one story, for the largest parent of each condition: the call, the stall, the aftermath."""
+    book = comparer.book
+    largest: dict[tuple[object, ...], tuple[Changes, int]] = {}
+    for row in book.rows:
+        one = row.estimate
+        if one.workload != STALL:
+            continue
+        changes = book.changes(one)
+        key = tuple((axis, value) for axis, value in changes.items() if axis != "parent_bytes")
+        size = int(one.condition["parent_bytes"])
+        if key not in largest or size > largest[key][1]:
+            largest[key] = (changes, size)
+    return [finding for changes, size in largest.values() if (finding := _story(comparer, changes, size)) is not None]
+
+
+def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
+    names = ("fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass")
+    rows = {name: comparer.book.main(STALL, changes, None, None, f"{name}_ns") for name in names}
+    known = {name: row for name, row in rows.items() if row is not None}
+    if len(known) < len(names):
+        return None
+    cell = known["fork_call"].estimate.cell
+    seed = comparer.seed_for("aftermath", cell)
+    extra = difference_of_medians(known["aftermath_pass"].processes, known["quiet_pass"].processes, seed=seed)
+    memory = approximate_bytes(size) if size else "no memory of its own beside a few pages"
+    others = {axis: value for axis, value in changes.items() if axis != "parent_bytes"}
+    words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())
+    more = (
+        f"{format_duration_interval(extra.value, extra.low, extra.high)} more than before"
+        if extra.low > 0
+        else "no more than before"
+    )
+    each = (
+        f", {format_duration(extra.value / (size / PAGE_BYTES))} for each 4 KiB page" if size and extra.low > 0 else ""
+    )
+    text = (
+        f"fork of a parent with {memory}{words}: the call takes {_median(known['fork_call'])}; another thread that "
+        f"writes to that memory stands still for {_median(known['call_stall'])} of it (its longest gap without a fork: "
+        f"{_median(known['quiet_stall'])}); afterwards writing all of it once takes that thread {more}{each}, with "
+        f"gaps of up to {_median(known['aftermath_stall'])}"
+    )
+    headline = (
+        f"fork with {memory}{words}: {_short(known['fork_call'])} the call, {_short(known['call_stall'])} another "
+        f"thread's stall, {_short(known['aftermath_pass'])} to write it all again"
+    )
+    numbers: dict[str, Any] = {f"{name}_ns": row.estimate.median_ns for name, row in known.items()}
+    numbers |= {
+        "parent_bytes": size,
+        "aftermath_extra_ns": extra.value,
+        "aftermath_extra_ns_interval": [extra.low, extra.high],
+        "cells": [cell],
+    }
+    name = ".".join(["cow.story", *map(str, others.values())])
+    return Finding(name, sentence(text), numbers, sentence(headline))
+
+
+def _short(row: Evidence) -> str:
+    one = row.estimate
+    return format_duration(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+
+
+def _median(row: Evidence) -> str:
+    one = row.estimate
+    if one.median_low_ns is None or one.median_high_ns is None:
+        return _short(row)
+    return format_duration_interval(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)

@@ -1,0 +1,205 @@
+"""What fork postpones, for real: who copies and who takes over is what the kernel counted, not how long it took."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests import probe
+from tests.integration.test_probe import NOBODY, gone, present
+from tests.integration.test_wake import members
+
+pytestmark = pytest.mark.real
+
+SIDES = ["cow.parent", "cow.child"]
+PAGE = resource.getpagesize()
+HUGE = 2 << 20
+CPUS = os.sched_getaffinity(0)
+has_thp = "thp" not in probe.catalogue()["axes"]["page_kind"]["unavailable"]
+needs_thp = pytest.mark.skipif(not has_thp, reason="no transparent huge pages here")
+needs_two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="the thread that notices needs a CPU of its own")
+
+
+def faults(*words: str) -> set[int]:
+    (block,) = probe.ask(*words, "samples=4", "blocks=1", "warmup=1").blocks
+    assert block.outcomes == {"ok": block.rows}
+    return set(present(block, "faults").tolist())
+
+
+def vmstat(name: str) -> int | None:
+    lines = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
+    return int(lines[name]) if name in lines else None
+
+
+@pytest.mark.parametrize("other", ["alive", "gone"])
+@pytest.mark.parametrize("workload", SIDES)
+def test_each_first_write_faults_once_and_the_second_never(workload: str, other: str) -> None:
+    words = [f"workload={workload}", f"other_process={other}", f"written_bytes={512 * PAGE}"]
+    assert faults(*words) == {512}
+    assert faults(*words, f"step_bytes={8 * PAGE}") == {64}
+
+
+def test_new_memory_faults_once_a_page() -> None:
+    assert faults("workload=cow.fresh", f"written_bytes={100 * PAGE}") == {100}
+
+
+@needs_thp
+@pytest.mark.parametrize("workload", SIDES)
+def test_a_huge_page_is_split_where_it_is_shared_and_taken_over_whole_where_not(workload: str) -> None:
+    words = [f"workload={workload}", "page_kind=thp", f"written_bytes={4 * HUGE}"]
+    assert faults(*words, "step_bytes=4096", "other_process=alive") == {4 * HUGE // PAGE}
+    assert faults(*words, "step_bytes=4096", "other_process=gone") == {4}
+    assert faults(*words, "other_process=alive") == {4}
+
+
+@pytest.mark.skipif(vmstat("pgreuse") is None, reason="this kernel does not count pages that are taken over")
+@pytest.mark.parametrize("workload", SIDES)
+def test_pages_are_copied_while_the_other_lives_and_taken_over_when_it_has_gone(workload: str) -> None:
+    pages, samples = 4096, 8
+    words = [f"workload={workload}", f"written_bytes={pages * PAGE}", f"samples={samples}", "blocks=1", "warmup=0"]
+    taken_over = {}
+    for other in ("alive", "gone"):
+        before = vmstat("pgreuse")
+        probe.ask(*words, f"other_process={other}")
+        taken_over[other] = vmstat("pgreuse") - before
+    assert taken_over["gone"] >= 0.95 * pages * samples
+    assert taken_over["alive"] < taken_over["gone"] / 2
+
+
+@needs_two_cpus
+def test_the_aftermath_writes_each_page_anew_only_where_it_is_shared() -> None:
+    size, samples = 16 << 20, 3
+    words = ["workload=cow.stall", f"parent_bytes={size}", f"samples={samples}", "blocks=1", "warmup=1"]
+    counts = {}
+    for kind in ("4k", "shared", "dontfork"):
+        (block,) = probe.ask(*words, f"page_kind={kind}").blocks
+        assert block.outcomes == {"ok": samples}
+        counts[kind] = block.facts["minor_faults"]
+        if kind == "4k":
+            # Thousands of copies against none.
+            assert (block.columns["aftermath_pass_ns"] > 3 * block.columns["quiet_pass_ns"]).all()
+    assert counts["4k"] >= samples * size // PAGE
+    assert counts["shared"] < 200
+    assert counts["dontfork"] < 200
+
+
+@needs_two_cpus
+@needs_thp
+def test_each_fork_gets_whole_huge_pages() -> None:
+    size, samples = 8 << 20, 3
+    words = ["workload=cow.stall", f"parent_bytes={size}", "page_kind=thp", f"samples={samples}", "blocks=1"]
+    (block,) = probe.ask(*words, "warmup=1", "other_process=alive").blocks
+    # Each is split anew: all its small pages fault in the aftermath, and it was whole before.
+    assert block.facts["minor_faults"] >= samples * size // PAGE
+    (block,) = probe.ask(*words, "warmup=1", "other_process=gone").blocks
+    assert block.facts["minor_faults"] < samples * size // PAGE / 2
+
+
+@needs_two_cpus
+def test_no_phase_lasts_longer_than_the_block() -> None:
+    (block,) = probe.ask("workload=cow.stall", f"parent_bytes={4 << 20}", "samples=5", "blocks=1").blocks
+    names = ["quiet_pass_ns", "fork_call_ns", "aftermath_pass_ns"]
+    assert sum(present(block, name).sum() for name in names) < block.facts["wall_ns"]
+    for name in ("quiet_stall_ns", "call_stall_ns", "aftermath_stall_ns"):
+        assert present(block, name).max() < block.facts["wall_ns"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("workload=cow.parent page_kind=shared", "page_kind=4k and page_kind=thp"),
+        ("workload=cow.child written_bytes=100", "no multiple"),
+        ("workload=cow.fresh step_bytes=4194304", "more than written_bytes"),
+        (f"workload=cow.parent written_bytes={1 << 45}", "leaves"),
+        (f"workload=cow.parent written_bytes={1 << 60}", "no multiple"),
+        (f"workload=cow.stall parent_bytes={1 << 45}", "leaves"),
+        ("workload=cow.stall page_kind=file_private_read parent_bytes=4096", "page_kind=4k"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(words: str, said: str) -> None:
+    answer = probe.ask(*words.split())
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert said in answer.done.reason
+
+
+def test_the_aftermath_of_more_than_half_the_memory_is_refused_before_it_is_built() -> None:
+    available = int(
+        next(line for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line).split()[1]
+    )
+    answer = probe.ask("workload=cow.stall", f"parent_bytes={(available * 1024 * 2 // 3) // PAGE * PAGE}")
+    assert answer.done.status == "skipped"
+    assert "leaves" in answer.done.reason or "no CPU beside" in answer.done.reason
+
+
+def test_without_a_second_cpu_nobody_notices() -> None:
+    answer = probe.ask("workload=cow.stall", before=lambda: os.sched_setaffinity(0, {min(CPUS)}))
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert "no CPU beside" in answer.done.reason
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@pytest.mark.parametrize(("workload", "sleepers"), [("cow.parent", 3), ("cow.child", 3), ("cow.child", 2)])
+def test_forks_that_are_not_allowed_are_counted(workload: str, sleepers: int, tmp_path: Path) -> None:
+    program = tmp_path / "probe-static"
+    shutil.copy(probe.executable(), program)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder == Path("/tmp"):
+            break
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
+
+    asleep = [subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) for _ in range(sleepers)]
+    try:
+        words = (f"workload={workload}", "samples=3", "blocks=1", "warmup=0")
+        answer = probe.ask(*words, program=program, before=become_nobody(4))
+    finally:
+        for one in asleep:
+            one.kill()
+            one.wait()
+    assert answer.done.status == "ok"
+    (block,) = answer.blocks
+    assert block.outcomes == {"ok": 0, "EAGAIN": 3}
+    assert len(present(block, "write_each_ns")) == len(present(block, "faults")) == 0
+
+
+def become_nobody(tasks: int) -> Callable[[], None]:
+    def become() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    return become
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "workload=cow.parent other_process=alive",
+        "workload=cow.child other_process=alive",
+        "workload=cow.child other_process=gone",
+        pytest.param("workload=cow.stall", marks=needs_two_cpus),
+    ],
+)
+def test_nobody_outlives_the_probe(words: str) -> None:
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [probe.executable(), "--fd", str(writing), *words.split(), "samples=1000000", "blocks=1"],
+        pass_fds=[writing],
+        start_new_session=True,
+    ) as process:
+        os.close(writing)
+        for _ in range(400):
+            if len(members(process.pid)) >= 2:
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        os.close(reading)
+        assert gone(process.pid)
