@@ -166,3 +166,16 @@ def test_json_is_valid(make_builder: Build) -> None:
         document = json.loads(json.dumps(checked_to_json(one), allow_nan=False))
         Draft202012Validator(SCHEMA).validate(document)
         assert len(document["rows"]) == 9
+
+
+def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
+    sides = []
+    for seed, footprint in ((1, 4096), (2, 9999)):
+        builder = make_builder(seed)
+        builder.cell("wake.futex", {"wait_us": 5.0, "footprint_bytes": footprint}, None, spread=0.01)
+        sides.append(read_side(builder.run, str(seed)))
+    checked = check_runs(*sides)
+    assert [row.compared.other.quantity for row in checked.rows] == ["wait_us"]
+    assert [one.reason for one in checked.left_out] == ["footprint_bytes is no time: 'clonometer compare' has it"]
+    assert checked.verdict == "none"
+    Draft202012Validator(SCHEMA).validate(checked_to_json(checked))

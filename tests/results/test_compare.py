@@ -282,3 +282,71 @@ def test_options_of_drivers_are_a_difference_said_once() -> None:
 
     [found] = differences(run(0), run(900))
     assert (found.key, found.base, found.other) == ("option.child_spin_ns", None, 900)
+
+
+def with_axis(one: Side, builder: Any, default: str = "no") -> Side:
+    """The same run as a later version would have made it: with one axis more, at its default in every cell."""
+    metadata = builder.run.metadata
+    axis = {"type": "choice", "values": ["no", "yes"], "default": default, "summary": ""}
+    metadata["catalogue"] = {**metadata["catalogue"], "axes": {**metadata["catalogue"]["axes"], "later": axis}}
+    for cell in metadata["plan"]["cells"]:
+        cell["condition"]["later"] = "no"
+    return read_side(builder.run, one.name)
+
+
+@pytest.mark.parametrize("older_first", [True, False])
+def test_a_run_from_before_an_axis_existed_is_compared_as_at_its_default(
+    make_builder: Build, older_first: bool
+) -> None:
+    builders = [make_builder(seed) for seed in (1, 2)]
+    for builder in builders:
+        builder.cell("launch.fork", times(1.0))
+    old, new = (side(builder, name) for builder, name in zip(builders, ("old", "new"), strict=True))
+    new = with_axis(new, builders[1])
+    compared = compare_runs([old, new] if older_first else [new, old])
+    assert len(compared.pairs[0].rows) == 3
+    assert compared.pairs[0].left_out == ()
+
+
+def test_an_axis_that_is_off_its_default_in_one_run_only_is_another_condition(make_builder: Build) -> None:
+    builders = [make_builder(seed) for seed in (1, 2)]
+    for builder in builders:
+        builder.cell("launch.fork", times(1.0))
+        builder.cell("launch.pthread", times(1.0))
+    old = side(builders[0], "old")
+    new = with_axis(side(builders[1], "new"), builders[1])
+    builders[1].run.metadata["plan"]["cells"][0]["condition"]["later"] = "yes"
+    new = read_side(builders[1].run, "new")
+    compared = compare_runs([old, new])
+    assert {row.other.workload for row in compared.pairs[0].rows} == {"launch.pthread"}
+    assert [one.reason for one in compared.pairs[0].left_out] == ["another condition: later=no against yes"]
+
+
+def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Side:
+    builder = make_builder(seed)
+    builder.cell("wake.futex", {"wait_us": 5.0, "footprint_bytes": footprint}, None)
+    return side(builder, name)
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(12_000, "higher"), (6_000, "lower"), (8_192, "same")])
+def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after: float, verdict: str) -> None:
+    sides = [wakes(make_builder, seed, value, str(value)) for seed, value in ((1, 8_192), (1, after))]
+    compared = compare_runs(sides)
+    found = {row.other.quantity: row for row in compared.pairs[0].rows}
+    assert set(found) == {"wait_us", "footprint_bytes"}
+    assert found["footprint_bytes"].verdict == verdict
+    assert found["footprint_bytes"].ratio == pytest.approx(after / 8_192, rel=0.02)
+    document = compared_to_json(compared)
+    Draft202012Validator(SCHEMA).validate(document)
+    [row] = [row for row in document["comparisons"][0]["rows"] if row["quantity"] == "footprint_bytes"]
+    assert (row["unit"], row["base"]["median_ns"]) == ("bytes", None)
+    assert row["base"]["value"] == pytest.approx(8_192, rel=0.05)
+
+
+def test_a_count_of_what_never_happened_is_the_same(make_builder: Build) -> None:
+    compared = compare_runs([wakes(make_builder, seed, 0, str(seed)) for seed in (1, 2)])
+    [row] = [row for row in compared.pairs[0].rows if row.other.quantity == "footprint_bytes"]
+    assert (row.ratio, row.verdict, row.reason) == (None, "same", None)
+    grown = compare_runs([wakes(make_builder, seed, value, str(seed)) for seed, value in ((1, 0), (2, 4096))])
+    [row] = [row for row in grown.pairs[0].rows if row.other.quantity == "footprint_bytes"]
+    assert (row.verdict, row.reason) == ("not distinguishable", "there is no ratio to a median of zero or below")

@@ -145,3 +145,34 @@ def test_ends_by_other_ways_of_reaping_are_left_out(ladder: Any) -> None:
 
 def test_rungs_do_not_compete(ladder: Any) -> None:
     assert not [id_ for id_ in _findings(ladder) if id_.startswith("fastest")]
+
+
+@pytest.mark.parametrize("processes", [1, 12])
+def test_of_one_process_no_interval_is_shown(builder: Any, processes: int) -> None:
+    for count in (0, 1000, 10_000):
+        builder.cell("launch.fork", _plus(FORK, 100 * count), processes=processes, vmas=count)
+    for size in (0, 1 << 26, 1 << 30):
+        builder.cell("launch.pthread", _plus(FORK, size / 4096), processes=processes, parent_bytes=size)
+    builder.cell("flags.none", FORK, processes=processes)
+    builder.cell("flags.files", _plus(FORK, 5_000), processes=processes)
+    found = _findings(builder.run)
+    scan, memory, step = (found[name].numbers for name in ("scan.vmas.fork", "memory.pthread", "step.flags.files"))
+    intervals = [
+        scan["slope_ns_interval"],
+        scan["average_ns_interval"],
+        memory["slope_ns_per_page_interval"],
+        memory["ms_per_gib_interval"],
+        step["difference_low_ns"],
+        step["difference_high_ns"],
+    ]
+    if processes == 1:
+        assert intervals == [None] * 6
+        assert {one["interval_reason"] for one in (scan, memory, step)} == {
+            "one process: what others would have given is not known"
+        }
+        assert "(one process)" in found["scan.vmas.fork"].sentence
+        assert "(one process)" in found["memory.pthread"].sentence
+    else:
+        assert None not in intervals
+        assert {one["interval_reason"] for one in (scan, memory, step)} == {None}
+        assert "one process" not in found["scan.vmas.fork"].sentence

@@ -115,7 +115,10 @@ def _measure_again(checked: Checked, run: Side) -> Side | None:
 
 
 def _plan_again(checked: Checked, run: Side) -> Plan:
-    """The run's own plan, cut to the cells in doubt, each with twice the processes that it had."""
+    """The run's own plan, cut to the cells in doubt, each with twice the processes that it had.
+
+    What says how fast the machine is is measured beside them, with half of its processes.
+    """
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.metadata import from_metadata
 
@@ -123,6 +126,10 @@ def _plan_again(checked: Checked, run: Side) -> Plan:
     for row in checked.flagged:
         one = row.compared.other
         processes[one.cell] = max(RERUN_FACTOR * one.n_processes, processes.get(one.cell, 0))
+    if checked.machine_kinds:
+        for row in checked.rows:
+            one = row.compared.other
+            processes.setdefault(one.cell, -(-one.n_processes // RERUN_FACTOR))
     plan = apply_only(from_metadata(run.metadata["plan"]), list(processes))
     targets = tuple(
         replace(target, limits=replace(target.limits, processes=max(processes[cell.text] for cell in target.cells)))

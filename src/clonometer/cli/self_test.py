@@ -131,7 +131,7 @@ def _table(moves: Sequence[Check], walls: Sequence[WallCheck]) -> Iterator[str]:
         yield f"?: {reason}"
     yield ""
     for wall in walls:
-        verdict = "ok" if wall.passed else "WRONG"
+        verdict = {True: "ok", False: "WRONG", None: "? (single blocks only)"}[wall.passed]
         yield (
             f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
             f"{wall.worst_share:.2%} {verdict}"

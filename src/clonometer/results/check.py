@@ -22,6 +22,7 @@ from clonometer.results.compare import Match, Side, draft_row, inflation_of, mat
 from clonometer.results.compared import ComparedRow, LeftOut
 from clonometer.results.differences import differences
 from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms, detectable_change
+from clonometer.results.machine import Evened, even_out
 from clonometer.results.warnings import run_warnings
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.stats.rank_sum import least_p, rank_sum_p
@@ -58,12 +59,14 @@ def check_runs(
     InputError
         If the two have no cell in common.
     """
-    matches, left_out = match_runs(base, run)
+    matches, left_out = _timed(*match_runs(base, run))
     if not matches:
         raise InputError(
             f"nothing to check: {run.name} has no cell in common with {base.name}",
             next((f"{one.cell}: {one.reason}" for one in left_out), None),
         )
+    evened = even_out(matches)
+    matches = list(evened.matches)
     inflation = inflation_of(matches)
     rows, tests = _judged(matches, inflation, max_regression, error_rate)
     checked = Checked(
@@ -71,12 +74,14 @@ def check_runs(
         run=run.name,
         verdict=NONE,
         reasons=(),
-        rows=tuple(_with_detectable(rows, matches, tests, inflation, (max_regression, error_rate))),
+        rows=tuple(_with_detectable(rows, evened, tests, inflation, (max_regression, error_rate))),
         left_out=tuple(left_out),
         differences=differences(base.metadata, run.metadata),
         max_regression=max_regression,
         error_rate=error_rate,
         n_tests=tests,
+        machine_shift=evened.shift,
+        machine_kinds=evened.kinds,
     )
     return _concluded(checked, _lost(run.metadata, left_out), _disturbances(base, run))
 
@@ -97,7 +102,8 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
         A flagged row alarms only if the new measurement alone does, corrected for all rows of the check: so the choice
         of what was measured again gives no false alarm a second chance.
     """
-    matches, _ = match_runs(base, again)
+    evened = even_out(_timed(*match_runs(base, again))[0])
+    matches = evened.matches
     own = {_key(match.base.estimate): match for match in matches}
     flagged = [row for row in checked.flagged if _key(row.compared.base) in own]
     chosen = [own[_key(row.compared.base)] for row in flagged]
@@ -115,8 +121,18 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
                 lost.append(f"{row.compared.other.cell} could not be measured again")
                 row = replace(row, verdict=SUSPECT)  # noqa: PLW2901 -- no alarm without a confirmation
             rows.append(row)
-    checked = replace(checked, rows=tuple(rows), rerun=True)
+    checked = replace(checked, rows=tuple(rows), rerun=True, machine_shift=evened.shift, machine_kinds=evened.kinds)
     return _concluded(checked, [*checked.reasons_lost, *dict.fromkeys(lost)], _disturbances(base, again))
+
+
+def _timed(matches: Sequence[Match], left_out: Sequence[LeftOut]) -> tuple[list[Match], list[LeftOut]]:
+    """Leave out what is no time, and say so: whether more of it is worse is not known."""
+    others = [
+        LeftOut(match.base.estimate.cell, f"{match.base.estimate.quantity} is no time: 'clonometer compare' has it")
+        for match in matches
+        if not match.base.is_time
+    ]
+    return [match for match in matches if match.base.is_time], [*left_out, *dict.fromkeys(others)]
 
 
 def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
@@ -186,10 +202,10 @@ def _verdict(row: ComparedRow, alarm: bool, max_regression: float) -> str:
 
 
 def _with_detectable(
-    rows: Sequence[CheckedRow], matches: Sequence[Match], tests: int, inflation: float, rule: tuple[float, float]
+    rows: Sequence[CheckedRow], evened: Evened, tests: int, inflation: float, rule: tuple[float, float]
 ) -> list[CheckedRow]:
     found = []
-    for row, match in zip(rows, matches, strict=True):
+    for row, match, blind in zip(rows, evened.matches, evened.blind, strict=True):
         if row.compared.p_value is None:
             found.append(row)
             continue
@@ -203,7 +219,7 @@ def _with_detectable(
             error_rate=rule[1],
             inflation=inflation,
         )
-        found.append(replace(row, detectable=change))
+        found.append(replace(row, detectable=None if change is None else (1 + change) * blind - 1))
     return found
 
 
@@ -236,6 +252,11 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
     elif alarmed:
         return replace(checked, verdict=CONFIRMED, reasons=(), reasons_lost=tuple(lost))
     reasons = list(lost)
+    if checked.machine_shift >= checked.max_regression:
+        reasons.append(
+            f"all that was measured is slower by {format_share(checked.machine_shift)}: the machine then, or what all "
+            "tasks share (kernel, libc, settings); measure both again, in turn"
+        )
     suspects = checked.count(SUSPECT)
     if suspects:
         more = "measured again, they still are" if checked.rerun else "--rerun measures them again"

@@ -20,7 +20,8 @@ class CheckedRow:
     Attributes
     ----------
     compared
-        The two sides with ratio and interval; its p-values are one-sided (slower only) and its verdict is unused.
+        The two sides with ratio and interval, the machine's own speed taken off (`Checked.machine_kinds`); its p-values
+        are one-sided (slower only) and its verdict is unused.
     verdict
         ``regressed``: alarms. ``suspect``: may have regressed, not surely enough. ``fine``: the interval lies below the
         largest regression allowed. ``not distinguishable``: everything else.
@@ -39,6 +40,12 @@ class CheckedRow:
     def decisive(self) -> ComparedRow:
         """The comparison that the verdict rests on."""
         return self.again or self.compared
+
+    @property
+    def ratio_measured(self) -> float | None:
+        """The ratio as it was measured, the machine's own speed in it."""
+        base, other = self.compared.base.median_ns, self.compared.other.median_ns
+        return other / base if self.compared.ratio is not None and base and other else None
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,9 @@ class Checked:
         The largest regression allowed, and the chance of any alarm where nothing changed.
     n_tests
         The number of rows that could alarm, for which the p-values are corrected.
+    machine_shift, machine_kinds
+        How much slower all that was measured was in the run, as a share, and how many kinds of process that is the
+        median of. It is taken off every ratio; with 0 kinds nothing is.
     rerun
         Whether the rows in doubt were measured again.
     reasons_lost
@@ -77,6 +87,8 @@ class Checked:
     max_regression: float
     error_rate: float
     n_tests: int
+    machine_shift: float = 0.0
+    machine_kinds: int = 0
     rerun: bool = False
     reasons_lost: Sequence[str] = ()
 

@@ -28,6 +28,8 @@ def checked_to_json(checked: Checked) -> dict[str, Any]:
         "error_rate": checked.error_rate,
         "correction": "Holm",
         "n_tests": checked.n_tests,
+        "machine_shift": checked.machine_shift,
+        "machine_kinds": checked.machine_kinds,
         "rerun": checked.rerun,
         "counts": {verdict: checked.count(verdict) for verdict in ROW_VERDICTS},
         "rows": [_row(row) for row in checked.rows],
@@ -49,4 +51,5 @@ def _row(row: CheckedRow) -> dict[str, Any]:
             for name, value in row_to_json(row.again).items()
             if name in ("other", "ratio", "ratio_low", "ratio_high", "p_value", "p_adjusted")
         }
+    fields["ratio_measured"] = row.ratio_measured
     return {**fields, "verdict": row.verdict, "detectable_change": row.detectable, "again": again}

@@ -11,6 +11,8 @@ from typing import Any
 from clonometer.errors import InputError, RunFileError
 from clonometer.results.compared import (
     FASTER,
+    HIGHER,
+    LOWER,
     SAME,
     SLOWER,
     UNDECIDED,
@@ -20,9 +22,9 @@ from clonometer.results.compared import (
     LeftOut,
 )
 from clonometer.results.differences import differences
-from clonometer.results.estimates import estimate_cell
+from clonometer.results.estimates import defaults_of, estimate_cell
 from clonometer.results.observed import observe
-from clonometer.results.pairing import incomparable_cells, pair_cells
+from clonometer.results.pairing import Defaults, incomparable_cells, pair_cells
 from clonometer.results.source import RunSource
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
@@ -41,7 +43,7 @@ RowKey = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Measured:
-    """One row of a run: its estimate, and its process medians in ns."""
+    """One row of a run: its estimate, and its process medians in ns, or in its unit where that is no time."""
 
     estimate: Estimate
     processes: Processes
@@ -50,6 +52,11 @@ class Measured:
     def key(self) -> RowKey:
         """What tells the rows of one cell apart: quantity and observed placement."""
         return (self.estimate.quantity, self.estimate.placement)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its unit is one of time."""
+        return self.estimate.value is None
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,7 @@ class Match:
 
 
 def read_side(run: RunSource, name: str) -> Side:
-    """Read what a run brings to comparisons: every row with a sample and a unit of time.
+    """Read what a run brings to comparisons: every row with a sample.
 
     Raises
     ------
@@ -83,7 +90,7 @@ def read_side(run: RunSource, name: str) -> Side:
     try:
         for cell in observe(run):
             for one in estimate_cell(cell, metadata):
-                if one.estimate.median_ns is not None:
+                if one.estimate.median_ns is not None or one.estimate.value is not None:
                     measured = Measured(one.estimate, one.processes)
                     rows.setdefault(cell.cell, {})[measured.key] = measured
     except KeyError as error:
@@ -201,11 +208,12 @@ def match_runs(base: Side, other: Side) -> tuple[list[Match], list[LeftOut]]:
     """Find the rows that two runs have in common, and say what is left out and why."""
     matches: list[Match] = []
     left_out: list[LeftOut] = []
+    defaults = defaults_of(base.metadata), defaults_of(other.metadata)
     for cell, rows in base.rows.items():
         if cell not in other.rows:
             left_out.append(LeftOut(cell, f"only in {base.name}"))
             continue
-        found, missing = _match_cells(rows, other.rows[cell], cell, same_run=False)
+        found, missing = _match_cells(rows, other.rows[cell], cell, same_run=False, defaults=defaults)
         matches += found
         left_out += missing
     left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.rows if cell not in base.rows]
@@ -213,10 +221,15 @@ def match_runs(base: Side, other: Side) -> tuple[list[Match], list[LeftOut]]:
 
 
 def _match_cells(
-    base: Mapping[RowKey, Measured], other: Mapping[RowKey, Measured], name: str, *, same_run: bool
+    base: Mapping[RowKey, Measured],
+    other: Mapping[RowKey, Measured],
+    name: str,
+    *,
+    same_run: bool,
+    defaults: tuple[Defaults, Defaults] = ({}, {}),
 ) -> tuple[list[Match], list[LeftOut]]:
     one, two = next(iter(base.values())).estimate, next(iter(other.values())).estimate
-    reason = incomparable_cells(one, two, same_run=same_run)
+    reason = incomparable_cells(one, two, same_run=same_run, defaults=defaults)
     if reason is not None:
         return [], [LeftOut(name, reason)]
     matches, left_out = [], []
@@ -274,7 +287,7 @@ def inflation_of(matches: Sequence[Match]) -> float:
     Two groups of one run were measured in turn: what drifts falls on both alike, and nothing need be corrected.
     """
     # Stages of one launch rise and fall together: one row of a cell says all that the cell knows.
-    cells = {match.base.estimate.cell: match for match in matches if not match.same_run}
+    cells = {match.base.estimate.cell: match for match in matches if not match.same_run and match.base.is_time}
     return serial_inflation([side.processes.values for match in cells.values() for side in (match.base, match.other)])
 
 
@@ -299,7 +312,7 @@ def draft_row(match: Match) -> ComparedRow:
     reason = no_ratio_of(match.base.processes) or no_ratio_of(match.other.processes)
     row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, reason)
     if row.reason is not None:
-        return row
+        return _without_ratio(row, match)
     sides = [match.other.processes, match.base.processes]
     if not match.same_run:
         # Times since the start of two runs are no neighbours.
@@ -311,6 +324,14 @@ def draft_row(match: Match) -> ComparedRow:
     return replace(row, low=interval.low, high=interval.high)
 
 
+def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
+    """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
+    sides = (match.base.processes.values, match.other.processes.values)
+    if not row.is_time and row.n_processes >= SAME_PROCESSES and not any(values.any() for values in sides):
+        return replace(row, verdict=SAME, reason=None)
+    return row
+
+
 def seed_of(base: Estimate, other: Estimate) -> int:
     """Derive the seed of what is resampled for a row: the same rows give the same numbers."""
     names = (base.cell, other.cell, base.quantity, base.placement)
@@ -318,7 +339,9 @@ def seed_of(base: Estimate, other: Estimate) -> int:
 
 
 def resolution_share(row: ComparedRow) -> float:
-    """Give one step of the clock as a share of the smaller median."""
+    """Give one step of the clock as a share of the smaller median; 0 for what no clock has measured."""
+    if not row.is_time:
+        return 0.0
     least = min(row.base.median_ns or 0.0, row.other.median_ns or 0.0)
     return max(row.base.resolution_ns, row.other.resolution_ns) / least
 
@@ -331,7 +354,8 @@ def _with_verdict(row: ComparedRow, minimum_effect: float, error_rate: float) ->
     significant = row.p_adjusted is not None and row.p_adjusted <= error_rate
     apart = significant and not row.low <= 1 <= row.high and change >= minimum_effect
     if apart and change >= step:
-        return replace(row, verdict=SLOWER if row.ratio > 1 else FASTER)
+        words = (SLOWER, FASTER) if row.is_time else (HIGHER, LOWER)
+        return replace(row, verdict=words[0] if row.ratio > 1 else words[1])
     # What the clock cannot tell apart is not known to be the same.
     farthest = max(row.high - 1, 1 / row.low - 1, step)
     if farthest <= minimum_effect and row.n_processes >= SAME_PROCESSES:

@@ -10,7 +10,9 @@ from clonometer.results.types import Estimate
 
 COMPARE_SCHEMA = 1
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
-VERDICTS = (SLOWER, FASTER, SAME, UNDECIDED)
+#: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
+HIGHER, LOWER = "higher", "lower"
+VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class ComparedRow:
         Of the rank-sum test of the process medians, two-sided, and corrected for all rows that were tested; None
         where the row was not tested.
     verdict
-        Of ``other``: ``faster``, ``slower``, ``same`` or ``not distinguishable``.
+        Of ``other``: ``faster``, ``slower`` (where the unit is no time: ``lower``, ``higher``), ``same`` or
+        ``not distinguishable``.
     within
         Where the verdict is ``same``: the share that the interval keeps within, rounded up.
     reason
@@ -50,6 +53,11 @@ class ComparedRow:
     def n_processes(self) -> int:
         """The processes of the smaller side."""
         return min(self.base.n_processes, self.other.n_processes)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time that is compared."""
+        return self.base.value is None
 
 
 @dataclass(frozen=True)

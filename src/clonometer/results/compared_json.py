@@ -9,7 +9,18 @@ from clonometer.results.as_json import plain_json
 from clonometer.results.compared import COMPARE_SCHEMA, Compared, ComparedPair, ComparedRow
 from clonometer.results.types import Estimate
 
-_SIDE = ("cell", "median_ns", "median_low_ns", "median_high_ns", "n_samples", "n_processes", "effective_mhz")
+_SIDE = (
+    "cell",
+    "median_ns",
+    "median_low_ns",
+    "median_high_ns",
+    "value",
+    "value_low",
+    "value_high",
+    "n_samples",
+    "n_processes",
+    "effective_mhz",
+)
 
 
 def compared_to_json(compared: Compared) -> dict[str, Any]:
@@ -51,6 +62,7 @@ def row_to_json(row: ComparedRow) -> dict[str, Any]:
         "stage": row.other.stage,
         "placement": row.other.placement,
         "quantity": row.other.quantity,
+        "unit": row.other.unit,
         "base": _side(row.base),
         "other": _side(row.other),
         "ratio": row.ratio,

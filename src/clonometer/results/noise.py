@@ -12,6 +12,7 @@ from clonometer.results.check import check_runs
 from clonometer.results.checked import REGRESSED, Checked
 from clonometer.results.compare import Measured, RowKey, Side, no_ratio_of, seed_of
 from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, MEDIAN_ERROR, detectable_change
+from clonometer.results.machine import even_logs
 from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import binomial_cdf
@@ -94,17 +95,18 @@ def measure_noise(
     apart = [check_runs(first, second, **options) for first, second in halves]
     later = [check_runs(before, after, **options) for (before, _), (after, _) in pairwise(halves)]
     tests = max(checked.n_tests for checked in apart)
+    evened = even_logs([_flat(side.rows) for side in rounds])
     rows = [
         _row(
             measured,
-            [_logs(side.rows, cell, key) for side in rounds],
+            [own.get(_name(cell, key), _logs(side.rows, cell, key)) for own, side in zip(evened, rounds, strict=True)],
             tests=max(tests, 1),
             max_regression=max_regression,
             error_rate=error_rate,
         )
         for cell, own in halves[0][0].rows.items()
         for key, measured in own.items()
-        if no_ratio_of(measured.processes) is None
+        if measured.is_time and no_ratio_of(measured.processes) is None
     ]
     return Noise(
         plan=plan,
@@ -191,6 +193,14 @@ def _row(
             shifts=shifts,
         ),
     )
+
+
+def _name(cell: str, key: RowKey) -> str:
+    return f"{cell} {key}"
+
+
+def _flat(rows: Mapping[str, Mapping[RowKey, Measured]]) -> dict[str, Measured]:
+    return {_name(cell, key): measured for cell, own in rows.items() for key, measured in own.items()}
 
 
 def _logs(rows: Mapping[str, Mapping[RowKey, Measured]], cell: str, key: RowKey) -> Floats | None:

@@ -8,11 +8,14 @@ from clonometer.errors import UsageError, unknown
 from clonometer.plan.cell import matches
 from clonometer.results.types import Estimate
 
+Defaults = Mapping[str, int | str]
 _Facets = dict[str, object]
 _FAMILY_WORDS = {"same_image": "goes on in the same program", "new_program": "starts a new program"}
 
 
-def incomparable_cells(base: Estimate, other: Estimate, *, same_run: bool) -> str | None:
+def incomparable_cells(
+    base: Estimate, other: Estimate, *, same_run: bool, defaults: tuple[Defaults, Defaults] = ({}, {})
+) -> str | None:
     """Say why two cells cannot be compared; None where they can.
 
     Parameters
@@ -21,6 +24,9 @@ def incomparable_cells(base: Estimate, other: Estimate, *, same_run: bool) -> st
         Any row of each.
     same_run
         Whether the caller asked for two cells of one run, which differ by intent.
+    defaults
+        The default of every axis by the catalogues of the two runs. An axis that a cell does not have, because its run
+        was made before there was one, is at its default: by the cell's own catalogue, or else by the other's.
     """
     if base.family != other.family:
         one, two = (_FAMILY_WORDS.get(row.family, f"is of the family {row.family}") for row in (base, other))
@@ -31,10 +37,12 @@ def incomparable_cells(base: Estimate, other: Estimate, *, same_run: bool) -> st
         return f"another workload: {base.workload} against {other.workload}"
     if base.temperature != other.temperature:
         return f"another temperature: {base.temperature} against {other.temperature}"
+    own = {**defaults[1], **defaults[0], **base.condition}
+    its = {**defaults[0], **defaults[1], **other.condition}
     differing = [
-        f"{axis}={_said(base.condition, axis)} against {_said(other.condition, axis)}"
+        f"{axis}={_said(own, axis)} against {_said(its, axis)}"
         for axis in sorted({*base.condition, *other.condition})
-        if base.condition.get(axis) != other.condition.get(axis)
+        if own.get(axis) != its.get(axis)
     ]
     return f"another condition: {', '.join(differing)}" if differing else None
 

@@ -8,6 +8,7 @@ parent's call moves ``call_returns``, leaves ``task_runs``, and moves ``reaped``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,10 @@ _FLOOR_NS = 5_000.0
 # A parent that waits longer lets its CPU sleep deeper, and wakes later: an effect of the machine, not an
 # error of the clock. It is allowed where parent and child are on two CPUs.
 _WAKE_FLOOR_NS = 30_000.0
+#: Standard errors within which a result is not told from the tolerance's edge.
+_UNCERTAINTY = 2.0
+_MEDIAN_ERROR = 1.2533
+_MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,17 @@ class Check:
 
 @dataclass(frozen=True)
 class WallCheck:
-    """Whether the stages and the time between them add up to the wall time: the worst block of a workload."""
+    """Whether the stages and the time between them add up to the wall time: the worst block of a workload.
+
+    ``passed`` is None where single blocks are off and the workload as a whole is not known to be: a clock that runs
+    wrong does so in all of them.
+    """
 
     workload: str
     placement: str
     blocks: int
     worst_share: float
-    passed: bool
+    passed: bool | None
 
 
 def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
@@ -93,7 +102,7 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
     The move is the difference of the medians, with and without the delay, of the blocks' first deciles. The
     tolerance is 5% of the delay, and in addition the larger of 5 us and three times the spread of those
     deciles (their median absolute deviation); on two CPUs the floor is 30 us for the stages that end with a
-    wake-up.
+    wake-up. What lies within two of its own standard errors of the tolerance's edge, on either side, cannot be told.
 
     Parameters
     ----------
@@ -139,14 +148,24 @@ def check_walls(measured: Sequence[KnownSamples]) -> list[WallCheck]:
             if (known.workload, known.placement) == (workload, placement) and known.wall_ns > 0
         ]
         worst = max(shares, default=1.0)
-        checks.append(WallCheck(workload, placement, len(shares), worst, worst <= WALL_SHARE))
+        checks.append(WallCheck(workload, placement, len(shares), worst, _wall_verdict(shares)))
     return checks
+
+
+def _wall_verdict(shares: Sequence[float]) -> bool | None:
+    import numpy as np
+
+    if not shares or max(shares) <= WALL_SHARE:
+        return bool(shares)
+    values = np.array(shares)
+    sure = float(np.median(values)) - _UNCERTAINTY * _median_error(values) > WALL_SHARE
+    return False if sure else None
 
 
 def passed(moves: Iterable[Check], walls: Iterable[WallCheck]) -> bool:
     """Whether something was observed and nothing failed; one CPU alone cannot show half of the moves."""
     verdicts = [check.passed for check in moves]
-    return True in verdicts and False not in verdicts and all(check.passed for check in walls)
+    return True in verdicts and False not in verdicts and all(check.passed is not False for check in walls)
 
 
 def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tuple[float, float]:
@@ -197,13 +216,23 @@ def _judge(case: Check, plain: NDArray[np.float64], moved: NDArray[np.float64]) 
             moved_ns=difference,
             reason="the launches scatter more widely than the delay is long",
         )
+    to_edge = min(abs(difference - low), abs(difference - high))
+    uncertain = _UNCERTAINTY * (_median_error(plain) ** 2 + _median_error(moved) ** 2) ** 0.5
+    # At the edge by no more than it is known itself, it is neither within nor beyond.
+    close = to_edge <= uncertain
     return dataclasses.replace(
         case,
         expected_low_ns=low,
         expected_high_ns=high,
         moved_ns=difference,
-        passed=low <= difference <= high,
+        passed=None if close else low <= difference <= high,
+        reason="as near to the edge of what was expected as it is uncertain itself" if close else None,
     )
+
+
+def _median_error(values: NDArray[np.float64]) -> float:
+    """Return the standard error of a median, as of normal values."""
+    return _MEDIAN_ERROR * _MAD_TO_SIGMA * _deviation(values) / math.sqrt(len(values))
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

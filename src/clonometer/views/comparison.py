@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clonometer.results.compared import SAME, UNDECIDED, VERDICTS, Compared, ComparedPair, ComparedRow, Difference
+from clonometer.results.compared import (
+    SAME,
+    UNDECIDED,
+    VERDICTS,
+    Compared,
+    ComparedPair,
+    ComparedRow,
+    Difference,
+    LeftOut,
+)
 from clonometer.units import format_share, ratio_figures
 from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
 from clonometer.views.rows import fact_text
@@ -44,6 +53,8 @@ class Line:
 def make_line(row: ComparedRow) -> Line:
     """Write a row; what does not exist is a dash."""
     stage = stage_name(row.other.stage, row.other.quantity)
+    if not row.is_time and row.other.unit != "count":
+        stage = f"{stage}, {row.other.unit}"
     if row.ratio is None:
         return Line(_label(row), stage, "-", "", "", verdict_text(row), row)
     if row.low is None or row.high is None:
@@ -100,7 +111,7 @@ def summary(compared: Compared) -> str:
     ]
     return (
         f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: by "
-        f"chance alone any faster or slower in {format_share(compared.error_rate)} of comparisons at most."
+        f"chance alone any change is said in {format_share(compared.error_rate)} of comparisons at most."
     )
 
 
@@ -114,6 +125,18 @@ def reasons(pair: ComparedPair) -> list[str]:
             cells = grouped.setdefault(row.reason, [])
             if row.other.cell not in cells:
                 cells.append(row.other.cell)
+    return _said_once(grouped)
+
+
+def left_out_reasons(left_out: Sequence[LeftOut]) -> list[str]:
+    """Say what was left out, the same reason once."""
+    grouped: dict[str, list[str]] = {}
+    for one in left_out:
+        grouped.setdefault(one.reason, []).append(one.cell)
+    return _said_once(grouped)
+
+
+def _said_once(grouped: Mapping[str, Sequence[str]]) -> list[str]:
     return [
         f"{reason} ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})"
         for reason, cells in grouped.items()

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.errors import InputError, unknown
-from clonometer.results.compared import FASTER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
+from clonometer.results.compared import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
 from clonometer.views.comparison import make_line
 from clonometer.views.pictures import FORMATS, PNG_SCALE
 from clonometer.views.specs import LABEL_LIMIT, Spec, stack, theme
 
-_COLOURS = {SLOWER: "#d6455d", FASTER: "#1f9d63", SAME: "#2f7ed8", UNDECIDED: "#7d8790"}
+_COLOURS = {
+    SLOWER: "#d6455d",
+    FASTER: "#1f9d63",
+    HIGHER: "#b26a00",
+    LOWER: "#7a4fc9",
+    SAME: "#2f7ed8",
+    UNDECIDED: "#7d8790",
+}
 _ROW_HEIGHT = 18
 
 
@@ -81,6 +88,8 @@ def _panel(pair: ComparedPair) -> Spec | None:
     if not points:
         return None
     rows: Sequence[str] = list(dict.fromkeys(point["row"] for point in points))
+    used = {point["verdict"] for point in points}
+    colours = {verdict: one for verdict, one in _COLOURS.items() if verdict in used or verdict not in (HIGHER, LOWER)}
     shared: Spec = {
         "y": {
             "field": "row",
@@ -91,7 +100,7 @@ def _panel(pair: ComparedPair) -> Spec | None:
         "color": {
             "field": "verdict",
             "type": "nominal",
-            "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
+            "scale": {"domain": list(colours), "range": list(colours.values())},
             "legend": {"title": None},
         },
     }

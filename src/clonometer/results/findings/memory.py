@@ -9,10 +9,11 @@ from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
+from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
 from clonometer.results.types import Finding
 from clonometer.stats.fit import Line, line_through_medians
-from clonometer.units import approximate_bytes, format_duration_interval, format_number
+from clonometer.units import approximate_bytes, format_number
 from clonometer.words import axis_words
 
 PAGE_BYTES = 4096
@@ -98,13 +99,13 @@ def _memory_text(
 
 
 def _grows(entry: dict[str, Any]) -> bool:
-    low, high = entry["slope_ns_per_page_interval"]
-    return bool(low > 0 or high < 0)
+    own = entry["slope_ns_per_page_interval"]
+    return bool(own is None or own[0] > 0 or own[1] < 0)
 
 
 def _per_page(entry: dict[str, Any], changes: Changes) -> str:
     """Say the slope per page: huge ones where the memory is made of them, since those are what is copied."""
-    per_page = [entry["slope_ns_per_page"], *entry["slope_ns_per_page_interval"]]
+    per_page = [entry["slope_ns_per_page"], *(entry["slope_ns_per_page_interval"] or ())]
     if changes.get("page_kind") in _OF_HUGE_PAGES:
         per_page = [number * PAGES_PER_HUGE for number in per_page]
         return f"{format_number(*per_page)} ns per 2 MiB page"
@@ -112,9 +113,9 @@ def _per_page(entry: dict[str, Any], changes: Changes) -> str:
 
 
 def _per_gib(entry: dict[str, Any]) -> str:
-    numbers = (entry["slope_ns_per_page"], *entry["slope_ns_per_page_interval"])
-    value, low, high = (number * PAGES_PER_GIB for number in numbers)
-    return format_duration_interval(value, low, high)
+    own = entry["slope_ns_per_page_interval"]
+    scaled = None if own is None else [number * PAGES_PER_GIB for number in own]
+    return duration_words(entry["slope_ns_per_page"] * PAGES_PER_GIB, scaled)
 
 
 def memory_points(
@@ -153,9 +154,10 @@ def _line_numbers(line: Line, points: Sequence[Evidence], stage: str) -> dict[st
     return {
         "stage": stage,
         "slope_ns_per_page": slope.value,
-        "slope_ns_per_page_interval": [slope.low, slope.high],
+        "slope_ns_per_page_interval": interval_ends(slope),
         "ms_per_gib": slope.value * PAGES_PER_GIB / 1e6,
-        "ms_per_gib_interval": [slope.low * PAGES_PER_GIB / 1e6, slope.high * PAGES_PER_GIB / 1e6],
+        "ms_per_gib_interval": interval_ends(slope, PAGES_PER_GIB / 1e6),
+        "interval_reason": missing_ends_reason(slope),
         "intercept_ns": line.intercept.value,
         "largest_miss": line.largest_miss,
         "parent_bytes": [_parent_bytes(row) for row in points],

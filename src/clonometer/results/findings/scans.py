@@ -8,6 +8,7 @@ from typing import Any
 from clonometer.results.evidence import STAGES, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
+from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
 from clonometer.results.scans import Scan, scans_of
 from clonometer.results.types import Finding
@@ -73,7 +74,7 @@ def _finding(comparer: Comparer, own: list[Scan]) -> Finding | None:
     if _placement(scan):
         name += f".{_placement(scan)}"
     numbers = entries[0] | growth.numbers | {"stages": entries, "axis": scan.axis, "workload": first.workload}
-    numbers |= {"average_ns": average.value, "average_ns_interval": [average.low, average.high]}
+    numbers |= {"average_ns": average.value, "average_ns_interval": interval_ends(average)}
     numbers["cells"] = [point.estimate.cell for point in scan.points]
     return Finding(f"scan.{name}", sentence(text), numbers, sentence(headline))
 
@@ -103,7 +104,7 @@ def _texts(
         ends = [_median(point) for point in _ends(scan)]
         few = f"{name} {what}{tail}: {ends[0]} at {low}, {ends[1]} at {high}"
         if average.low > 0:
-            each = format_duration_interval(average.value, average.low, average.high)
+            each = duration_words(average.value, interval_ends(average))
             few += f", on average {each} for each {axis_thing(scan.axis)}"
         return f"{few}; no straight line lies between ({growth.text} times as long)", few
     slopes = [f"{_slope(entry)} {_to(name, entry, entries)}" for entry in entries]
@@ -112,8 +113,8 @@ def _texts(
 
 
 def _slope(entry: dict[str, Any]) -> str:
-    low, high = entry["slope_ns_interval"]
-    return "nothing seen" if low <= 0 <= high else format_duration_interval(entry["slope_ns"], low, high)
+    own = entry["slope_ns_interval"]
+    return "nothing seen" if own and own[0] <= 0 <= own[1] else duration_words(entry["slope_ns"], own)
 
 
 def _to(name: str, entry: dict[str, Any], entries: list[dict[str, Any]]) -> str:
@@ -156,7 +157,8 @@ def _numbers(line: Line, scan: Scan) -> dict[str, Any]:
         "temperature": first.temperature,
         "per": axis_thing(scan.axis),
         "slope_ns": line.slope.value,
-        "slope_ns_interval": [line.slope.low, line.slope.high],
+        "slope_ns_interval": interval_ends(line.slope),
+        "interval_reason": missing_ends_reason(line.slope),
         "intercept_ns": line.intercept.value,
         "largest_miss": line.largest_miss,
         "x": [int(point.estimate.condition[scan.axis]) for point in scan.points],

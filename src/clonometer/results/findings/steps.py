@@ -7,11 +7,12 @@ from typing import Any
 from clonometer.results.evidence import STAGES, Evidence
 from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer
 from clonometer.results.findings.contests import TEMPERATURES
+from clonometer.results.findings.ends import missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
-from clonometer.units import format_duration_interval
+from clonometer.units import format_duration, format_duration_interval
 
 Step = tuple[Evidence, Interval]
 
@@ -105,6 +106,8 @@ def _verdict(interval: Interval) -> str:
 
 
 def _amount(interval: Interval, verb: str) -> str:
+    if interval.n < 2:
+        return format_duration(interval.value)
     if verb == "saves":
         return format_duration_interval(-interval.value, -interval.high, -interval.low)
     return format_duration_interval(interval.value, interval.low, interval.high)
@@ -112,7 +115,11 @@ def _amount(interval: Interval, verb: str) -> str:
 
 def _aside(row: Evidence, interval: Interval) -> str:
     words = measured(row.estimate.stage, row.estimate.quantity)
-    few = "" if interval.n >= MINIMUM_PROCESSES else f", from only {interval.n} processes"
+    few = (
+        ""
+        if interval.n >= MINIMUM_PROCESSES
+        else f", from only {interval.n} {'process' if interval.n == 1 else 'processes'}"
+    )
     return f"{words} ({_amount(interval, 'none').replace(' (', ', ').replace(')', '')}{few})"
 
 
@@ -122,8 +129,9 @@ def _numbers(step: Step) -> dict[str, Any]:
         "stage": row.estimate.stage,
         "quantity": row.estimate.quantity,
         "difference_ns": interval.value,
-        "difference_low_ns": interval.low,
-        "difference_high_ns": interval.high,
+        "difference_low_ns": interval.low if interval.n > 1 else None,
+        "difference_high_ns": interval.high if interval.n > 1 else None,
+        "interval_reason": missing_ends_reason(interval),
         "confidence": interval.confidence,
         "method": interval.method,
         "n_processes": interval.n,

@@ -14,7 +14,7 @@ from clonometer.results.checked import (
     CheckedRow,
 )
 from clonometer.units import format_share
-from clonometer.views.comparison import Line, differences_text, make_line
+from clonometer.views.comparison import Line, differences_text, left_out_reasons, make_line
 from clonometer.views.terminal.tables import GAP, INTERVAL_HEADING, align
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
@@ -50,22 +50,35 @@ def render_check(
     width = max(width, LEAST_WIDTH)
     drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]
     drawn += wrap(differences_text(checked.differences), width)
+    drawn += wrap(_machine(checked), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
         drawn += ["", *check_table(shown, width, colour)]
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
-    left_out = checked.left_out if wide else checked.left_out[:SHORT_LEFT_OUT]
-    drawn += [line for one in left_out for line in wrap(f"{one.cell}: {one.reason}", width, bullet="! ")]
-    if len(left_out) < len(checked.left_out):
-        drawn.append(f"! and {len(checked.left_out) - len(left_out)} more cells left out")
+    said = left_out_reasons(checked.left_out)
+    kept = said if wide else said[:SHORT_LEFT_OUT]
+    drawn += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
+    if len(kept) < len(said):
+        drawn.append(f"--wide adds {len(said) - len(kept)} more reasons why cells are left out")
     drawn.append("")
     drawn += wrap(_counts(checked), width)
     style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
     drawn += [paint(line, style, colour) for line in wrap(_verdict(checked), width)]
     text = "\n".join(drawn) + "\n"
     return to_ascii(text.replace("→", "->")) if ascii_only else text
+
+
+def _machine(checked: Checked) -> str:
+    if not checked.machine_kinds:
+        return "Ratios are as measured: too few kinds of process to tell a slower machine from slower rows."
+    share = format_share(abs(checked.machine_shift))
+    moved = f"{share} {'slower' if checked.machine_shift > 0 else 'faster'}"
+    return (
+        f"All that was measured was {moved} (the median of {checked.machine_kinds} kinds of process): ratios are "
+        "without what is common at each moment."
+    )
 
 
 def _counts(checked: Checked) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.compared import FASTER, SLOWER, Compared, ComparedPair
+from clonometer.results.compared import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.units import table_unit
 from clonometer.views.comparison import Line, differences_text, make_line, pick, reasons, summary
 from clonometer.views.rows import figure
@@ -18,7 +18,7 @@ SHORT_DIFFERENCES = 5
 SHORT_REASONS = 3
 LABEL_LEAST = 12
 LABEL_MOST = 44
-_STYLES = {SLOWER: "bad", FASTER: "bold"}
+_STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 #: Columns that go first where the terminal is too narrow.
 _DROPPABLE = ("p", "processes", "base", "other")
 

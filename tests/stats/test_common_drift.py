@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from clonometer.stats.common_drift import NEIGHBOURS, Series, take_off_common_drift
+
+KINDS, PROCESSES = 8, 24
+Floats = np.ndarray
+
+
+def run(seed: int, machine: Floats | float, *, own: Sequence[float] = (), kinds: int = KINDS) -> list[Series]:
+    """Rows of ``kinds`` kinds, started in turn, on a machine that is ``machine`` slower at each process's time."""
+    random = np.random.default_rng(seed)
+    speeds = np.broadcast_to(machine, kinds * PROCESSES)
+    rows = []
+    for kind in range(kinds):
+        starts = np.arange(kind, kinds * PROCESSES, kinds)
+        level = 5.0 + kind + (own[kind] if kind < len(own) else 0.0)
+        logs = level + speeds[starts] + 0.02 * random.normal(size=PROCESSES)
+        rows.append(Series(f"kind {kind}", starts.astype(float), logs))
+    return rows
+
+
+def pairs(one: list[Series], two: list[Series]) -> list[list[Series]]:
+    return [list(both) for both in zip(one, two, strict=True)]
+
+
+def moved(rows: Sequence[Sequence[Floats]]) -> Floats:
+    return np.array([np.median(last) - np.median(first) for first, last in rows])
+
+
+def test_a_slower_machine_is_taken_off_and_said() -> None:
+    found = take_off_common_drift(pairs(run(1, 0.0), run(2, 0.3)))
+    assert (found.kinds, set(found.evened)) == (KINDS, {True})
+    assert found.shift == pytest.approx(0.3, abs=0.02)
+    assert np.abs(moved(found.rows)).max() < 0.03
+
+
+def test_a_machine_that_changes_within_the_run_scatters_less() -> None:
+    there_and_back = np.where(np.arange(KINDS * PROCESSES) // 50 % 2, 0.3, 0.0)
+    rows = pairs(run(1, there_and_back), run(2, 0.0))
+    found = take_off_common_drift(rows)
+    before = max(float(np.std(row[0].logs)) for row in rows)
+    after = max(float(np.std(row[0])) for row in found.rows)
+    assert before > 0.14
+    assert after < 0.06
+
+
+def test_the_row_that_changed_keeps_its_change() -> None:
+    found = take_off_common_drift(pairs(run(1, 0.0), run(2, 0.3, own=[0.1])))
+    assert moved(found.rows)[0] == pytest.approx(0.1, abs=0.03)
+    assert np.abs(moved(found.rows)[1:]).max() < 0.03
+
+
+def test_a_row_that_does_not_drift_with_the_others_is_left_as_it_is() -> None:
+    drift = 0.2 * np.sin(np.arange(KINDS * PROCESSES) / 20)
+    rows = pairs(run(1, drift), run(2, drift))
+    still = [Series("still", np.arange(0.5, 96, 4), 3 + 0.001 * np.cos(np.arange(24))) for _ in range(2)]
+    found = take_off_common_drift([*rows, still])
+    assert found.evened == (*(True,) * KINDS, False)
+    assert found.rows[-1][0] is still[0].logs
+
+
+def test_too_few_kinds_say_nothing_of_the_machine() -> None:
+    rows = pairs(run(1, 0.0, kinds=5), run(2, 0.3, kinds=5))
+    found = take_off_common_drift(rows)
+    assert (found.kinds, found.shift, set(found.evened)) == (0, 0.0, {False})
+    assert found.rows[0][0] is rows[0][0].logs
+    assert take_off_common_drift([]).kinds == 0
+
+
+def test_fewer_processes_than_neighbours_are_enough() -> None:
+    rows = [[Series(str(kind), np.array([float(kind)]), np.array([1.0 + run])) for run in (0, 1)] for kind in range(6)]
+    assert len(rows) < NEIGHBOURS
+    found = take_off_common_drift(rows)
+    assert found.shift == pytest.approx(1.0)
+    assert np.abs(moved(found.rows)).max() == pytest.approx(0.0)

@@ -1,0 +1,22 @@
+"""``make bench BENCH=known_answer`` reads what ``clonometer doctor --self-test --json`` prints."""
+
+from __future__ import annotations
+
+from bench.known_answer import lines
+
+from clonometer.cli.self_test import _as_json
+from clonometer.results.self_test import Check, WallCheck
+
+
+def move(passed: bool | None) -> Check:
+    return Check("launch.fork", "pinned", "child_spin_ns", 20_000, "reaped", 1.0, 2.0, 1.5, passed)
+
+
+def test_what_is_wrong_and_what_cannot_be_told_is_counted() -> None:
+    moves = [move(True), move(False), move(None), move(True)]
+    answer = _as_json(moves, [WallCheck("launch.fork", "pinned", 3, 0.002, True)], False, 2)
+    wrong, untold = lines(answer)
+    assert (wrong.value, wrong.verdict) == (1, "miss")
+    assert (untold.value, untold.verdict) == (0.2, "ok")
+    assert lines(_as_json([move(None)], [], False, 0)).__next__().verdict == "ok"
+    assert list(lines(_as_json([move(None)], [], False, 0)))[1].verdict == "miss"
