@@ -58,6 +58,17 @@ int main(void) {
             "sysctl fs.file-max=");
     refused((struct limits_need){.huge_pages = 6}, -ENOMEM, "5 of 10", "sysctl vm.nr_hugepages=11");
 
+    struct rlimit files = {.rlim_cur = 512, .rlim_max = 1024};
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0, "cannot lower it");
+    allowed((struct limits_need){.descriptors = 960});
+    refused((struct limits_need){.descriptors = 961}, -EPERM, "hard RLIMIT_NOFILE is 1024",
+            "ulimit -Hn 1025");
+    /* CAP_SYS_RESOURCE: up to fs.nr_open all the same. */
+    put("/proc/self/status", "CapInh:\t0000000000000000\nCapEff:\t0000000001000000\n");
+    allowed((struct limits_need){.descriptors = 1900});
+    refused((struct limits_need){.descriptors = 1999}, -EAGAIN, "fs.nr_open is 2000", "sysctl fs.nr_open=");
+    put("/proc/self/status", "CapInh:\t0000000000000000\nCapEff:\t0000000000000000\n");
+
     allowed((struct limits_need){.commit_bytes = 1 << 20});
     put("/proc/sys/vm/overcommit_memory", "2\n");
     allowed((struct limits_need){.commit_bytes = 1 << 19});

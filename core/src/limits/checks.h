@@ -2,6 +2,7 @@
 #ifndef CLONOMETER_LIMITS_CHECKS_H
 #define CLONOMETER_LIMITS_CHECKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "limits/limits.h"
@@ -13,6 +14,12 @@ int64_t limits_number_after(const char *text, const char *key);
 
 /* A file with one number; -1 where there is none, or it says "max". */
 int64_t limits_read_number(const char *root, const char *path);
+
+/* By their numbers in linux/capability.h. */
+enum { LIMITS_CAP_IPC_LOCK = 14, LIMITS_CAP_SYS_RESOURCE = 24 };
+
+/* Whether this process has the capability. */
+bool limits_has_capability(const char *root, int number);
 
 /* One controller of one hierarchy. */
 struct limits_group {

@@ -25,9 +25,9 @@ enum {
 };
 
 /* Compares the need with MemAvailable, cgroup memory and pids (v1 and v2), overcommit, reserved huge pages,
- * max_map_count, nr_open, file-max, threads-max, RLIMIT_AS, RLIMIT_MEMLOCK and RLIMIT_NPROC. `root` is "" but
- * in tests, which hand in a made /proc and /sys. 0, or -ENOMEM or -EAGAIN with the limit, its value and what
- * would raise it. */
+ * max_map_count, nr_open, file-max, threads-max, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_MEMLOCK and RLIMIT_NPROC.
+ * `root` is "" but in tests, which hand in a made /proc and /sys. 0, or -ENOMEM, -EAGAIN or -EPERM with the
+ * limit, its value and what would raise it. */
 int limits_check(const char *root, const struct limits_need *need, struct reason *reason);
 
 #endif

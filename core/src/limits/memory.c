@@ -64,24 +64,11 @@ int limits_check_address(const struct limits_need *need, struct reason *reason) 
     return refuse(reason, bytes, "RLIMIT_AS", (int64_t)space.rlim_cur, "raise it with ulimit -v");
 }
 
-/* Whether this process has the capability, by its number in linux/capability.h. */
-static bool has_capability(const char *root, int number) {
-    static const char KEY[] = "\nCapEff:\t";
-    char path[LIMITS_PATH_BYTES];
-    char text[LIMITS_FILE_BYTES];
-    snprintf(path, sizeof path, "%s/proc/self/status", root);
-    const char *at = sys_read_file(path, text, sizeof text) > 0 ? strstr(text, KEY) : NULL;
-    return at != NULL && ((strtoull(at + sizeof KEY - 1, NULL, 16) >> number) & 1U) != 0;
-}
-
 int limits_check_locked(const char *root, const struct limits_need *need, struct reason *reason) {
-    enum {
-        CAPABILITY_IPC_LOCK = 14,
-        OWN_BYTES = 8 << 20
-    }; /* the probe itself, a thread's whole stack aside */
+    enum { OWN_BYTES = 8 << 20 }; /* the probe itself, a thread's whole stack aside */
     struct rlimit locked;
     int64_t wanted = need->locked_bytes + OWN_BYTES;
-    if (need->locked_bytes == 0 || has_capability(root, CAPABILITY_IPC_LOCK) ||
+    if (need->locked_bytes == 0 || limits_has_capability(root, LIMITS_CAP_IPC_LOCK) ||
         getrlimit(RLIMIT_MEMLOCK, &locked) != 0 || locked.rlim_cur == RLIM_INFINITY ||
         (int64_t)locked.rlim_cur >= wanted) {
         return 0;

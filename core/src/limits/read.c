@@ -27,6 +27,15 @@ int64_t limits_read_number(const char *root, const char *path) {
     return strtoll(text, NULL, 10);
 }
 
+bool limits_has_capability(const char *root, int number) {
+    static const char KEY[] = "CapEff:\t";
+    char path[LIMITS_PATH_BYTES];
+    char text[LIMITS_FILE_BYTES];
+    snprintf(path, sizeof path, "%s/proc/self/status", root);
+    const char *at = sys_read_file(path, text, sizeof text) > 0 ? strstr(text, KEY) : NULL;
+    return at != NULL && ((strtoull(at + sizeof KEY - 1, NULL, 16) >> number) & 1U) != 0;
+}
+
 /* The path of this task in the hierarchy of `key`; empty where it is not named. */
 static void group_path(const char *cgroups, const char *key, char *path, size_t capacity) {
     path[0] = '\0';

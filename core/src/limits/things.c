@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "limits/checks.h"
 #include "sys/sys.h"
@@ -22,6 +23,22 @@ static int check_areas(const char *root, const struct limits_need *need, struct 
                       need->areas, OWN_AREAS, most);
 }
 
+/* The soft limit is raised to the hard one without being asked, and the hard one where that is permitted. */
+static int check_descriptor_limit(const char *root, const struct limits_need *need, struct reason *reason) {
+    struct rlimit files;
+    int64_t wanted = need->descriptors + LIMITS_OWN_DESCRIPTORS;
+    if (need->descriptors <= 0 || getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max == RLIM_INFINITY ||
+        (int64_t)files.rlim_max >= wanted || limits_has_capability(root, LIMITS_CAP_SYS_RESOURCE)) {
+        return 0;
+    }
+    return reason_set(reason, -EPERM,
+                      "needs %" PRId64
+                      " descriptors and %d of the probe's own, but the hard RLIMIT_NOFILE is "
+                      "%" PRId64 ", which only CAP_SYS_RESOURCE may raise: ulimit -Hn %" PRId64
+                      " as root, limits.conf, systemd's LimitNOFILE=, or a container's --ulimit nofile=",
+                      need->descriptors, LIMITS_OWN_DESCRIPTORS, (int64_t)files.rlim_max, wanted);
+}
+
 static int check_files(const char *root, const struct limits_need *need, struct reason *reason) {
     int64_t most = limits_read_number(root, "/proc/sys/fs/nr_open");
     if (need->descriptors > 0 && most >= 0 && need->descriptors + LIMITS_OWN_DESCRIPTORS > most) {
@@ -30,6 +47,10 @@ static int check_files(const char *root, const struct limits_need *need, struct 
                           " descriptors and %d of the probe's own, but fs.nr_open is %" PRId64
                           "; raise it with sysctl fs.nr_open=N",
                           need->descriptors, LIMITS_OWN_DESCRIPTORS, most);
+    }
+    int error = check_descriptor_limit(root, need, reason);
+    if (error != 0) {
+        return error;
     }
     most = limits_read_number(root, "/proc/sys/fs/file-max");
     int64_t used = limits_read_number(root, "/proc/sys/fs/file-nr");
