@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,24 @@ def test_the_call_of_vfork_and_its_kin_is_not_ranked(builder: Any) -> None:
     assert "child's whole life" in (call.not_rankable_reason or "")
     assert reaped.rankable
     assert reaped.not_rankable_reason is None
+
+
+@pytest.mark.parametrize(
+    ("contains", "why"), [("answer", "the worker's whole answer"), ("another life", "the call contains another life")]
+)
+def test_a_call_that_contains_more_than_itself_is_not_ranked_and_says_why(
+    builder: Any, contains: str, why: str
+) -> None:
+    builder.cell("launch.fork", FORK)
+    run = builder.run
+    catalogue = copy.deepcopy(run.metadata["catalogue"])
+    for entry in catalogue["workloads"]:
+        entry["call_returns_contains"] = contains if entry["id"] == "launch.fork" else None
+    run.metadata["catalogue"] = catalogue
+    call, runs = (_row(run, stage=stage) for stage in ("call_returns", "task_runs"))
+    assert not call.rankable
+    assert why in (call.not_rankable_reason or "")
+    assert runs.rankable
 
 
 def test_a_stage_without_samples_says_so(builder: Any) -> None:

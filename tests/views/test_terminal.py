@@ -66,6 +66,14 @@ def test_a_row_that_is_not_ranked_is_marked_and_explained(results):
     assert "call returns*" not in render_answer(replace(results, cells=[one for one in results.cells if one.rankable]))
 
 
+def test_a_waking_call_that_is_not_ranked_has_its_own_reason(results):
+    waking = [replace(one, family="wake") for one in results.cells if one.workload == "launch.vfork"]
+    text = render_answer(replace(results, cells=waking))
+    assert "call returns*" in text
+    assert "* may include the worker's answer" in text
+    assert "child's life" not in text
+
+
 @pytest.mark.parametrize("limit", [12, 18, 25, 40])
 def test_the_answer_keeps_to_its_lines(results, limit):
     assert len(lines_of(results, lines=limit)) <= limit

@@ -1,13 +1,14 @@
 /* flags.*
  * Timed: from before the system call clone3 until it returns, until the new task's first own instruction,
  * until it is reaped. Outside: filling the arguments; the stack, mapped and written once. Each rung has one
- * flag more than the one below. From flags.vm on the memory is shared, so that the task has a stack of its
- * own, and its stamp costs no page fault any more; that is part of that step. From flags.thread on the kernel
- * sends no SIGCHLD (it refuses one) and nobody can wait: reaped is when the kernel has cleared the task's id,
- * which comes before the end that wait waits for, so that this step is stated for the earlier stages only.
- * Bias: the task stamps and leaves by system calls alone, whatever it shares. flags.child_cleartid without a
- * shared memory would do nothing, which is why it stands above flags.vm. Source: clone(2), kernel/fork.c; S21
- * of sysel-2020 against B12 of bendersky-2018.
+ * flag more than the one below. Below flags.vm the task has a copy of the memory and sends its stamp by a
+ * write, as every fork here does; from flags.vm on the memory is shared, so that it has a stack of its own
+ * and stores its stamp straight: that difference, part of reaped alone, belongs to that step. From
+ * flags.thread on the kernel sends no SIGCHLD (it refuses one) and nobody can wait: reaped is when the kernel
+ * has cleared the task's id, which comes before the end that wait waits for, so that this step is stated for
+ * the earlier stages only. Bias: the task stamps and leaves by system calls alone, whatever it shares.
+ * flags.child_cleartid without a shared memory would do nothing, which is why it stands above flags.vm.
+ * Source: clone(2), kernel/fork.c; S21 of sysel-2020 against B12 of bendersky-2018.
  */
 #include <signal.h>
 
@@ -58,6 +59,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
         .columns = LAUNCH_COLUMNS,                                                                           \
         .axes = LAUNCH_AXES,                                                                                 \
         .has_temperature = true,                                                                             \
+        .child_copies_memory = ((rung_flags)&TASK_VM) == 0,                                                  \
         .nulls = NO_NEW_PROGRAM,                                                                             \
         .clone = &name##_facts,                                                                              \
         .available = launch_clone3_available,                                                                \

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "clock/clock.h"
+#include "launch/launch.h"
 #include "sys/clone.h"
 
 enum { STATE_BYTES = 4096, TLS_BYTES = 8192, STACK_BYTES = 16384 };
@@ -56,8 +57,7 @@ void bare_task_run(void *argument) {
     }
     if (bench->stamp_child) {
         struct stamp stamp = read_clock();
-        bench->stamps->task_ticks = stamp.ticks;
-        bench->stamps->task_cpu = (int32_t)stamp.cpu;
+        launch_put(bench, offsetof(struct stamps, task_ticks), &stamp, TASK_STAMP_BYTES);
     }
     if (bench->request->child_spin_ns > 0) {
         spin(bench->request->child_spin_ns);

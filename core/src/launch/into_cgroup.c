@@ -143,6 +143,7 @@ const struct workload launch_clone3_into_cgroup = {
     .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
     .has_temperature = true,
+    .child_copies_memory = true,
     .nulls = NO_NEW_PROGRAM,
     .clone = &FLAGS,
     .available = available,

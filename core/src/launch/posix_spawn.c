@@ -2,7 +2,8 @@
  * Timed: from before posix_spawn() with no actions until it returns, until the new program's entry (stamped
  * by our own targets), until waitpid has returned. Bias: before the exec the child runs only the C library's
  * code, on memory shared with the parent, so task_runs does not exist; the parent sleeps until the exec has
- * happened, so call_returns contains it. Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
+ * happened (CLONE_VM | CLONE_VFORK in glibc and musl alike), so call_returns contains it and is never ranked.
+ * Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -32,6 +33,7 @@ const struct workload launch_posix_spawn = {
     .axes = AXES,
     .has_temperature = true,
     .nulls = NULLS,
+    .call_returns_contains = "child_life",
     .prepare = launch_prepare_program,
     .clone = &LIBRARY_VFORK,
     .launch = launch,

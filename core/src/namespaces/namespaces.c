@@ -1,6 +1,7 @@
 /* namespaces.*
  * Timed: from before the system call clone3 until it returns, until the child's first own instruction, until
- * waitpid has returned; teardown_ns is the last part of that, from the child's stamp before its exit.
+ * waitpid has returned; teardown_ns is the last part of that, from the child's stamp before its exit,
+ * whose sending it contains (a write: launch.stamp says its cost).
  * Outside: filling the arguments; a pause after each launch (namespaces.none pauses too), in which the kernel
  * does what it puts off: it frees network namespaces in a work queue (net/core/net_namespace.c, cleanup_net:
  * 40 to 80 ms until their count was down again on Linux 6.18), IPC namespaces in another (ipc/namespace.c, 8
@@ -75,7 +76,8 @@ static long start(const struct bench *bench, uint64_t flags, struct sample *samp
         launch_task_runs(bench);
         launch_before_exit(bench);
         if (bench->stamp_child) {
-            bench->stamps->extra_ticks = clock_read().ticks;
+            uint64_t ticks = clock_read().ticks;
+            launch_put(bench, offsetof(struct stamps, extra_ticks), &ticks, sizeof ticks);
         }
         _exit(0);
     }
@@ -147,6 +149,7 @@ static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, NULL};
         .columns = COLUMNS,                                                                                  \
         .axes = AXES,                                                                                        \
         .has_temperature = true,                                                                             \
+        .child_copies_memory = true,                                                                         \
         .nulls = NO_NEW_PROGRAM,                                                                             \
         .clone = &name##_facts,                                                                              \
         .available = name##_available,                                                                       \

@@ -65,6 +65,7 @@ const struct workload wake_thread_condvar = {
     .columns = WAKE_COLUMNS,
     .axes = WAKE_AXES,
     .has_temperature = true,
+    .call_returns_contains = "answer",
     .prepare = prepare,
     .launch = launch,
     .finish = finish,

@@ -56,6 +56,7 @@ const struct workload wake_pipe = {
     .columns = WAKE_COLUMNS,
     .axes = WAKE_AXES,
     .has_temperature = true,
+    .call_returns_contains = "answer",
     .prepare = prepare,
     .launch = launch,
     .finish = wake_end_process,

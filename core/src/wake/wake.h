@@ -7,7 +7,8 @@
  * Bias: the pause before a call is about 100 us, so that a CPU may have begun to idle but is seldom in its
  * deepest sleep. On the caller's CPU the woken worker mostly takes its place at once, before the waking call
  * has returned, which then contains the worker's whole answer; when it does not, task_runs contains the
- * caller's way to sleep. The scheduler decides, so that pinned figures can have two humps.
+ * caller's way to sleep. The scheduler decides, so that pinned figures can have two humps, and the waking
+ * call is never ranked (call_returns_contains).
  */
 #ifndef CLONOMETER_WAKE_H
 #define CLONOMETER_WAKE_H

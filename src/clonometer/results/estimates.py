@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1
-_CHILD_LIFE = "the call contains the child's whole life, so it says nothing of how soon the parent goes on"
+# By the catalogue's call_returns_contains.
+_NOT_RANKABLE = {
+    "child_life": "the call contains the child's whole life, so it says nothing of how soon the parent goes on",
+    "answer": "the waking call may contain the worker's whole answer, not only the way to its return",
+}
 
 
 def kinds_of(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -63,7 +67,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
     for group in observed.groups:
         processes = _processes(group, starts)
         fields = _numbers(group, processes, observed.cell, bool(entry["temperatures"]), metadata)
-        rankable = not (group.quantity.stage == "call_returns" and entry.get("call_returns_contains") == "child_life")
+        contains = entry.get("call_returns_contains") if group.quantity.stage == "call_returns" else None
         estimate = Estimate(
             cell=observed.cell,
             workload=observed.workload,
@@ -76,8 +80,8 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
             effective_mhz=mhz,
             resolution_ns=_resolution_ns(group, metadata),
             family=entry["family"],
-            rankable=rankable,
-            not_rankable_reason=None if rankable else _CHILD_LIFE,
+            rankable=contains is None,
+            not_rankable_reason=_NOT_RANKABLE.get(contains, f"the call contains {contains}") if contains else None,
             outcomes=observed.outcomes,
             clock_skew=observed.clock_skew,
             signed=group.quantity.signed,

@@ -17,6 +17,7 @@ LEAST_FINDING_LINES = 4
 LEAST_WIDTH = 40
 WARNING_EXAMPLES = 3
 NOT_RANKED = "* includes the child's life"
+NOT_RANKED_WAKE = "* may include the worker's answer"
 
 
 def render_answer(
@@ -122,11 +123,17 @@ def _tail(results: Results, picked: Sequence[Row], hidden: int, untold: int, wid
         for count, kind in ((hidden, "row"), (untold, "finding"), (warnings, "warning"))
         if count
     ]
-    parts = [NOT_RANKED] if any(not row.rankable for row in picked) else []
+    parts = _not_ranked(picked)
     if more:
         parts.append(f"--wide adds {', '.join(more)}")
     whole = "; ".join(parts)
     return [whole] if 0 < len(whole) <= width else [elide(part, width) for part in parts]
+
+
+def _not_ranked(rows: Sequence[Row]) -> list[str]:
+    """What the asterisk means: a new task's life, or what a woken one answers."""
+    notes = (NOT_RANKED_WAKE if row.family == "wake" else NOT_RANKED for row in rows if not row.rankable)
+    return sorted(dict.fromkeys(notes))
 
 
 def _floor_line(rows: Sequence[Row], picked: Sequence[Row], width: int) -> list[str]:
@@ -189,8 +196,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
     stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]
-    if any(not row.rankable for row in rows):
-        notes.append(f"{NOT_RANKED}.")
+    notes += [f"{note}." for note in _not_ranked(rows)]
     blocks.append(notes)
     blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
     blocks.append([line for one in results.findings for line in wrap(one.sentence, width, bullet="- ")])
