@@ -40,17 +40,19 @@ static const char *const LINKAGES[] = {"static", "dynamic_lazy", "dynamic_now", 
 
 /* Rows of the table: axes by their kind, and the keys that only steer the measuring. */
 #define COUNT(key, fallback, summary)                                                                        \
-    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0 }
+    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL }
 #define COUNT_FROM_1(key, fallback, summary)                                                                 \
-    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1 }
+    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL }
 #define BYTES(key, fallback, summary)                                                                        \
-    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0 }
+    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL }
 #define TEXT(key, fallback, summary)                                                                         \
-    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0 }
+    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, NULL }
+#define TEXT_LIKE(key, fallback, form, summary)                                                              \
+    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, form }
 #define CHOICE(key, choices, available, summary)                                                             \
-    { #key, OPTION_CHOICE, true, FIELD(key), 0, NULL, choices, summary, available, 0 }
+    { #key, OPTION_CHOICE, true, FIELD(key), 0, NULL, choices, summary, available, 0, NULL }
 #define STEER(kind, key, field, fallback, text, choices)                                                     \
-    { key, OPTION_##kind, false, FIELD(field), fallback, text, choices, "", NULL, 0 }
+    { key, OPTION_##kind, false, FIELD(field), fallback, text, choices, "", NULL, 0, NULL }
 
 const struct option OPTIONS[] = {
     STEER(TEXT, "workload", workload_id, 0, NULL, NULL),
@@ -65,6 +67,9 @@ const struct option OPTIONS[] = {
     STEER(TEXT, "targets", targets, 0, NULL, NULL),
     CHOICE(linkage, LINKAGES, NULL,
            "how the measuring program is linked: static, dynamic with lazy or immediate binding, musl"),
+    TEXT_LIKE(frequency, OPTIONS_FREQUENCY_AS_IS, "as_is|base|turbo|[0-9]+([.][0-9]+)?(kHz|MHz|GHz)",
+              "frequency of the allowed CPUs while measuring: as_is, base (without turbo), turbo, or a value "
+              "such as 2400MHz; set back afterwards"),
     CHOICE(
         page_kind, PAGE_KINDS, parent_page_kind_available,
         "what the parent's memory is: written anonymous pages of 4 KiB, transparent or reserved huge pages, "

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock/clock.h"
 #include "emit/answer.h"
@@ -36,6 +37,9 @@ static void write_axis(struct json *json, const struct option *option) {
     json_text(json, "summary", option->summary);
     if (option->kind == OPTION_TEXT) {
         json_text(json, "default", option->text);
+        if (option->form != NULL) {
+            json_text(json, "form", option->form);
+        }
     } else if (option->kind == OPTION_CHOICE) {
         json_text(json, "default", option->choices[option->fallback]);
         json_open(json, "values", '[');
@@ -166,6 +170,15 @@ static void write_driver(struct json *json) {
 
 static void write_lacks(struct json *json) {
     json_open(json, "lacks", '[');
+    if (access("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", F_OK) != 0) {
+        json_open(json, NULL, '{');
+        json_text(json, "what", "frequency");
+        json_text(
+            json, "reason",
+            "no /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq: the frequency is not this kernel's "
+            "to set (a virtual machine, or no cpufreq driver)");
+        json_close(json, '}');
+    }
 #if !CLOCK_HAS_TSC
     json_open(json, NULL, '{');
     json_text(json, "what", "clock=tsc");

@@ -122,6 +122,12 @@ static int check_request(struct request *request, struct reason *reason) {
         return reason_set(reason, -EINVAL, "linkage=%s was asked of the %s probe", request->linkage,
                           options_linkage());
     }
+    if (strcmp(request->frequency, OPTIONS_FREQUENCY_AS_IS) != 0) {
+        return reason_set(
+            reason, -EINVAL,
+            "frequency=%s was asked of the probe: clonometer-guardian sets it before a driver starts",
+            request->frequency);
+    }
     if (request->concurrency < 1 || request->concurrency > MOST_LAUNCHERS) {
         return reason_set(reason, -EINVAL, "concurrency=%lld: from 1 to %d", (long long)request->concurrency,
                           MOST_LAUNCHERS);

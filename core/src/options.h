@@ -52,6 +52,7 @@ struct request {
     const char *workload_id;
     const char *temperatures;
     const char *linkage;
+    const char *frequency;
     const char *program;
     const char *targets;
     bool cold;
@@ -125,7 +126,8 @@ struct option {
     const char *summary;
     /* Whether this machine has a value of a choice: 0, or -errno with the reason. NULL: it has all. */
     int (*available)(int64_t choice, struct reason *reason);
-    int64_t minimum; /* of a count or size */
+    int64_t minimum;  /* of a count or size */
+    const char *form; /* of a text: the regular expression of all it may be; NULL: any */
 };
 
 extern const struct option OPTIONS[];
@@ -135,6 +137,10 @@ const struct option *option_find(const char *key, size_t length);
 
 /* Reads the words. 0, or -EINVAL with the reason. */
 int options_parse(int count, char **words, struct request *request, struct reason *reason);
+
+/* The frequency axis's value that asks for nothing. Any other is answered before this program starts, by the
+ * runner and clonometer-guardian. */
+#define OPTIONS_FREQUENCY_AS_IS "as_is"
 
 /* This build's linkage: the axis is answered by starting the right executable. */
 const char *options_linkage(void);

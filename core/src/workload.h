@@ -86,7 +86,7 @@ struct workload {
      * costs a small fork less than inheriting one mapping more and faulting it in. */
     bool child_copies_memory;
     const struct null_reason *nulls;   /* ended by a NULL column; may be NULL */
-    const char *call_returns_contains; /* NULL, or "child_life" */
+    const char *call_returns_contains; /* NULL, or why it is not ranked: "child_life", "answer" */
     const struct clone_facts *clone;   /* NULL where no task is made */
     /* The GLIBC_TUNABLES that the process must have been started with, or NULL. May itself be NULL. */
     const char *(*tunables)(const struct request *request);
@@ -103,7 +103,8 @@ struct workload {
 };
 
 /* Axes by what they change, so that one that is added reaches every workload it belongs to. */
-#define AXES_PLACE "linkage", "placement", "stages"
+#define AXES_MACHINE "linkage", "placement", "frequency"
+#define AXES_PLACE AXES_MACHINE, "stages"
 #define AXES_PARENT                                                                                          \
     "page_kind", "pages", "parent_bytes", "vmas", "vma_kind", "open_files", "file_kind", "parent_threads",   \
         "thread_state", "mlockall", "sched_class"

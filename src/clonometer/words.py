@@ -14,6 +14,7 @@ _VALUES: dict[str, dict[str, str]] = {
         "static": "static",
         "musl": "musl",
     },
+    "frequency": {"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"},
     "page_kind": {
         "4k": "4 KiB pages",
         "thp": "THP",
@@ -60,6 +61,7 @@ _THINGS = {
     "zombies": ("zombie", "zombies"),
     "nofile": ("descriptor of the limit", "descriptors at most"),
 }
+_PHRASES = {"pages": "{} pages", "frequency": "at {}", "after": "after {}", "placement": "{}"}
 _SIZES = {
     "parent_bytes": "{}",
     "stack_bytes": "{} stack",
@@ -87,11 +89,7 @@ def axis_words(name: str, value: int | str) -> str:
         return known
     if name == "program":
         return PurePosixPath(value.removeprefix("target_")).name or value
-    if name == "pages":
-        return f"{value} pages"
-    if name == "after":
-        return f"after {value}"
-    return value if name == "placement" else f"{name.replace('_', ' ')} {value.replace('_', ' ')}"
+    return _PHRASES.get(name, f"{name.replace('_', ' ')} {{}}").format(value.replace("_", " "))
 
 
 def _number_words(name: str, value: int) -> str:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,10 @@ CPU = "devices/system/cpu"
 GUARDIAN = "clonometer-guardian"
 
 
-def make_tree(root: Path, turbo: str = "intel_pstate/no_turbo") -> dict[str, str]:
-    """Four CPUs with settings that differ, and the switch for turbo of one of the two kinds."""
+def make_tree(root: Path, turbo: str = "intel_pstate/no_turbo", cpus: Iterable[int] = range(4)) -> dict[str, str]:
+    """CPUs with settings that differ, and the switch for turbo of one of the two kinds."""
     files = {f"{CPU}/{turbo}": "0" if turbo.endswith("no_turbo") else "1"}
-    for cpu in range(4):
+    for cpu in cpus:
         folder = f"{CPU}/cpu{cpu}/cpufreq"
         files |= {
             f"{folder}/cpuinfo_min_freq": "800000",

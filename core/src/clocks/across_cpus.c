@@ -185,7 +185,7 @@ static const struct column COLUMNS[] = {
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
-static const char *const AXES[] = {"linkage", NULL};
+static const char *const AXES[] = {"linkage", "frequency", NULL};
 
 const struct workload clock_across_cpus = {
     .id = "clock.across_cpus",

@@ -90,7 +90,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
     return clock_path_available(bench->request->path, reason);
 }
 
-static const char *const AXES[] = {"linkage", "placement", "path", NULL};
+static const char *const AXES[] = {AXES_MACHINE, "path", NULL};
 
 /* One workload for each clock: its functions know only which. */
 #define GETTIME(name, clock_id, text)                                                                        \

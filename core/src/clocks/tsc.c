@@ -125,7 +125,7 @@ static int launch_rdtscp(const struct bench *bench, struct sample *sample) {
 static const struct null_reason NULLS[] = {
     {"stated_resolution_ns", "the counter is no clock of the kernel's: nothing states its resolution"},
     {NULL, NULL}};
-static const char *const AXES[] = {"linkage", "placement", NULL};
+static const char *const AXES[] = {AXES_MACHINE, NULL};
 
 const struct workload clock_rdtsc = {
     .id = "clock.rdtsc",

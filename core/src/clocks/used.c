@@ -16,7 +16,7 @@ static const struct column COLUMNS[] = {
     {"cost_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "cost of one operation"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
-static const char *const AXES[] = {"linkage", "placement", NULL};
+static const char *const AXES[] = {AXES_MACHINE, NULL};
 
 const struct workload clock_used_workload = {
     .id = "clock.used",

@@ -13,7 +13,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 static const struct null_reason NULLS[] = {
     {"task_runs_ns", "nothing is launched"}, {"image_runs_ns", "nothing is launched"}, {NULL, NULL}};
-static const char *const AXES[] = {"linkage", "placement", NULL};
+static const char *const AXES[] = {AXES_MACHINE, NULL};
 
 const struct workload launch_none = {
     .id = "launch.none",

@@ -28,7 +28,7 @@ static const struct column COLUMNS[] = {
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
-static const char *const AXES[] = {"linkage", "placement", NULL};
+static const char *const AXES[] = {AXES_MACHINE, NULL};
 
 const struct workload launch_stamp = {
     .id = "launch.stamp",

@@ -55,7 +55,7 @@ static const struct column COLUMNS[] = {
     {"copy_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL, "one copy"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
-static const char *const AXES[] = {"linkage", "placement", "copy_bytes", NULL};
+static const char *const AXES[] = {AXES_MACHINE, "copy_bytes", NULL};
 
 const struct workload memcpy_private = {
     .id = "memcpy.private",

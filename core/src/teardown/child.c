@@ -17,7 +17,7 @@ const struct column TEARDOWN_COLUMNS[] = {
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 
-const char *const TEARDOWN_AXES[] = {"linkage", "placement", "child_bytes", NULL};
+const char *const TEARDOWN_AXES[] = {AXES_MACHINE, "child_bytes", NULL};
 
 int child_prepare(struct bench *bench, struct reason *reason) {
     struct limits_need need = {.memory_bytes = bench->request->child_bytes, .tasks = 2};

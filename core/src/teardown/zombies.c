@@ -86,7 +86,7 @@ static const struct column COLUMNS[] = {
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
-static const char *const AXES[] = {"linkage", "placement", "zombies", NULL};
+static const char *const AXES[] = {AXES_MACHINE, "zombies", NULL};
 
 const struct workload teardown_zombies = {
     .id = "teardown.zombies",

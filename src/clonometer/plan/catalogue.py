@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from clonometer.errors import CatalogueError
 from clonometer.plan.cell import Axis, AxisValue
@@ -166,14 +167,14 @@ class _Merged:
         axis = _read_axis(name, reader)
         before = self.axes.get(name)
         if before is not None:
-            for attribute in ("kind", "default", "minimum", "values"):
+            for attribute in ("kind", "default", "minimum", "values", "form"):
                 if getattr(axis, attribute) != getattr(before, attribute):
                     key = "type" if attribute == "kind" else attribute
                     was = f"another driver says {getattr(before, attribute)!r}"
                     raise reader.error(key, f"is {getattr(axis, attribute)!r} where {was}")
             # A value is out of reach only where no driver has it; a driver that lacks it answers so itself.
             both = {value: why for value, why in before.unavailable.items() if value in axis.unavailable}
-            self.axes[name] = Axis(name, axis.kind, axis.default, before.summary, axis.values, axis.minimum, both)
+            self.axes[name] = replace(before, unavailable=both)
             self._raw["axes"][name] = {**_object(self._raw["axes"][name]), "unavailable": both}
             return
         self.axes[name] = axis
@@ -217,6 +218,7 @@ def _read_axis(name: str, reader: _Reader) -> Axis:
     kind = reader.one_of("type", AXIS_KINDS)
     values = reader.texts("values") if kind == "choice" else ()
     minimum = reader.count_or_none("minimum")
+    form = _form(reader) if kind == "text" else None
     unavailable = reader.text_map("unavailable")
     default: AxisValue
     if kind in ("bytes", "count"):
@@ -231,7 +233,18 @@ def _read_axis(name: str, reader: _Reader) -> Axis:
     strange = [value for value in unavailable if value not in values]
     if strange:
         raise reader.error("unavailable", f"names {strange[0]!r}, which is not among the values")
-    return Axis(name, kind, default, reader.text("summary"), values, minimum, unavailable)
+    if form is not None and not re.fullmatch(form, str(default)):
+        raise reader.error("default", f"{default!r} is not of the form {form!r}")
+    return Axis(name, kind, default, reader.text("summary"), values, minimum, unavailable, form)
+
+
+def _form(reader: _Reader) -> str | None:
+    form = reader.text_or_none("form")
+    try:
+        re.compile(form or "")
+    except re.error as error:
+        raise reader.error("form", f"is no regular expression: {error}") from None
+    return form
 
 
 def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Workload:

@@ -16,6 +16,7 @@ class Axis:
     """One axis of the catalogue (docs/protocol.md).
 
     ``kind`` is ``bytes``, ``count``, ``choice`` or ``text``; ``values`` is empty unless it is a choice.
+    ``form`` is the regular expression of all that a text may be; None: any.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Axis:
     values: tuple[str, ...] = ()
     minimum: int | None = None
     unavailable: Mapping[str, str] = field(default_factory=dict)
+    form: str | None = None
 
 
 @dataclass(frozen=True)

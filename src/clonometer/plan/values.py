@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.cell import Axis, AxisValue
 from clonometer.units import format_bytes, parse_bytes
@@ -41,6 +43,8 @@ def read_value(axis: Axis, given: object) -> AxisValue:
     if axis.kind == "choice" and given not in axis.values:
         near = unknown(f"value of {axis.name}", given, axis.values)
         raise PlanError(near.message, near.hint)
+    if axis.form is not None and not re.fullmatch(axis.form, given):
+        raise _refused(axis, given)
     return given
 
 
@@ -74,6 +78,8 @@ def values_text(axis: Axis) -> str:
     >>> values_text(Axis("placement", "choice", "pinned", values=("pinned", "free")))
     'one of pinned, free'
     """
+    if axis.form is not None:
+        return f"a text like {axis.form}"
     return f"one of {', '.join(axis.values)}" if axis.kind == "choice" else _TAKES[axis.kind]
 
 

@@ -15,6 +15,9 @@ from clonometer.plan.types import Target
 from clonometer.runner.process import ANSWER_FD, supervise
 
 BIN_VARIABLE = "CLONOMETER_BIN"
+GUARDIAN = "clonometer-guardian"
+# Axes that no driver answers: the choice of the driver does, and what the runner does around it.
+_ANSWERED_HERE = ("linkage", "frequency")
 _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 _DESCRIBE_TIMEOUT_S = 20.0
@@ -72,8 +75,7 @@ class Driver:
         """Write the command that measures ``target`` (docs/protocol.md)."""
         limits = target.limits
         keys: dict[str, object] = {"workload": target.workload}
-        # The linkage was answered by the choice of this driver.
-        keys |= {name: value for name, value in target.condition.items() if name != "linkage"}
+        keys |= {name: value for name, value in target.condition.items() if name not in _ANSWERED_HERE}
         temperatures = [cell.temperature for cell in target.cells if cell.temperature is not None]
         if temperatures:
             keys["temperatures"] = ",".join(sorted(temperatures))
@@ -92,10 +94,14 @@ class Driver:
 
 @dataclass(frozen=True)
 class Drivers:
-    """The drivers that can be used here, in the order of preference, and why others cannot."""
+    """The drivers that can be used here, in the order of preference, and why others cannot.
+
+    ``guardian`` is the program that sets frequencies, None where it was not built.
+    """
 
     usable: tuple[Driver, ...]
     broken: Mapping[str, str]
+    guardian: Path | None = None
 
     @property
     def descriptions(self) -> list[Mapping[str, Any]]:
@@ -172,7 +178,8 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
         )
     # A probe first, since only it need calibrate the clock, and a static one: it is the default everywhere.
     usable.sort(key=lambda driver: (not driver.name.startswith(_PROBE), driver.linkage != "static", driver.name))
-    return Drivers(tuple(usable), broken)
+    guardian = folder / GUARDIAN
+    return Drivers(tuple(usable), broken, guardian if os.access(guardian, os.X_OK) else None)
 
 
 def bin_folder(environ: Mapping[str, str]) -> Path:

@@ -53,7 +53,8 @@ class Ledger:
         Returns
         -------
         bool
-            Whether the target may be tried again: not after a skip, nor after two failures in a row.
+            Whether the target may be tried again: not after a skip, nor after two failures in a row, nor after a
+            hopeless one.
         """
         account = self._accounts[target]
         account.processes += 1
@@ -67,7 +68,7 @@ class Ledger:
             account.failures += 1
             account.failures_in_a_row += 1
             account.last_failure = measured.reason
-            account.given_up = account.failures_in_a_row >= FAILURES_UNTIL_GIVEN_UP
+            account.given_up = measured.hopeless or account.failures_in_a_row >= FAILURES_UNTIL_GIVEN_UP
         return account.skipped is None and not account.given_up
 
     def ends(self, stopped_by: Callable[[int], str | None], why_missing: str) -> list[CellEnd]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from clonometer.errors import DriverError, ProtocolError
+from clonometer.errors import DriverError, ProtocolError, UnavailableError
 from clonometer.plan.limits import estimated_process_ns
 from clonometer.plan.types import Target
 from clonometer.protocol import AnswerReader, Block, Done
 from clonometer.runner.drivers import Driver
+from clonometer.runner.frequency import AS_IS, AXIS, NotRestoredError, kept
 from clonometer.runner.process import Ending, supervise
 
 # An estimate is good to a factor of some, and the machine may be slower still: only a hang should be found.
@@ -24,7 +26,7 @@ class Measured:
     """What one start of a driver gave.
 
     ``status`` is ``ok``, ``skipped``, ``failed`` or ``interrupted``, all but the first with a ``reason``.
-    ``blocks`` are whole and verified, whatever the status.
+    ``blocks`` are whole and verified, whatever the status. ``hopeless``: the target must not be tried again.
     """
 
     status: str
@@ -34,6 +36,7 @@ class Measured:
     exit_status: int | None
     stderr: str
     seconds: float
+    hopeless: bool = False
 
 
 def timeout_for(target: Target) -> float:
@@ -49,6 +52,7 @@ def measure(
     target: Target,
     clock: Mapping[str, Any],
     *,
+    guardian: Path | None = None,
     timeout_s: float | None = None,
     interrupt_fd: int | None = None,
 ) -> Measured:
@@ -60,11 +64,33 @@ def measure(
         What to start and what to ask for.
     clock
         The calibration (docs/protocol.md).
+    guardian
+        The program that sets frequencies, for targets that ask for one.
     timeout_s
         Seconds after which it is stopped; by default what the target should take, many times over.
     interrupt_fd
         A descriptor that becomes readable when the user wants to stop.
     """
+    frequency = str(target.condition.get(AXIS, AS_IS))
+    if frequency == AS_IS:
+        return _measure(driver, target, clock, timeout_s, interrupt_fd)
+    measured = None
+    try:
+        with kept(guardian, frequency):
+            measured = _measure(driver, target, clock, timeout_s, interrupt_fd)
+    except UnavailableError as error:
+        return Measured("skipped", error.message, (), None, None, "", 0.0)
+    except NotRestoredError as error:
+        if measured is None:
+            return Measured("failed", error.message, (), None, None, "", 0.0, hopeless=True)
+        # What was measured is kept; that the machine is not as it was must be said, and nobody may make it worse.
+        return replace(measured, status="failed", reason=error.message, hopeless=True)
+    return measured
+
+
+def _measure(
+    driver: Driver, target: Target, clock: Mapping[str, Any], timeout_s: float | None, interrupt_fd: int | None
+) -> Measured:
     reader = AnswerReader()
     blocks: list[Block] = []
 

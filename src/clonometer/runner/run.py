@@ -236,6 +236,7 @@ class _Session:
             driver,
             target,
             clock,
+            guardian=self._drivers.guardian,
             timeout_s=self._driver_timeout_s,
             interrupt_fd=self._wish.descriptor,
         )

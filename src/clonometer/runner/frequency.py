@@ -1,0 +1,109 @@
+"""The axis ``frequency``: set by the guardian around a process that measures, and set back whatever dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess  # noqa: TID251 (the guardian is started by the runner alone)
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from clonometer.errors import DriverError, UnavailableError
+
+AXIS = "frequency"
+AS_IS = "as_is"
+SYS_VARIABLE = "CLONOMETER_SYS"
+"""Names a folder in the place of /sys, so that the whole way can be tried on a made tree."""
+
+_PATIENCE_S = 20.0
+_REFUSED = 3
+_KHZ = {"kHz": 1, "MHz": 1000, "GHz": 1_000_000}
+
+
+class NotRestoredError(DriverError):
+    """The guardian could not set something back, or went without saying that all is back."""
+
+
+@contextlib.contextmanager
+def kept(guardian: Path | None, frequency: str) -> Iterator[None]:
+    """Keep the allowed CPUs at a frequency while the block lasts.
+
+    The guardian sets the governor, the range and turbo back when its standard input ends, so also if this
+    process is killed (docs/protocol.md). Nobody else inherits the other end: descriptors are closed on exec.
+
+    Parameters
+    ----------
+    guardian
+        Its path, None where it was not built.
+    frequency
+        ``base``, ``turbo`` or a value such as ``2400MHz``.
+
+    Raises
+    ------
+    UnavailableError
+        If the frequency cannot be set here; nothing is changed then.
+    NotRestoredError
+        At the end, if something could not be set back.
+    """
+    if guardian is None:
+        raise UnavailableError(f"frequency={frequency}: clonometer-guardian, which sets it, was not built")
+    command: list[str | Path] = [guardian, wish_of(frequency), _cpus(), os.environ.get(SYS_VARIABLE) or "/sys"]
+    child = _start(command, frequency)
+    try:
+        _await_ready(child, frequency)
+        yield
+    finally:
+        # Also where the block raised: the end of its input is all that the guardian waits for.
+        trouble = _end(child)
+        if trouble is not None:
+            raise NotRestoredError(f"frequency={frequency} was not set back: {trouble}")
+
+
+def wish_of(frequency: str) -> str:
+    """Say a frequency as the guardian wants it: ``base``, ``turbo`` or a whole number of kHz.
+
+    Examples
+    --------
+    >>> wish_of("turbo"), wish_of("2400MHz"), wish_of("2.4GHz")
+    ('turbo', '2400000', '2400000')
+    """
+    number, unit = frequency[:-3], frequency[-3:]
+    return str(round(Fraction(number) * _KHZ[unit])) if unit in _KHZ else frequency
+
+
+def _cpus() -> str:
+    """The CPUs that a driver may run on: its own pinning chooses among them."""
+    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+
+
+def _start(command: Sequence[str | Path], frequency: str) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    try:
+        # Unbuffered, so that nothing read ahead is lost to `communicate`; a session of its own against Ctrl-C.
+        return subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+    except OSError as error:
+        raise UnavailableError(f"frequency={frequency}: cannot start {command[0]}: {error.strerror}") from error
+
+
+def _await_ready(child: subprocess.Popen[bytes], frequency: str) -> None:
+    ready = select.select([child.stdout], [], [], _PATIENCE_S)[0] if child.stdout is not None else []
+    line = child.stdout.readline().decode("utf-8", "replace").strip() if child.stdout is not None and ready else ""
+    if line != "ready":
+        reason = line.removeprefix("refused: ") or "clonometer-guardian gave no answer"
+        raise UnavailableError(f"frequency={frequency}: {reason}")
+
+
+def _end(child: subprocess.Popen[bytes]) -> str | None:
+    """End the guardian's input and wait for its word; say what is not as it was, or None."""
+    try:
+        said, errors = child.communicate(timeout=_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        # Not killed: it may yet set things back.
+        return f"clonometer-guardian (process {child.pid}) is still at it after {_PATIENCE_S:.0f} s"
+    lines = errors.decode("utf-8", "replace").strip().splitlines()
+    if lines:
+        return lines[-1].removeprefix("clonometer-guardian: ")
+    restored = child.returncode == 0 and b"restored" in said
+    return None if restored or child.returncode == _REFUSED else f"its guardian ended with status {child.returncode}"
