@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "sys/sys.h"
 
@@ -10,7 +11,8 @@ enum { CACHE_LINE_BYTES = 64 };
 _Static_assert(sizeof(struct sample) == CACHE_LINE_BYTES, "one launch dirties one cache line");
 
 int arena_map(struct arena *arena, size_t length) {
-    arena->length = length + STAMP_PAGE_BYTES;
+    arena->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    arena->length = length + arena->page_bytes;
     arena->used = 0;
     arena->stamp_bytes = 0;
     arena->fd = sys_memory_file("clonometer", arena->length);
@@ -23,7 +25,7 @@ int arena_map(struct arena *arena, size_t length) {
     }
     arena->memory = memory;
     /* Populating maps the pages for reading; a write makes each writable before anything is timed. */
-    for (size_t at = 0; at < arena->length; at += STAMP_PAGE_BYTES) {
+    for (size_t at = 0; at < arena->length; at += arena->page_bytes) {
         arena->memory[at] = 0;
     }
     return 0;
@@ -35,8 +37,9 @@ int arena_keep_from_children(const struct arena *arena, bool stamp_page_too) {
 }
 
 void *arena_take(struct arena *arena, size_t length) {
-    /* What is taken first is the stamp page, alone on its page: a forked child faults it in by itself. */
-    size_t step = arena->used == 0 ? STAMP_PAGE_BYTES : CACHE_LINE_BYTES;
+    /* What is taken first is the stamp page, alone on its pages: children may be given it and not the rest.
+     */
+    size_t step = arena->used == 0 ? arena->page_bytes : CACHE_LINE_BYTES;
     size_t room = (length + step - 1) / step * step;
     if (room > arena->length - arena->used) {
         return NULL;

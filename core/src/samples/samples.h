@@ -53,12 +53,14 @@ struct arena {
     unsigned char *memory;
     size_t length;
     size_t used;
+    size_t page_bytes;
     size_t stamp_bytes; /* of the stamp pages, once taken */
 };
 
+/* One launcher's stamps. */
 enum { STAMP_PAGE_BYTES = 4096 };
 
-/* Maps a populated arena with room for `length` bytes beside one stamp page. 0 or -errno. */
+/* Maps a populated arena with room for `length` bytes beside a page for the stamps. 0 or -errno. */
 int arena_map(struct arena *arena, size_t length);
 
 /* Keeps the arena out of forked children: duplicating one shared mapping costs a small fork 2%. A child that

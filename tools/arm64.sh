@@ -1,0 +1,30 @@
+#!/bin/sh
+# Builds the core for arm64 with warnings as errors, and runs core/test under an emulator, where both are installed.
+set -u
+bin=$1
+build=build/arm64
+PATH="$PWD/$bin:$PATH"
+if ! command -v aarch64-linux-gnu-gcc >/dev/null 2>&1; then
+    echo "not possible here: arm64: no aarch64-linux-gnu-gcc (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross)"
+    exit 0
+fi
+cmake -G Ninja -S . -B "$build" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+    -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc -DCMAKE_CXX_COMPILER= -DCMAKE_C_FLAGS=-Werror \
+    -DCLONOMETER_CORE_TESTS=ON -DCLONOMETER_SANITIZERS=OFF >"$build.log" 2>&1 &&
+    cmake --build "$build" --target all core_tests >>"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+if ! command -v qemu-aarch64 >/dev/null 2>&1; then
+    echo "arm64: built; not possible here: its tests, since there is no qemu-aarch64 (apt-get install qemu-user)"
+    exit 0
+fi
+passed=0 failed=0 skipped=0
+for test in "$build"/core/test_*; do
+    [ -x "$test" ] && [ -f "$test" ] || continue
+    output=$(timeout 120 qemu-aarch64 "$test" 2>&1)
+    case $? in
+        0) passed=$((passed + 1)) ;;
+        77) skipped=$((skipped + 1)); echo "not possible in the emulator: $(basename "$test"): $output" ;;
+        *) failed=$((failed + 1)); echo "FAILED for arm64: $(basename "$test")"; echo "$output" ;;
+    esac
+done
+echo "core for arm64: $passed passed, $failed failed, $skipped skipped (emulated)"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
