@@ -28,9 +28,20 @@ AXES: dict[str, dict[str, Any]] = {
     "vma_kind": {"type": "choice", "values": ["untouched", "touched"], "default": "untouched", "summary": ""},
     "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
     "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
+    "sched_class": {"type": "choice", "values": ["other", "batch", "fifo"], "default": "other", "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
 }
-PARENT = ["linkage", "placement", "pages", "page_kind", "parent_bytes", "vmas", "vma_kind", "launch_number"]
+PARENT = [
+    "linkage",
+    "placement",
+    "pages",
+    "page_kind",
+    "parent_bytes",
+    "vmas",
+    "vma_kind",
+    "launch_number",
+    "sched_class",
+]
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]

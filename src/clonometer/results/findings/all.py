@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clonometer.results.evidence import Book
+from clonometer.results.findings.choices import choices
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.conditions import linkages, pages, placements
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
@@ -24,6 +25,7 @@ _FINDERS = (
     fastest,
     linkages,
     pages,
+    choices,
     placements,
     floor,
     indistinct,  # last: it reports on the comparisons that the others made

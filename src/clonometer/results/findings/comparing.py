@@ -91,13 +91,19 @@ class Comparer:
         self._seed = seed
         self._made: dict[tuple[int, int], Comparison] = {}
 
-    def compare(self, a: Evidence, b: Evidence) -> Comparison | None:
-        """Compare two rows; None where a median is zero, since there is no ratio to nothing."""
+    def compare(self, a: Evidence, b: Evidence, *, remember: bool = True) -> Comparison | None:
+        """Compare two rows; None where a median is zero, since there is no ratio to nothing.
+
+        ``remember``: whether `indistinct` reports it too. A finding that says by itself what it could not tell apart
+        does not ask for that.
+        """
         key = (id(a), id(b))
         if key not in self._made:
             comparison = self._compare(a, b)
             if comparison is None:
                 return None
+            if not remember:
+                return comparison
             self._made[key] = comparison
         return self._made[key]
 

@@ -116,15 +116,19 @@ def several_ratios(a: str, b: str, comparisons: Sequence[Comparison]) -> str:
         own = [one for one in comparisons if one.verdict == verdict]
         said = [
             f"{one.text if verdict == 'longer' else one.inverse_text} "
-            f"{f'times as long as {second} ' if one is own[0] else ''}{until(one.a.estimate.stage)}"
+            f"{f'times as long as {second} ' if one is own[0] else ''}{_measured(one)}"
             for one in own
         ]
         if said:
             clauses.append(f"{first} takes {listed(said)}")
-    same = [f"{until(one.a.estimate.stage)} ({one.aside})" for one in comparisons if one.verdict == "same"]
+    same = [f"{_measured(one)} ({one.aside})" for one in comparisons if one.verdict == "same"]
     if same:
         clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")
     return "; ".join(clauses)
+
+
+def _measured(comparison: Comparison) -> str:
+    return measured(comparison.a.estimate.stage, comparison.a.estimate.quantity)
 
 
 def sentence(text: str) -> str:

@@ -1,0 +1,136 @@
+"""What each choice costs: every axis of choices or texts that a run scans, but those with findings of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clonometer.results.evidence import STAGES, Book, Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import condition, mechanism, sentence, several_ratios
+from clonometer.results.types import Finding
+from clonometer.words import axis_words
+
+_KINDS = ("choice", "text")
+# These have findings of their own; free launches are not averaged over where they ran, so that placement has none.
+_TOLD_ELSEWHERE = ("pages", "linkage", "placement")
+_TEMPERATURES = ("warm", None, "cold")
+Value = int | str
+Changes = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """One value of an axis against another one; ``others`` is what else is off its default."""
+
+    workload: str
+    axis: str
+    value: Value
+    base: Value
+    others: tuple[tuple[str, Value], ...]
+
+    def changes(self, book: Book, value: Value) -> Changes:
+        """What is off its default where the axis has a value."""
+        own = {} if value == book.default(self.axis) else {self.axis: value}
+        return {**dict(self.others), **own}
+
+    def numbers(self) -> tuple[int, ...]:
+        """The sizes and counts among the others."""
+        return tuple(value for _, value in self.others if isinstance(value, int))
+
+    def kin(self) -> _Choice:
+        """The same choice at any size and count."""
+        kept = tuple((name, 0 if isinstance(value, int) else value) for name, value in self.others)
+        return _Choice(self.workload, self.axis, self.value, self.base, kept)
+
+
+def choices(comparer: Comparer) -> list[Finding]:
+    """Say of each value of a choice how many times as long it takes as the default one, all else being equal.
+
+    Where the default was not measured, the first value that was takes its place. Where the choice was measured at
+    several sizes or counts of something else, it is told at the largest: in between, scans have their own findings.
+    """
+    book = comparer.book
+    axes = dict.fromkeys(axis for row in book.rows for axis in row.estimate.condition if book.kind(axis) in _KINDS)
+    told: dict[_Choice, _Choice] = {}
+    for axis in axes:
+        for one in _scanned(book, axis) if axis not in _TOLD_ELSEWHERE else ():
+            largest = told.setdefault(one.kin(), one)
+            if one.numbers() > largest.numbers():
+                told[one.kin()] = one
+    found = (_finding(comparer, one) for one in told.values())
+    return [finding for finding in found if finding is not None]
+
+
+def _scanned(book: Book, axis: str) -> list[_Choice]:
+    """Every value of an axis against its default, wherever two values or more were measured."""
+    values: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[Value, None]] = {}
+    for row in book.rows:
+        if axis in row.estimate.condition:
+            changes = book.changes(row.estimate)
+            others = tuple((name, value) for name, value in changes.items() if name != axis)
+            values.setdefault((row.estimate.workload, others), {})[row.estimate.condition[axis]] = None
+    found = []
+    for (workload, others), measured in values.items():
+        usual = book.default(axis)
+        base = usual if usual is not None and usual in measured else next(iter(measured))
+        found += [_Choice(workload, axis, value, base, others) for value in measured if value != base]
+    return found
+
+
+def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
+    for temperature in _TEMPERATURES:
+        made = _comparisons(comparer, choice, temperature)
+        if not made:
+            continue
+        names = axis_words(choice.axis, choice.value), axis_words(choice.axis, choice.base)
+        words = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
+        head = ", ".join(filter(None, [mechanism(choice.workload), words]))
+        last = made[-1]
+        numbers = last.numbers | {
+            "axis": choice.axis,
+            "value": choice.value,
+            "of": choice.base,
+            "ratios": [one.numbers | {"quantity": one.a.estimate.quantity} for one in made],
+        }
+        name = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
+        text, brief = (sentence(f"{head}: {several_ratios(*names, told)}") for told in (made, [last]))
+        return Finding(f"choice.{name}", text, numbers, brief)
+    return None
+
+
+def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -> list[Comparison]:
+    """One for each quantity that both have, stages in order of time."""
+    found = []
+    for stage, quantity in _quantities(comparer.book, choice.workload):
+        sides = []
+        for value in (choice.value, choice.base):
+            changes = choice.changes(comparer.book, value)
+            rows = comparer.book.select(choice.workload, changes, temperature, stage, quantity)
+            # What may be below zero has no ratio.
+            sides.append([row for row in rows if row.estimate.rankable and not row.estimate.signed])
+        pair = _where_most_ran(*sides, free=dict(choice.others).get("placement") == "free")
+        comparison = comparer.compare(*pair, remember=False) if pair is not None else None
+        if comparison is not None:
+            found.append(comparison)
+    return found
+
+
+def _where_most_ran(a: list[Evidence], b: list[Evidence], *, free: bool) -> tuple[Evidence, Evidence] | None:
+    """The rows with most samples; where tasks were free to run anywhere, of those that ran in the same place."""
+    if not free:
+        return (max(a, key=_size), max(b, key=_size)) if a and b else None
+    there: Mapping[str | None, Evidence] = {row.estimate.placement: row for row in b}
+    shared = [(row, there[row.estimate.placement]) for row in a if row.estimate.placement in there]
+    return max(shared, key=lambda pair: min(map(_size, pair)), default=None)
+
+
+def _size(row: Evidence) -> int:
+    return row.estimate.n_samples
+
+
+def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
+    """What was measured of a workload: what is no stage first, so that the last stage comes last."""
+    own = [row.estimate for row in book.rows if row.estimate.workload == workload]
+    found = dict.fromkeys((one.stage, one.quantity) for one in own)
+    return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else -1)
