@@ -143,7 +143,8 @@ def test_the_parents_memory_is_resident_and_its_page_tables_grow_with_it() -> No
     small, large = (
         probe.ask("workload=launch.pthread", f"parent_bytes={n}", "samples=1", "blocks=1").blocks[0] for n in (0, size)
     )
-    assert large.facts["rss_bytes"] - small.facts["rss_bytes"] >= size
+    # The kernel counts by CPU and adds up now and then: exact to some pages.
+    assert large.facts["rss_bytes"] - small.facts["rss_bytes"] >= size - 64 * 1024
     grown = large.facts["vm_pte_bytes"] - small.facts["vm_pte_bytes"]
     assert grown >= size // resource.getpagesize() * 8
 

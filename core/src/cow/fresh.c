@@ -19,7 +19,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return cow_store(&times, sample);
 }
 
-static const char *const AXES[] = {"linkage", "placement", "page_kind", "step_bytes", "written_bytes", NULL};
+static const char *const AXES[] = {AXES_MACHINE, "page_kind", "step_bytes", "written_bytes", NULL};
 
 const struct workload cow_fresh = {
     .id = "cow.fresh",

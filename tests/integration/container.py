@@ -1,0 +1,83 @@
+"""What a container takes away: a seccomp filter like Docker's default profile, and the capabilities it drops."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+
+# Kept by Docker: chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw,
+# sys_chroot, mknod, audit_write, setfcap.
+KEPT = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
+_MOST_CAPABILITIES = 64
+# CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: as in the profile's rule for clone.
+_NEW_NAMESPACES = 0x7E020000
+
+_CALLS = {
+    "x86_64": {
+        "audit": 0xC000003E, "clone": 56, "clone3": 435, "unshare": 272, "setns": 308, "mount": 165, "umount2": 166,
+        "pivot_root": 155, "perf_event_open": 298, "bpf": 321, "kexec_load": 246, "init_module": 175,
+        "clock_settime": 227, "add_key": 248, "keyctl": 250, "userfaultfd": 323,
+    },
+    "aarch64": {
+        "audit": 0xC00000B7, "clone": 220, "clone3": 435, "unshare": 97, "setns": 268, "mount": 40, "umount2": 39,
+        "pivot_root": 41, "perf_event_open": 241, "bpf": 280, "kexec_load": 104, "init_module": 105,
+        "clock_settime": 112, "add_key": 217, "keyctl": 219, "userfaultfd": 282,
+    },
+}  # fmt: skip
+KNOWN = platform.machine() in _CALLS
+
+_LOAD, _EQUAL, _ANY_BIT, _ANSWER = 0x20, 0x15, 0x45, 0x06
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP, _FILTER = 22, 38, 24, 2
+_CAPABILITY_VERSION_3 = 0x20080522
+
+
+def _filter() -> bytes:
+    calls = dict(_CALLS[platform.machine()])
+    audit, clone, clone3 = (calls.pop(name) for name in ("audit", "clone", "clone3"))
+    rules = [
+        (_LOAD, 0, 0, _ARCHITECTURE_AT),
+        (_EQUAL, 1, 0, audit),
+        (_ANSWER, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _NUMBER_AT),
+        (_EQUAL, 0, 1, clone3),
+        (_ANSWER, 0, 0, _ERRNO | errno.ENOSYS),
+    ]
+    for number in calls.values():
+        rules += [(_EQUAL, 0, 1, number), (_ANSWER, 0, 0, _ERRNO | errno.EPERM)]
+    rules += [
+        (_EQUAL, 1, 0, clone),
+        (_ANSWER, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
+        (_ANY_BIT, 0, 1, _NEW_NAMESPACES),
+        (_ANSWER, 0, 0, _ERRNO | errno.EPERM),
+        (_ANSWER, 0, 0, _ALLOW),
+    ]
+    return b"".join(struct.pack("HBBI", *rule) for rule in rules)
+
+
+def enter() -> None:
+    """Make this process, which is about to exec, one of a container without CAP_SYS_ADMIN."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def call(function: object, *arguments: object) -> None:
+        if function(*arguments) != 0:  # type: ignore[operator]
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    if os.geteuid() != 0:
+        # Without it only CAP_SYS_ADMIN may install a filter; Docker installs it before it drops that.
+        call(libc.prctl, _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    code = ctypes.create_string_buffer(program := _filter())
+    filled = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
+    call(libc.prctl, _PR_SET_SECCOMP, _FILTER, ctypes.c_char_p(filled), 0, 0)
+    if os.geteuid() == 0:
+        for capability in set(range(_MOST_CAPABILITIES)) - set(KEPT):
+            # Numbers that this kernel does not know are refused, and not there to drop.
+            libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+        low = sum(1 << capability for capability in KEPT)
+        header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
+        call(libc.capset, ctypes.c_char_p(header), ctypes.c_char_p(struct.pack("6I", low, low, 0, 0, 0, 0)))
