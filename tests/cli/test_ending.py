@@ -50,7 +50,7 @@ def test_help_loads_neither_arrays_nor_files(clonometer: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (["rnu"], "unknown command 'rnu'; did you mean 'run'?", "completion, doctor"),
+        (["rnu"], "unknown command 'rnu'; did you mean 'run'?", "completion, demo, doctor"),
         (
             ["run", "--bugdet", "3"],
             "unknown option '--bugdet'; did you mean '--budget'?",

@@ -59,6 +59,7 @@ def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:
         "vmas": 0,
         "vma_kind": "untouched",
         "launch_number": 1,
+        "sched_class": "other",
     }
     assert (row.quantity, row.unit, row.placement) == ("reaped_ns", "ns", "same_cpu")
 
