@@ -35,7 +35,8 @@ def run() -> Iterator[Line]:
                 for row in checked.rows
                 if row.verdict == REGRESSED
             ]
-            print(f"  {number}: {checked.verdict}{': ' if named else ''}{', '.join(named)}")
+            moved = f"the machine was {checked.machine_shift:+.0%} slower"
+            print(f"  {number}: {checked.verdict}; {moved}{': ' if named else ''}{', '.join(named)}")
     low, high = rate_interval(alarms, REPETITIONS)
     note = f"{alarms} of {REPETITIONS} checks of A against A alarmed; the share's exact 95% interval"
     yield say(Line("false_alarms.share", alarms / REPETITIONS, low, high, MOST_ALARMS / 20, "share", note))

@@ -11,18 +11,21 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clonometer.results.description import level_change
 from clonometer.results.warnings import FEW_PROCESSES
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
-from clonometer.stats.quantiles import Floats, quantile_interval
+from clonometer.stats.quantiles import Floats
+from clonometer.stats.serial import median_in_time
 
 NOMINAL = 0.95
 LOWEST, HIGHEST = 0.92, 0.98
 LEAST_WARNED = 0.95
+#: Of 20 processes that wander slowly: a quarter of such runs look like level ones to any test.
+LEAST_WARNED_ALONE = 0.65
 SAMPLES = 101
 TRUE_RATIO = 1.25
 _TRUTH_PROCESSES = 60_000
@@ -43,15 +46,17 @@ class Row:
     warned: float
     must_cover: bool
     must_warn: bool
+    least_warned: float = LEAST_WARNED
 
     def holds(self) -> bool:
         """Whether all that is claimed of the line is so."""
         covers = not self.must_cover or all(LOWEST <= one <= HIGHEST for one in (self.median, self.ratio))
-        return covers and (not self.must_warn or self.warned >= LEAST_WARNED)
+        return covers and (not self.must_warn or self.warned >= self.least_warned)
 
     def text(self) -> str:
         """The line as printed."""
-        claim = f"{LOWEST:.0%} to {HIGHEST:.0%}" if self.must_cover else "a warning" if self.must_warn else "-"
+        warning = f"warned {self.least_warned:.0%}" if self.must_warn else "-"
+        claim = f"{LOWEST:.0%} to {HIGHEST:.0%}" if self.must_cover else warning
         figures = f"{self.median:9.1%} {self.ratio:9.1%} {self.warned:9.1%}"
         return f"{self.name:44} {self.processes:4d} {figures}   {claim:12} {'ok' if self.holds() else 'MISS'}"
 
@@ -127,10 +132,12 @@ CLAIMED: tuple[tuple[str, Draw], ...] = (
     ("AR(1) 0.5 within processes", autocorrelated(0.5)),
     ("AR(1) 0.9 within processes", autocorrelated(0.9)),
 )
-DRIFTS: tuple[tuple[str, Draw, bool], ...] = (
-    ("drift of 20% over the run", drifting(0.2), True),
-    ("drift of 10% over the run", drifting(0.1), False),
-    ("AR(1) 0.9 between processes", wandering(0.9), False),
+#: With how often 20 processes must warn; None where that is only shown.
+DRIFTS: tuple[tuple[str, Draw, float | None], ...] = (
+    ("drift of 20% over the run", drifting(0.2), LEAST_WARNED),
+    ("drift of 10% over the run", drifting(0.1), LEAST_WARNED_ALONE),
+    ("AR(1) 0.9 between processes", wandering(0.9), LEAST_WARNED_ALONE),
+    ("AR(1) 0.5 between processes", wandering(0.5), None),
 )
 
 
@@ -143,7 +150,7 @@ def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, cla
     starts = np.arange(processes, dtype=np.float64)
     medians = ratios = warned = 0
     for place in range(sets):
-        medians += quantile_interval(a[place]).contains(truth)
+        medians += median_in_time(a[place]).contains(truth)
         sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)
         ratios += ratio_of_medians(*sides, seed=place, resamples=1000).contains(TRUE_RATIO)
         warned += processes < FEW_PROCESSES or level_change(a[place], starts) is not None
@@ -164,10 +171,11 @@ def rows(sets: int, seed: int) -> Iterator[Row]:
     for processes in (12, 5, 3):
         few = processes < FEW_PROCESSES
         yield simulate("log-normal", lognormal, processes, sets, seed, claimed=False, warns=few)
-    for name, draw, certain in DRIFTS:
-        for processes in (20, 5):
-            warns = certain or processes < FEW_PROCESSES
-            yield simulate(name, draw, processes, sets, seed, claimed=False, warns=warns)
+    for name, draw, least in DRIFTS:
+        for processes in (40, 20, 5):
+            few = processes < FEW_PROCESSES
+            row = simulate(name, draw, processes, sets, seed, claimed=False, warns=few or least is not None)
+            yield replace(row, least_warned=LEAST_WARNED if few or least is None else least)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clonometer.stats.serial import deflated_p, inflated_p, serial_inflation
+from clonometer.stats.quantiles import quantile_interval
+from clonometer.stats.serial import deflated_p, inflated_p, median_in_time, serial_inflation
 
 Floats = np.ndarray
 
@@ -50,3 +51,24 @@ def test_p_values_move_towards_one_half_and_back() -> None:
         assert deflated_p(inflated_p(p, 2.5), 2.5) == pytest.approx(p)
         assert p <= inflated_p(p, 2.5) <= 0.5
     assert inflated_p(1.0, 3.0) == deflated_p(1.0, 3.0) == 1.0
+
+
+@pytest.mark.parametrize(("rho", "least", "most"), [(0.0, 0.92, 0.98), (0.9, 0.65, 1.0)])
+def test_a_median_of_what_wanders_is_covered_better(rho: float, least: float, most: float) -> None:
+    random = np.random.default_rng(4)
+    runs = autoregressive(random, rho, 400, 20)
+    covered = np.mean([median_in_time(one).contains(0.0) for one in runs])
+    plain = np.mean([quantile_interval(one).contains(0.0) for one in runs])
+    assert least <= covered <= most
+    if rho:
+        assert covered > plain + 0.2
+
+
+def test_the_median_of_what_is_in_no_order_is_as_ever() -> None:
+    values = np.random.default_rng(2).normal(size=30)
+    assert median_in_time(values) == quantile_interval(values)
+    few = np.arange(7.0)
+    assert median_in_time(few) == quantile_interval(few)
+    rising = median_in_time(np.arange(12.0))
+    assert (rising.low, rising.high) == (0.0, 11.0)
+    assert median_in_time(np.ones(12)).high == 1.0

@@ -32,7 +32,7 @@ def test_twenty_processes_cover(coverage: ModuleType, case: int) -> None:
     # 150 runs: two standard errors are 3.6%.
     assert 0.90 <= row.median <= 0.99
     assert 0.90 <= row.ratio <= 0.99
-    assert row.warned <= 0.02
+    assert row.warned <= 0.03
 
 
 def test_few_processes_and_drift_carry_a_warning(coverage: ModuleType) -> None:
@@ -44,7 +44,7 @@ def test_few_processes_and_drift_carry_a_warning(coverage: ModuleType) -> None:
 
 
 def test_intervals_that_are_too_narrow_miss(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = coverage.quantile_interval
+    real = coverage.median_in_time
 
     def halved(values: object) -> Interval:
         one = real(values)
@@ -52,7 +52,7 @@ def test_intervals_that_are_too_narrow_miss(coverage: ModuleType, monkeypatch: p
         low, high = sorted((middle, one.value))
         return Interval(one.value, low, high, one.confidence, one.method, one.n)
 
-    monkeypatch.setattr(coverage, "quantile_interval", halved)
+    monkeypatch.setattr(coverage, "median_in_time", halved)
     row = coverage.simulate("narrow", coverage.lognormal, 20, 60, 3, claimed=True, warns=False)
     assert not row.holds()
     assert row.text().endswith("MISS")

@@ -101,7 +101,7 @@ def _numbers(
     fields |= {"n_samples": size, "n_processes": group.n_processes, "p99_reason": None}
     if size == 0:
         return fields | {"p99_reason": "no sample"}
-    interval = median_interval(processes.values)
+    interval = median_interval(processes.values, processes.starts)
     if group.quantity.ns_per_unit is None:
         value = {"value": interval.value, "value_low": interval.low, "value_high": interval.high}
         return fields | value | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}

@@ -61,7 +61,7 @@ class Precision:
         Rows that fewer than half of the processes have, accidents of placement, do not count, nor does what is narrower
         than the clock's resolution. A row with fewer than 6 processes is as wide as it is long.
         """
-        from clonometer.stats.quantiles import quantile_interval
+        from clonometer.stats.serial import median_in_time
 
         most: dict[tuple[str, str], int] = {}
         for (cell, quantity, _), values in self._medians.items():
@@ -73,7 +73,8 @@ class Precision:
             if len(values) < LEAST_PROCESSES:
                 widths.append(1.0)
                 continue
-            interval = quantile_interval(values)
+            # Processes end in order of time.
+            interval = median_in_time(values)
             half = (interval.high - interval.low) / 2
             negligible = _NEGLIGIBLE_NS if (cell, quantity, code) in self._whole else _NEGLIGIBLE_COST_NS
             share = interval.relative_half_width

@@ -54,9 +54,12 @@ def _drift(estimate: Estimate, what: str) -> RunWarning | None:
     share = estimate.drift["share"]
     if estimate.drift["kind"] == "trend":
         verb = "rose" if share > 0 else "fell"
-        text = f"{what}: processes {verb} by {abs(share):.0%} from the first to the last; the interval assumes a level"
+        text = f"{what}: processes {verb} by {abs(share):.0%} from the first to the last; the interval is of the middle"
     else:
-        text = f"{what}: processes near in time are alike and wander over {share:.0%}; the interval is too narrow"
+        text = (
+            f"{what}: processes near in time are alike and wander over {share:.0%}; the interval was widened, and may "
+            "still be too narrow"
+        )
     return RunWarning(
         "level.drift", text, "compare only what ran interleaved in this run; repeat when the machine is at rest"
     )

@@ -1,0 +1,151 @@
+"""Time to an answer, and what it is worth: Clonometer to a 2% interval, beside one answer of other tools.
+
+Ten rounds, in each of which every tool gives one answer, so that all see the same machine. An answer of Clonometer is
+a `clonometer run` of one warm cell to the target width; it is held against a long run, a slice of it in every round.
+The other tools are run as their users run them. They time other things (hyperfine a whole command, stress-ng its loop):
+only how long one answer takes and how far ten of them scatter is compared, not the figures. About 5 minutes;
+`BENCH_REPETITIONS=2` tries it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import clonometer
+from bench.harness import Line, compile_c, say
+from clonometer.runfile import open_run
+from clonometer.runner.peers import PROGRAMS, PeerProgram, parse_hyperfine, parse_stress_ng, run_peer
+
+REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "10"))
+WORKLOADS = ("fork", "pthread")
+BUDGET_S, SLICE_S = 6.0, 1.2
+#: Of ten intervals at 95%, more than two miss in 1.2% of races.
+MOST_MISSED = 0.2
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: seconds until it was there, its value in ns, and of Clonometer its interval and what ended it."""
+
+    seconds: float
+    value_ns: float
+    low_ns: float | None = None
+    high_ns: float | None = None
+    on_target: bool = False
+
+    def covers(self, truth_ns: float) -> bool:
+        """Whether its interval contains the truth; what has no interval contains nothing."""
+        return self.low_ns is not None and self.high_ns is not None and self.low_ns <= truth_ns <= self.high_ns
+
+
+def scatter(answers: Sequence[Answer]) -> float:
+    """How far answers are apart: the greatest less the least, over the median."""
+    values = [one.value_ns for one in answers]
+    return (max(values) - min(values)) / float(np.median(values))
+
+
+def cell_run(workload: str, out: Path, *options: str) -> tuple[Answer, list[float]]:
+    """Measure one warm cell as a user does; its answer, and its process medians in ns."""
+    words = ["run", f"launch.{workload}", "--set", "temperature=warm", "--out", str(out), "--force", *options]
+    began = time.monotonic()
+    command = [str(Path(sys.executable).with_name("clonometer")), *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds = time.monotonic() - began
+    results = clonometer.load(str(out)).results()
+    rows = [place for place, row in enumerate(results.cells) if row.stage == "reaped"]
+    place = max(rows, key=lambda one: results.cells[one].n_samples)
+    row = results.cells[place]
+    with open_run(out) as run:
+        on_target = all(cell["stopped_by"] == "target" for cell in run.metadata["cells"])
+    answer = Answer(seconds, row.median_ns or 0.0, row.median_low_ns, row.median_high_ns, on_target)
+    return answer, [float(one) for one in results.process_medians[place]]
+
+
+def peers(program: Path) -> dict[str, PeerProgram]:
+    """One answer each as a user takes it: hyperfine's defaults, a second of stress-ng, perf and lmbench as they are."""
+    found = {}
+    for workload in WORKLOADS:
+        argv = ("hyperfine", "--style=none", "--export-json=/dev/stdout", f"{program} {workload}")
+        found[f"hyperfine.{workload}"] = PeerProgram("hyperfine", argv, ("hyperfine.true",), "", parse_hyperfine)
+        argv = ("stress-ng", f"--{workload}", "1", "--timeout", "1", "--metrics")
+        found[f"stress-ng.{workload}"] = PeerProgram("stress-ng", argv, (f"stress-ng.{workload}",), "", parse_stress_ng)
+    found |= {figure: one for one in PROGRAMS for figure in one.figures if figure in ("perf.fork", "lmbench.fork")}
+    return found
+
+
+def peer_lines(name: str, answers: Sequence[Answer]) -> Iterator[Line]:
+    """What one answer of a peer costs, and how far ten of them scatter."""
+    yield seconds_line(
+        name, answers, f"one answer, in the median {np.median([a.value_ns for a in answers]) / 1e3:.4g} us"
+    )
+    apart = scatter(answers)
+    yield Line(f"race.{name}.scatter", apart, apart, apart, None, "share", f"of {len(answers)} answers")
+
+
+def seconds_line(name: str, answers: Sequence[Answer], note: str) -> Line:
+    """Seconds to an answer: the median, the least and the most."""
+    seconds = [one.seconds for one in answers]
+    return Line(f"race.{name}.seconds", float(np.median(seconds)), min(seconds), max(seconds), None, "s", note)
+
+
+def own_lines(workload: str, answers: Sequence[Answer], slices: Sequence[Sequence[float]]) -> Iterator[Line]:
+    """What Clonometer's answers cost, whether they cover the long run's median, and what the machine did meanwhile."""
+    name = f"clonometer.{workload}"
+    whole = np.concatenate([np.asarray(one) for one in slices])
+    truth_ns = float(np.median(whole))
+    widths = [((a.high_ns or 0.0) - (a.low_ns or 0.0)) / 2 / a.value_ns for a in answers]
+    reached = sum(a.on_target for a in answers)
+    note = (
+        f"to half a width of {np.median(widths):.1%}; {reached} of {len(answers)} reached the target of 2%, the others "
+        f"ended with the budget of {BUDGET_S:g} s"
+    )
+    yield seconds_line(name, answers, note)
+    missed = sum(not a.covers(truth_ns) for a in answers) / len(answers)
+    note = f"intervals that miss the median of a long run, {truth_ns / 1e3:.4g} us from {whole.size} processes"
+    yield Line(f"race.{name}.missed", missed, missed, missed, MOST_MISSED, "share", note)
+    apart = scatter(answers)
+    yield Line(f"race.{name}.scatter", apart, apart, apart, None, "share", f"of {len(answers)} answers")
+    moved = scatter([Answer(0.0, float(np.median(one))) for one in slices])
+    note = f"of {len(slices)} slices of the long run: what the machine itself did"
+    yield Line(f"race.{name}.machine", moved, moved, moved, None, "share", note)
+
+
+def run() -> Iterator[Line]:
+    own: dict[str, list[Answer]] = {workload: [] for workload in WORKLOADS}
+    slices: dict[str, list[list[float]]] = {workload: [] for workload in WORKLOADS}
+    others: dict[str, list[Answer]] = {}
+    absent: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run.parquet"
+        programs = peers(compile_c(Path(__file__).with_name("launch_once.c"), Path(folder) / "launch_once"))
+        absent |= {name: "not installed" for name, one in programs.items() if shutil.which(one.argv[0]) is None}
+        for _ in range(REPETITIONS):
+            for workload in WORKLOADS:
+                own[workload].append(cell_run(workload, out, "--budget", str(BUDGET_S), "--target-width", "2%")[0])
+                part = cell_run(workload, out, "--budget", str(SLICE_S), "--target-width", "0.1%")[1]
+                slices[workload].append(part)
+            for name, program in programs.items():
+                if name in absent:
+                    continue
+                answer = run_peer(program, 0, timeout_s=60.0)
+                if answer.reason is None:
+                    value = next(iter(answer.figures_ns.values()))
+                    others.setdefault(name, []).append(Answer(answer.seconds, value))
+                else:
+                    absent[name] = answer.reason
+    for workload in WORKLOADS:
+        yield from map(say, own_lines(workload, own[workload], slices[workload]))
+    for name, answers in others.items():
+        yield from map(say, peer_lines(name, answers))
+    for name, reason in absent.items():
+        print(f"  {name}: {reason}")
