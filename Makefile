@@ -18,6 +18,7 @@ help:
 	@echo 'make bench   what the instrument must reach, measured side by side (BENCH=name for one)'
 	@echo 'make coverage  how often the intervals contain the truth, simulated'
 	@echo 'make matrix  every mechanism and every value of each axis once: ok, unavailable or failed'
+	@echo '             (MATRIX_ARGS=--huge-pages reserves some while it lasts)'
 	@echo 'make docs    write the generated references anew'
 	@echo 'make clean   remove everything that was built'
 
@@ -72,7 +73,7 @@ coverage: $(VENV)/.built
 	@$(BIN)/python tools/coverage.py $(COVERAGE_ARGS)
 
 matrix: $(VENV)/.built
-	@$(BIN)/python tools/matrix.py
+	@$(BIN)/python tools/matrix.py $(MATRIX_ARGS)
 
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python tools/make_docs.py

@@ -1,11 +1,14 @@
 """`make matrix`: every mechanism once, and every value of each axis on fork and on pthread, one line each.
 
 A line says ok with a figure, unavailable with the reason, or failed. What is measured is small: this asks whether it
-works, not what it costs. Everything goes through the ordinary runner.
+works, not what it costs. Everything goes through the ordinary runner. With --huge-pages some are reserved while it
+lasts (root only), so that hugetlb can be measured too.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -40,6 +43,8 @@ COMPANIONS: dict[str, dict[str, AxisValue]] = {
     "sched_class": {},
     **{axis: {counted: 4 * MIB if counted == "parent_bytes" else 2} for axis, (counted, _) in QUALIFIES.items()},
 }
+# Values of texts for the two main workloads, and for all that have the axis.
+MAIN_TEXTS = {"frequency": ("base", "turbo")}
 TEXTS = {"program": ("target_static", "target_nolibc", "target_dynamic", "target_cxx", "/bin/true", "/bin/sh:-c:true")}
 
 
@@ -73,7 +78,7 @@ def values_of(axis: Axis) -> tuple[AxisValue, ...]:
         return (axis.default, 4 * MIB)
     if axis.kind == "count":
         return (axis.default, VALUES.get(axis.name, SPIN_NS if axis.name.endswith("_ns") else 2))
-    return (axis.default,)
+    return (axis.default, *MAIN_TEXTS.get(axis.name, ()))
 
 
 def make_plan(catalogue: Catalogue) -> Plan:
@@ -140,7 +145,24 @@ def _measured(name: str, rows: list[Estimate]) -> Verdict:
 
 
 def main() -> int:
-    """Measure, print a line for each cell, and the count of each verdict; 1 if any failed."""
+    """Measure, with huge pages where that is asked for; the status to end with."""
+    reader = argparse.ArgumentParser(prog="make matrix", description=__doc__.splitlines()[0] if __doc__ else None)
+    reader.add_argument("--huge-pages", action="store_true", help="reserve some huge pages while it lasts")
+    if not reader.parse_args().huge_pages:
+        return measure_all()
+    # Beside this file, which is started as a script.
+    from huge_pages import NotReservedError, reserved
+
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(reserved())
+        except NotReservedError as error:
+            print(f"without huge pages: {error}", file=sys.stderr)
+        return measure_all()
+
+
+def measure_all() -> int:
+    """Measure, print a line for each cell, and the count of each verdict; 1 if any failed, 130 if interrupted."""
     drivers = find_drivers()
     catalogue = read_catalogue(drivers.descriptions)
     plan = make_plan(catalogue)

@@ -27,6 +27,15 @@ def test_a_row_has_both_temperatures_and_families_stay_apart(results):
     assert list(families(rows)) == ["same_image", "new_program", "floor"]
 
 
+def test_what_is_no_stage_comes_after_the_stages_in_time(results):
+    """A worker that was woken has answered after it ran, and its answer is no stage of a launch."""
+    runs = next(one for one in results.cells if one.workload == "launch.fork" and one.stage == "task_runs")
+    call = next(one for one in results.cells if one.cell == runs.cell and one.stage == "call_returns")
+    answered = replace(runs, stage=None, quantity="answered_ns")
+    rows = make_rows([replace(one, workload="wake.pipe", family="wake") for one in (answered, runs, call)])
+    assert [row.stage for row in rows] == ["call returns", "task runs", "answered"]
+
+
 def test_observed_placements_are_rows_of_their_own(results):
     labels = {row.label for row in make_rows(results.cells)}
     assert {"fork, free, same CPU", "fork, free, other CPU"} <= labels
