@@ -33,6 +33,9 @@ static const char *const LAUNCHERS[] = {"threads", "processes", NULL};
 static const char *const SCHED_CLASSES[] = {"other", "batch", "idle", "fifo", "rr", NULL};
 static const char *const OTHER_PROCESSES[] = {"alive", "gone", NULL};
 static const char *const CLOCK_PATHS[] = {"vdso", "syscall", NULL};
+static const char *const TASK_KINDS[] = {"thread", "process", NULL};
+static const char *const COUNTER_LAYOUTS[] = {"padded", "packed", "one", NULL};
+static const char *const OPENED[] = {"distinct", "same", NULL};
 static const char *const PAGES[] = {"rewritten", "first", "clean", NULL};
 static const char *const PLACEMENTS[] = {"pinned", "free", NULL};
 static const char *const STAGES[] = {"all", "parent", NULL};
@@ -45,6 +48,8 @@ static const char *const LINKAGES[] = {"static", "dynamic_lazy", "dynamic_now", 
     { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL }
 #define BYTES(key, fallback, summary)                                                                        \
     { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL }
+#define BYTES_FROM_1(key, fallback, summary)                                                                 \
+    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL }
 #define TEXT(key, fallback, summary)                                                                         \
     { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, NULL }
 #define TEXT_LIKE(key, fallback, form, summary)                                                              \
@@ -130,6 +135,14 @@ const struct option OPTIONS[] = {
            "whether the other one of parent and child still lives and shares the pages, or has gone"),
     CHOICE(path, CLOCK_PATHS, clock_path_available,
            "how the clock is read: through the vDSO, or by a system call"),
+    CHOICE(task_kind, TASK_KINDS, NULL, "what the workers are: threads of one process, or processes"),
+    COUNT_FROM_1(workers, 1, "workers that do the same work at the same time"),
+    CHOICE(
+        counter_layout, COUNTER_LAYOUTS, NULL,
+        "where the workers' counters lie: each on cache lines of its own, side by side (false sharing), or "
+        "one for all"),
+    CHOICE(opened, OPENED, NULL, "whether each worker opens a file of its own, or all the same"),
+    BYTES_FROM_1(allocation_bytes, 64, "size of the blocks that are allocated and freed"),
     COUNT(call_spin_ns, 0, "known answer: the parent spins this long after its call, before its stamp"),
     COUNT(stamp_spin_ns, 0, "known answer: the new task spins this long before its stamp"),
     COUNT(child_spin_ns, 0, "known answer: the new task spins this long before it exits"),

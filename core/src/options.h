@@ -45,6 +45,9 @@ enum sched_class {
 enum other_process { OTHER_ALIVE = 0, OTHER_GONE };
 enum clock_path { CLOCK_PATH_VDSO = 0, CLOCK_PATH_SYSCALL };
 enum stages { STAGES_ALL = 0, STAGES_PARENT };
+enum task_kind { TASK_KIND_THREAD = 0, TASK_KIND_PROCESS };
+enum counter_layout { COUNTER_PADDED = 0, COUNTER_PACKED, COUNTER_ONE };
+enum opened { OPENED_DISTINCT = 0, OPENED_SAME };
 
 /* All counts are non-negative; sizes in bytes, times in nanoseconds. Texts point into argv. */
 struct request {
@@ -97,6 +100,11 @@ struct request {
     int64_t step_bytes;
     int64_t other_process;
     int64_t path;
+    int64_t task_kind;
+    int64_t workers;
+    int64_t counter_layout;
+    int64_t opened;
+    int64_t allocation_bytes;
     int64_t call_spin_ns;
     int64_t stamp_spin_ns;
     int64_t child_spin_ns;

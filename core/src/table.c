@@ -17,6 +17,7 @@ extern const struct workload clock_realtime_coarse, clock_process_cputime, clock
 extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
 extern const struct workload wake_pipe, wake_futex, wake_thread_futex, wake_thread_condvar;
 extern const struct workload memcpy_private;
+extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
 extern const struct workload teardown_exit, teardown_kill, teardown_zombies;
 extern const struct workload cow_parent, cow_child, cow_fresh, cow_stall;
 
@@ -79,6 +80,11 @@ const struct workload *const WORKLOADS[] = {
     &cow_child,
     &cow_fresh,
     &cow_stall,
+    &contend_fault,
+    &contend_mmap,
+    &contend_malloc,
+    &contend_open,
+    &contend_counter,
     NULL,
 };
 

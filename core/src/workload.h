@@ -20,6 +20,9 @@ enum column_kind {
     COLUMN_NS,           /* int64_t, already in ns; INT64_MIN is null */
     COLUMN_SIGNED_NS,    /* the same, where a value below zero means something */
     COLUMN_COUNT,        /* int64_t; INT64_MIN is null */
+    COLUMN_SMALL_COUNT,  /* int16_t; -1 is null */
+    COLUMN_REAL_NS,      /* double, already in ns */
+    COLUMN_PER_SECOND,   /* double, in 1/s */
     COLUMN_CPU,          /* int32_t; -1 is null */
     COLUMN_ERRNO,        /* int16_t, sent as i32 */
     COLUMN_LAUNCHER,     /* the same, which of the launchers at work */

@@ -13,6 +13,7 @@ struct shared {
     struct gate gate;
     struct tally arrived;
     struct tally passed;
+    struct tally ended;
 };
 
 int main(void) {
@@ -26,6 +27,7 @@ int main(void) {
                 gate_pass(&shared->gate, round);
                 tally_add(&shared->passed);
             }
+            tally_add_of(&shared->ended, TASKS);
             _exit(0);
         }
     }
@@ -37,6 +39,8 @@ int main(void) {
         gate_open(&shared->gate);
         CHECK(tally_await(&shared->passed, TASKS * round, -1) == 0, "not all passed");
     }
+    /* Without a time limit: the last one's wake-up alone ends this sleep. */
+    CHECK(tally_await(&shared->ended, TASKS, -1) == 0, "the last did not wake who waits for all");
     for (int task = 0; task < TASKS; task++) {
         int status = 1;
         CHECK(wait(&status) > 0 && status == 0, "a task did not end well");

@@ -49,6 +49,9 @@ _VALUES: dict[str, dict[str, str]] = {
     "launchers": {"threads": "launched by threads", "processes": "launched by processes"},
     "other_process": {"alive": "other alive", "gone": "other gone"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
+    "task_kind": {"thread": "threads", "process": "processes"},
+    "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
+    "opened": {"distinct": "distinct files", "same": "the same file"},
     "stages": {"parent": "parent's stamps", "all": "all stamps"},
 }
 # What one of an axis's things is called, and what many are.
@@ -58,6 +61,7 @@ _THINGS = {
     "parent_threads": ("thread in the parent", "threads in the parent"),
     "launch_number": ("launch before it", "launches"),
     "concurrency": ("launcher", "at once"),
+    "workers": ("worker", "workers"),
     "zombies": ("zombie", "zombies"),
     "nofile": ("descriptor of the limit", "descriptors at most"),
 }
@@ -69,6 +73,7 @@ _SIZES = {
     "copy_bytes": "{}",
     "written_bytes": "{} written",
     "step_bytes": "every {}",
+    "allocation_bytes": "blocks of {}",
 }
 
 

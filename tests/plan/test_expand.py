@@ -149,6 +149,8 @@ def test_an_entry_of_which_nothing_is_left_is_refused(catalogue):
         ("open_files", 2, "open_files = 2: the least is 3"),
         ("open_files", "many", "takes a whole number"),
         ("open_files", "4KiB", "takes a whole number"),
+        ("open_files", "half per cpu", "or one such as '2 per cpu'"),
+        ("open_files", "0 per cpu", "the least is 3"),
         ("placement", "fre", "did you mean 'free'"),
         ("placement", 1, "takes one of pinned, free"),
         ("program", "", "takes a text"),
@@ -160,6 +162,20 @@ def test_a_wrong_value_names_axis_and_what_it_takes(catalogue, axis, value, mess
     assert error.message.startswith("here: ")
     assert axis in error.message
     assert message in error.message
+
+
+@pytest.mark.parametrize(("text", "each"), [("1 per cpu", 1), ("4 per cpu", 4), ("12percpu", 12)])
+def test_a_count_for_each_cpu_follows_the_machine(catalogue, monkeypatch, text, each):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 5, 7})
+    [target] = expand([entry(["launch.fork_exec"], {"open_files": [text]}, ["warm"])], catalogue)
+    assert target.condition["open_files"] == 3 * each
+
+
+def test_counts_that_are_the_same_on_this_machine_are_measured_once(catalogue, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    values = [4, "1 per cpu", "2 per cpu"]
+    targets = expand([entry(["launch.fork_exec"], {"open_files": values}, ["warm"])], catalogue)
+    assert [target.condition["open_files"] for target in targets] == [4, 8]
 
 
 def test_easing_lowers_the_base_but_not_what_was_asked_for(catalogue):

@@ -29,6 +29,9 @@ AXES: dict[str, dict[str, Any]] = {
     "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
     "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
     "sched_class": {"type": "choice", "values": ["other", "batch", "fifo"], "default": "other", "summary": ""},
+    "task_kind": {"type": "choice", "values": ["thread", "process"], "default": "thread", "summary": ""},
+    "workers": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
+    "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
 }
 PARENT = [
@@ -61,6 +64,8 @@ COLUMNS = {
     "write_each_ns": ("f64", "ns"),
     "again_each_ns": ("f64", "ns"),
     **{f"{name}_ns": ("i64", "ns") for name in STORY},
+    "op_ns": ("f64", "ns"),
+    "cpu_op_ns": ("f64", "ns"),
     "footprint_bytes": ("i64", "bytes"),
 }
 
@@ -116,6 +121,8 @@ WORKLOADS = [
         **_workload("cow.stall", "cow", ["parent_bytes", "other_process"], [f"{name}_ns" for name in STORY], ()),
         "phases": True,
     },
+    _workload("contend.mmap", "contend", ["task_kind", "workers"], ["op_ns", "cpu_op_ns"], ()),
+    _workload("contend.counter", "contend", ["task_kind", "workers", "counter_layout"], ["op_ns", "cpu_op_ns"], ()),
     _workload("wake.futex", "other", ["placement"], ["wait_us", "footprint_bytes"], ()),
 ]
 

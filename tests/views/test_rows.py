@@ -123,7 +123,7 @@ def test_what_is_no_time_is_a_number_with_its_own_unit(results):
     assert quantity_text(counted) == "0"
     sized = replace(counted, unit="bytes", value=123_456.0, value_low=120_000.0, value_high=130_000.0)
     assert quantity_label(make_rows([sized])[0]) == "backward steps, bytes"
-    assert figure(sized, "µs").median == "123000"
+    assert figure(sized, "µs").median == "123,000"
     exact = replace(counted, value=65_530.0, value_low=65_530.0, value_high=65_530.0)
     assert figure(exact, "ns").median == "65,530"
 

@@ -65,6 +65,8 @@ static const char *column_type(enum column_kind kind) {
     case COLUMN_LAUNCHER:
         return "i32";
     case COLUMN_EACH:
+    case COLUMN_REAL_NS:
+    case COLUMN_PER_SECOND:
         return "f64";
     default:
         return "i64";
@@ -78,8 +80,11 @@ const char *answer_unit(enum column_kind kind) {
     case COLUMN_ERRNO:
         return "errno";
     case COLUMN_COUNT:
+    case COLUMN_SMALL_COUNT:
     case COLUMN_LAUNCHER:
         return "count";
+    case COLUMN_PER_SECOND:
+        return "1/s";
     default:
         return "ns";
     }
@@ -124,6 +129,16 @@ static void encode(const struct column *column, const struct sample *sample, uin
         each = ns_each(sample->error != 0 ? 0 : ticks, operations);
         memcpy(at, &each, sizeof each);
         return;
+    case COLUMN_REAL_NS:
+    case COLUMN_PER_SECOND:
+        memcpy(&each, field, sizeof each);
+        each = sample->error != 0 ? (double)NAN : each;
+        memcpy(at, &each, sizeof each);
+        return;
+    case COLUMN_SMALL_COUNT:
+        memcpy(&tiny, field, sizeof tiny);
+        wide = sample->error != 0 || tiny < 0 ? INT64_MIN : tiny;
+        break;
     case COLUMN_NS:
     case COLUMN_SIGNED_NS:
     case COLUMN_COUNT:

@@ -29,6 +29,12 @@ void tally_add(struct tally *tally) {
     sys_futex_wake(&tally->count, INT_MAX, 1);
 }
 
+void tally_add_of(struct tally *tally, uint32_t all) {
+    if (__atomic_add_fetch(&tally->count, 1U, __ATOMIC_ACQ_REL) % all == 0) {
+        sys_futex_wake(&tally->count, INT_MAX, 1);
+    }
+}
+
 int tally_await(struct tally *tally, uint32_t count, int64_t timeout_ns) {
     for (uint32_t seen = load(&tally->count); seen < count; seen = load(&tally->count)) {
         int error = timeout_ns < 0 ? sys_futex_wait(&tally->count, seen, 1)

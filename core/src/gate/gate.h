@@ -26,6 +26,10 @@ struct tally {
 
 void tally_add(struct tally *tally);
 
+/* The same for one of `all` tasks: only the last of them wakes who waits, so that one who waits for all is
+ * not woken again and again for nothing on a CPU that they need. */
+void tally_add_of(struct tally *tally, uint32_t all);
+
 /* Returns 0 once the count has reached `count`; -ETIMEDOUT if `timeout_ns` pass without any change of it
  * (negative: never). */
 int tally_await(struct tally *tally, uint32_t count, int64_t timeout_ns);

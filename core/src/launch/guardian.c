@@ -1,5 +1,6 @@
 #include "launch/guardian.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -45,6 +46,19 @@ int guardian_end(struct guardian *guardian) {
     return error != 0 ? error : WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
 }
 
+/* Removes the files of a folder; what is a folder itself stays. */
+static void remove_files(const char *directory) {
+    DIR *folder = opendir(directory);
+    if (folder == NULL) {
+        return;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
 int guardian_main(const char *directory) {
     /* The runner waits for the end of the answer, which must not wait for us. */
     for (int fd = LOWEST_TO_CLOSE; fd < MOST_TO_CLOSE; fd++) {
@@ -58,6 +72,9 @@ int guardian_main(const char *directory) {
     for (int i = 0; i < PATIENCE_STEPS; i++) {
         if (rmdir(directory) == 0 || errno == ENOENT) {
             return 0;
+        }
+        if (errno == ENOTEMPTY) {
+            remove_files(directory);
         }
         struct timespec pause = {.tv_nsec = STEP_NS};
         nanosleep(&pause, NULL);

@@ -1,4 +1,5 @@
-/* A small process of its own that removes a directory when the probe has gone, whatever ended it. */
+/* A small process of its own that removes a directory, with the files in it, when the probe has gone,
+ * whatever ended it. */
 #ifndef CLONOMETER_GUARDIAN_H
 #define CLONOMETER_GUARDIAN_H
 

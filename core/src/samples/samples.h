@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* One launch: raw clock ticks, turned into durations when they are sent. One cache line. A workload that
- * launches nothing keeps whole numbers where a launch keeps the parent's stamps. */
+ * launches nothing keeps numbers where a launch keeps the parent's stamps. */
 struct sample {
     union {
         uint64_t before; /* the stamp before the call */
@@ -18,14 +18,20 @@ struct sample {
     union {
         uint64_t call_returns; /* 0: none */
         int64_t second_number;
+        double second_real;
     };
     uint64_t task_runs;  /* 0: none */
     uint64_t image_runs; /* 0: none */
     union {
         uint64_t reaped; /* 0: none */
         int64_t third_number;
+        double third_real;
     };
-    uint64_t extra; /* what a workload measures beside the stages, in ticks */
+    union {
+        uint64_t extra; /* what a workload measures beside the stages, in ticks */
+        double extra_real;
+        int16_t small_numbers[4]; /* -1: none */
+    };
     int32_t cpu_before;
     int32_t cpu_after;
     int32_t cpu_child; /* -1: none */

@@ -25,7 +25,8 @@ _EXAMPLES = examples(
     "--kind",
     metavar="KIND",
     required=True,
-    help="ecdf: distributions; memory: time against the parent's memory; overview: medians; "
+    help="contention: an operation's cost against the workers; "
+    "ecdf: distributions; memory: time against the parent's memory; overview: medians; "
     "scan: time against every other number that the run varies; story: an event and its phases, such as a fork and its "
     "aftermath.",
 )

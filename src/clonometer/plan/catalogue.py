@@ -11,7 +11,20 @@ from clonometer.plan.cell import Axis, AxisValue
 from clonometer.plan.types import Catalogue, Quantity, Workload
 
 AXIS_KINDS = ("bytes", "count", "choice", "text")
-FAMILIES = ("same_image", "new_program", "wake", "teardown", "cow", "footprint", "clock", "memory", "floor", "other")
+FAMILIES = (
+    "same_image",
+    "new_program",
+    "wake",
+    "contend",
+    "isolate",
+    "teardown",
+    "cow",
+    "footprint",
+    "clock",
+    "memory",
+    "floor",
+    "other",
+)
 TEMPERATURES = ("cold", "warm")
 
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from clonometer.errors import PlanError, UsageError, unknown
@@ -17,7 +18,8 @@ def read_value(axis: Axis, given: object) -> AxisValue:
     axis
         The axis, from the catalogue.
     given
-        What was written: an integer or a text. For ``bytes`` a text such as ``64MiB``.
+        What was written: an integer or a text. For ``bytes`` a text such as ``64MiB``, for ``count`` one such as
+        ``2 per cpu``: so many for each CPU that this process may use.
 
     Returns
     -------
@@ -52,7 +54,7 @@ def _number(axis: Axis, given: int | str) -> int:
     number = given
     if isinstance(number, str):
         try:
-            number = parse_bytes(number) if axis.kind == "bytes" else int(number)
+            number = parse_bytes(number) if axis.kind == "bytes" else _count(number)
         except (UsageError, ValueError):
             raise _refused(axis, given) from None
     least = axis.minimum or 0
@@ -62,9 +64,15 @@ def _number(axis: Axis, given: int | str) -> int:
     return number
 
 
+def _count(text: str) -> int:
+    per_cpu = _PER_CPU.fullmatch(text.strip())
+    return int(per_cpu[1]) * len(os.sched_getaffinity(0)) if per_cpu else int(text)
+
+
+_PER_CPU = re.compile(r"(\d+) *per *cpu")
 _TAKES = {
     "bytes": "a size such as 4096, 64KiB or 2MiB",
-    "count": "a whole number",
+    "count": "a whole number, or one such as '2 per cpu'",
     "choice": "one of",
     "text": "a text",
 }

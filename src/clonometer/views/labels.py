@@ -13,6 +13,8 @@ FAMILY_ORDER = (
     "same_image",
     "new_program",
     "wake",
+    "contend",
+    "isolate",
     "teardown",
     "cow",
     "footprint",
@@ -39,6 +41,8 @@ FAMILY_NAMES = {
     "same_image": "Same image",
     "new_program": "New program",
     "wake": "Waking an idle worker",
+    "contend": "Contention",
+    "isolate": "Isolation",
     "teardown": "Tear-down",
     "cow": "After a fork",
     "footprint": "Footprint",
@@ -51,6 +55,8 @@ FAMILY_EXPLANATIONS = {
     "same_image": "The new task goes on in the program that is already running.",
     "new_program": "The new task executes another program: more work, never ranked against the same image.",
     "wake": "The task exists already and sleeps: what a pool or a pre-forked server pays instead of a launch.",
+    "contend": "Workers that repeat one operation at the same time, as threads, which share, and as processes.",
+    "isolate": "A worker fails: what remains alive, how soon it is known, and how soon another does its work.",
     "teardown": "What the end of a task costs, from its last instruction or the signal until it is reaped.",
     "cow": "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it.",
     "footprint": "What tasks that do nothing hold: memory of the kernel and their own.",
@@ -89,7 +95,7 @@ def stage_name(stage: str | None, quantity: str = "") -> str:
     ('program runs', 'cost')
     """
     if stage is None:
-        return quantity.removesuffix("_ns").replace("_", " ")
+        return quantity.removesuffix("_ns").removesuffix("_per_s").replace("_", " ")
     return STAGE_NAMES.get(stage, stage.replace("_", " "))
 
 

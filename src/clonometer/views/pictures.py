@@ -25,14 +25,17 @@ from clonometer.views.scans import ScanChart, phase_charts, scan_charts
 from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
 from clonometer.words import axis_title
 
-KINDS = ("ecdf", "memory", "overview", "scan", "story")
+KINDS = ("contention", "ecdf", "memory", "overview", "scan", "story")
 _WANTED = {
+    "contention": "cells of contend.* with several numbers of workers",
     "ecdf": "distributions of launches",
     "memory": "cells that differ in parent_bytes",
     "overview": "launches",
     "scan": "cells that differ in a numeric axis",
     "story": "event whose phases were measured against a numeric axis (the plan cow has: a fork)",
 }
+# Stages of a launch fit in one row.
+PANELS_A_ROW = 4
 FORMATS = ("png", "svg")
 PNG_SCALE = 2.0
 
@@ -45,8 +48,9 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     results
         What is known of the run.
     kind
-        ``ecdf`` (distributions), ``memory`` (time against the parent's memory), ``overview`` (medians), ``scan``
-        (time against every other numeric axis that the run scans) or ``story`` (the phases of an event).
+        ``contention`` (an operation's cost against the workers, threads and processes), ``ecdf`` (distributions),
+        ``memory`` (time against the parent's memory), ``overview`` (medians), ``scan`` (time against every other
+        numeric axis that the run scans) or ``story`` (the phases of an event).
     image_format
         ``png`` or ``svg``.
 
@@ -156,6 +160,12 @@ def _ecdf(results: Results) -> Spec | None:
     return stack(rows) if rows else None
 
 
+def _contention(results: Results) -> Spec | None:
+    charts = [chart for chart in scan_charts(results.scans) if chart.family == "contend"]
+    rows = [row for chart in charts for row in _panel_rows(chart, "")]
+    return stack(rows) if rows else None
+
+
 def _scan(results: Results) -> Spec | None:
     return _scan_rows([(chart, f"{family_name(chart.family)}, ") for chart in scan_charts(results.scans)])
 
@@ -165,27 +175,30 @@ def _story(results: Results) -> Spec | None:
 
 
 def _scan_rows(charts: Sequence[tuple[ScanChart, str]]) -> Spec | None:
-    rows = [
-        [
-            scan_panel(
-                points,
-                labels=chart.labels,
-                axis_title=axis_title(chart.axis),
-                axis_kind=chart.axis_kind,
-                domain=chart.domain,
-                title=f"{head}{title}",
-            )
-            for title, points in chart.panels.items()
-        ]
-        for chart, head in charts
-    ]
+    rows = [row for chart, head in charts for row in _panel_rows(chart, head)]
     if not rows:
         return None
     # Lines are called differently in each chart: no two share their colours.
     return {**stack(rows), "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}}}
 
 
+def _panel_rows(chart: ScanChart, head: str) -> list[list[Spec]]:
+    panels = [
+        scan_panel(
+            points,
+            labels=chart.labels,
+            axis_title=axis_title(chart.axis),
+            axis_kind=chart.axis_kind,
+            domain=chart.domain or time_domain(points, "low_ns", "high_ns"),
+            title=f"{head}{title}",
+        )
+        for title, points in chart.panels.items()
+    ]
+    return [panels[start : start + PANELS_A_ROW] for start in range(0, len(panels), PANELS_A_ROW)]
+
+
 _DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
+    "contention": _contention,
     "ecdf": _ecdf,
     "memory": _memory,
     "overview": _overview,

@@ -19,6 +19,8 @@ from clonometer.views.labels import (
 
 TEMPERATURES = ("warm", "cold", None)
 _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgroup.pids_max"}
+# Digits that are read at a glance.
+_LONGEST_UNGROUPED = 4
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,16 @@ def _value_figure(value: float, low: float | None, high: float | None) -> Figure
     if low == high == value and value == int(value):
         return Figure(f"{value:,.0f}", f"{value:,.0f}", f"{value:,.0f}")
     if low is None or high is None:
-        return Figure(format_number(value), "-")
-    return Figure(format_number(value, low, high), format_number(low), format_number(high))
+        return Figure(_grouped(format_number(value)), "-")
+    return Figure(
+        _grouped(format_number(value, low, high)), _grouped(format_number(low)), _grouped(format_number(high))
+    )
+
+
+def _grouped(number: str) -> str:
+    """Set thousands apart where there are many of them."""
+    whole, point, rest = number.partition(".")
+    return f"{int(whole):,}{point}{rest}" if len(whole) > _LONGEST_UNGROUPED else number
 
 
 def plain_figure(time_ns: float | None, unit: str) -> str:

@@ -12,6 +12,10 @@ from clonometer.views.labels import PLACEMENT_NAMES, STAGE_ORDER, family_name, m
 from clonometer.views.plots import stage_title, time_domain
 from clonometer.words import axis_title, axis_words
 
+# Families whose workloads are set side by side as threads and as processes, with the quantity that is drawn.
+_VERSUS = {"contend": "op_ns"}
+_SIDES = ("threads", "processes")
+
 
 @dataclass(frozen=True)
 class ScanChart:
@@ -27,11 +31,17 @@ class ScanChart:
 
 
 def scan_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
-    """Arrange scans as charts: one for each axis and family, in the order of the run."""
+    """Arrange scans as charts: one for each axis and family, in the order of the run.
+
+    Where threads are set against processes, each operation has a panel of its own with a line for each of them.
+    """
     keys = dict.fromkeys((one.axis, one.family) for one in series)
     charts = []
     for axis, family in keys:
         own = [one for one in series if (one.axis, one.family) == (axis, family)]
+        if family in _VERSUS:
+            charts += [chart for chart in (_versus_chart(own),) if chart.panels]
+            continue
         names = {id(one): name for one, name in zip(own, _labels(own), strict=True)}
         ordered = sorted(own, key=lambda one: STAGE_ORDER.index(one.stage) if one.stage in STAGE_ORDER else 9)
         panels: dict[str, list[dict[str, Any]]] = {}
@@ -78,6 +88,29 @@ def phase_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
             )
         )
     return charts
+
+
+def _versus_chart(series: Sequence[ScanSeries]) -> ScanChart:
+    """Draw each operation by threads and by processes: the family's leading quantity, a panel an operation."""
+    first = series[0]
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for one in series:
+        if one.quantity == _VERSUS[one.family]:
+            words = [axis_words(*item) for item in one.condition.items() if item[0] != "task_kind"]
+            words += [PLACEMENT_NAMES[one.placement]] if one.placement in PLACEMENT_NAMES else []
+            title = ", ".join([mechanism_name(one.workload), *words])
+            label = axis_words("task_kind", one.condition.get("task_kind", "thread"))
+            panels.setdefault(title, []).extend(_points(one, label))
+    panels = {title: points for title, points in panels.items() if points}
+    return ScanChart(
+        axis=first.axis,
+        axis_kind=first.axis_kind,
+        family=first.family,
+        title=f"{family_name(first.family)}: {axis_title(first.axis)}",
+        labels=_SIDES,
+        domain=None,
+        panels=panels,
+    )
 
 
 def _labels(series: Sequence[ScanSeries]) -> list[str]:

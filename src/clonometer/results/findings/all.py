@@ -6,6 +6,7 @@ from clonometer.results.evidence import Book
 from clonometer.results.findings.choices import choices
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.conditions import linkages, pages, placements
+from clonometer.results.findings.contention import contention, false_sharing
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
 from clonometer.results.findings.cow import first_writes, stalls
 from clonometer.results.findings.limits import floor, indistinct
@@ -20,6 +21,8 @@ _FINDERS = (
     stalls,
     first_writes,
     steps,
+    contention,
+    false_sharing,
     scans,
     cold_and_warm,
     fastest,

@@ -14,6 +14,8 @@ _FLOOR = (
     ("clock.used", None, "a clock reading {}"),
 )
 
+_SAID = ("contend",)
+
 
 def floor(comparer: Comparer) -> list[Finding]:
     """What measuring costs: the empty loop, the child's stamp, one clock reading."""
@@ -47,7 +49,8 @@ def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence
 
 def indistinct(comparer: Comparer) -> list[Finding]:
     """What the other findings compared without being able to tell it apart."""
-    pairs = comparer.indistinct()
+    # Where threads meet processes, the finding of the operation has said so already.
+    pairs = [one for one in comparer.indistinct() if one.a.estimate.family not in _SAID]
     if not pairs:
         return []
     text = "could not be told apart: " + "; ".join(_pair(comparer, one) for one in pairs)

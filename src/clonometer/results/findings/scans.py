@@ -21,6 +21,8 @@ from clonometer.words import axis_thing, axis_title, axis_words
 PAGE_BYTES = 4096
 # Where a line misses a median by half of it, its slope says nothing.
 MOST_MISS = 0.5
+# Families whose scans are no lines: findings of their own compare at each point.
+_SPOKEN_OF_ELSEWHERE = ("contend",)
 _SPOKEN = ("reaped", "call_returns")
 _STAGE_ORDER = (*reversed(STAGES), None)
 
@@ -35,6 +37,8 @@ def scans(comparer: Comparer) -> list[Finding]:
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
         if (scan.axis == "parent_bytes" and first.stage is not None) or not first.rankable or first.signed:
+            continue
+        if first.family in _SPOKEN_OF_ELSEWHERE:
             continue
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, _placement(scan))

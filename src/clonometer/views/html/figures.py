@@ -113,7 +113,7 @@ def _scan_figures(kind: str, charts: Sequence[ScanChart]) -> list[dict[str, Any]
                 labels=chart.labels,
                 axis_title=axis_title(chart.axis),
                 axis_kind=chart.axis_kind,
-                domain=chart.domain,
+                domain=chart.domain or time_domain(points, "low_ns", "high_ns"),
                 width="container",
                 height=300,
             ),

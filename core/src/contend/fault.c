@@ -1,0 +1,64 @@
+/* contend.fault
+ * Timed: as contend.h says; the operation is the first write to a page of anonymous memory, which the kernel
+ * has to find, clear and map. A batch writes 128 pages of 4 KiB and gives them back with one
+ * madvise(MADV_DONTNEED), a 128th of which is part of each operation: it waits for mmap_lock as reader, and
+ * where threads of the same process run on other CPUs it has to flush their TLBs too.
+ * Threads fault in one address space (VMA locks, or mmap_lock before Linux 6.4; page-table locks; one set of
+ * counters), each in a VMA of its own with an unmapped page beside it, since neighbours would be merged.
+ * Processes fault each in its own. Both share the machine's free pages and the memory cgroup's counter.
+ * Source: will-it-scale page_fault1; mm/memory.c.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "contend/contend.h"
+
+enum { PAGES = 128, PAGE_BYTES = 4096, AREA_BYTES = PAGES * PAGE_BYTES };
+
+static int open_area(struct contend_worker *worker) {
+    unsigned char *area =
+        mmap(NULL, AREA_BYTES + 2 * PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (area == MAP_FAILED) {
+        return -errno;
+    }
+    worker->own = area;
+    area += PAGE_BYTES;
+    if (mprotect(area, AREA_BYTES, PROT_READ | PROT_WRITE) != 0) {
+        return -errno;
+    }
+    /* Where the kernel has no huge pages there is nothing to refuse. */
+    (void)madvise(area, AREA_BYTES, MADV_NOHUGEPAGE);
+    return 0;
+}
+
+static int batch(struct contend_worker *worker) {
+    volatile unsigned char *area = (unsigned char *)worker->own + PAGE_BYTES;
+    for (int i = 0; i < PAGES; i++) {
+        area[i * PAGE_BYTES] = 1;
+    }
+    return madvise((void *)area, AREA_BYTES, MADV_DONTNEED) != 0 ? -errno : 0;
+}
+
+static void close_area(struct contend_worker *worker) {
+    munmap(worker->own, AREA_BYTES + 2 * PAGE_BYTES);
+}
+
+static const struct contend_ways WAYS = {
+    .operations = PAGES, .worker_bytes = AREA_BYTES, .open = open_area, .batch = batch, .close = close_area};
+
+static int prepare(struct bench *bench, struct reason *reason) {
+    return contend_start(bench, &WAYS, reason);
+}
+
+static const char *const AXES[] = {AXES_CONTEND, NULL};
+
+const struct workload contend_fault = {
+    .id = "contend.fault",
+    .family = "contend",
+    .summary = "workers write to new pages of anonymous memory at the same time",
+    .columns = CONTEND_COLUMNS,
+    .axes = AXES,
+    .prepare = prepare,
+    .launch = contend_window,
+    .finish = contend_end,
+};

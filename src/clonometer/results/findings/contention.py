@@ -1,0 +1,205 @@
+"""Where not sharing wins: workers that are threads against workers that are processes, operation by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clonometer.results.evidence import Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.types import Finding
+from clonometer.words import axis_words
+
+FAMILY = "contend"
+QUANTITY = "op_ns"
+CPU_QUANTITY = "cpu_op_ns"
+_KINDS = ("thread", "process")
+_OPERATIONS = {
+    "contend.fault": "faulting in a page",
+    "contend.mmap": "mapping and unmapping memory",
+    "contend.malloc": "malloc and free",
+    "contend.open": "opening and closing a file",
+    "contend.counter": "adding to a counter",
+}
+# An operation's condition without the kind and the number of its workers.
+Changes = Mapping[str, int | str]
+
+
+def contention(comparer: Comparer) -> list[Finding]:
+    """Say of each operation how much longer it takes threads than processes, for each number of workers.
+
+    The first finding sums up: what sharing costs, with the most workers that a run has both of.
+    """
+    operations: list[tuple[str, Changes, list[Comparison]]] = []
+    for workload, changes in _conditions(comparer):
+        made = [one for one in _by_workers(comparer, workload, changes, QUANTITY) if one is not None]
+        if made:
+            operations.append((workload, changes, made))
+    found = [_finding(comparer, *one) for one in operations]
+    return [_summary(operations), *found] if len(operations) > 1 else found
+
+
+def false_sharing(comparer: Comparer) -> list[Finding]:
+    """Say what it costs that the workers' counters lie side by side, or are one."""
+    found = []
+    for layout in ("packed", "one"):
+        made = []
+        for kind in _KINDS:
+            for changes in _plain_conditions(comparer, "contend.counter"):
+                if changes.get("task_kind", "thread") != kind or int(changes.get("workers", 1)) < 2:
+                    continue
+                padded = comparer.book.main("contend.counter", changes, None, None, QUANTITY)
+                near = comparer.book.main(
+                    "contend.counter", {**changes, "counter_layout": layout}, None, None, QUANTITY
+                )
+                comparison = comparer.compare(near, padded) if near and padded else None
+                if comparison is not None:
+                    made.append(comparison)
+        if made:
+            found.append(_sharing_finding(layout, made))
+    return found
+
+
+def operation(workload: str, changes: Changes) -> str:
+    """Name an operation with its condition.
+
+    Examples
+    --------
+    >>> operation("contend.open", {"opened": "same"})
+    'opening and closing a file (the same file)'
+    """
+    name = _OPERATIONS.get(workload, workload)
+    words = [axis_words(axis, value) for axis, value in changes.items()]
+    return f"{name} ({', '.join(words)})" if words else name
+
+
+def _conditions(comparer: Comparer) -> list[tuple[str, dict[str, int | str]]]:
+    """The operations of a run, each once."""
+    found: list[tuple[str, dict[str, int | str]]] = []
+    for row in comparer.book.rows:
+        if row.estimate.family != FAMILY:
+            continue
+        changes = comparer.book.changes(row.estimate)
+        others = {axis: value for axis, value in changes.items() if axis not in ("task_kind", "workers")}
+        if (row.estimate.workload, others) not in found:
+            found.append((row.estimate.workload, others))
+    return found
+
+
+def _plain_conditions(comparer: Comparer, workload: str) -> list[dict[str, int | str]]:
+    """The conditions of a workload in which its counters are padded."""
+    return [one for one in comparer.book.conditions([workload]) if "counter_layout" not in one]
+
+
+def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: str) -> list[Comparison | None]:
+    sides: dict[str, dict[int, Evidence]] = {kind: {} for kind in _KINDS}
+    for row in comparer.book.rows:
+        one = row.estimate
+        own = comparer.book.changes(one)
+        others = {axis: value for axis, value in own.items() if axis not in ("task_kind", "workers")}
+        if (one.workload, one.quantity, others) == (workload, quantity, changes):
+            sides[str(one.condition["task_kind"])][int(one.condition["workers"])] = row
+    threads, processes = (sides[kind] for kind in _KINDS)
+    return [comparer.compare(threads[count], processes[count]) for count in sorted(threads) if count in processes]
+
+
+def _workers(comparison: Comparison) -> int:
+    return int(comparison.a.estimate.condition["workers"])
+
+
+def _count(comparison: Comparison) -> str:
+    return axis_words("workers", _workers(comparison))
+
+
+def _finding(comparer: Comparer, workload: str, changes: Changes, made: Sequence[Comparison]) -> Finding:
+    name = operation(workload, changes)
+    clauses = []
+    for verdict, who, whom in (("longer", "threads", "processes"), ("shorter", "processes", "threads")):
+        own = [one for one in made if one.verdict == verdict]
+        said = [
+            f"{one.text if verdict == 'longer' else one.inverse_text} "
+            f"{f'times as long as {whom} ' if one is own[0] else ''}with {_count(one)}"
+            for one in own
+        ]
+        if said:
+            clauses.append(f"{who} take {listed(said)}")
+    same = [f"with {_count(one)} ({one.aside})" for one in made if one.verdict == "same"]
+    if same:
+        clauses.append(f"threads and processes cannot be told apart {listed(same)}")
+    cpu = {_workers(one): one for one in _by_workers(comparer, workload, changes, CPU_QUANTITY) if one is not None}
+    last = made[-1]
+    clauses += [_cpu_clause(cpu[_workers(last)])] if _workers(last) in cpu else []
+    numbers: dict[str, Any] = last.numbers | {
+        "workload": workload,
+        "of": "threads over processes",
+        "workers": [_workers(one) for one in made],
+        "by_workers": [one.numbers for one in made],
+        "cpu_by_workers": [cpu[_workers(one)].numbers for one in made if _workers(one) in cpu],
+        "cells": [cell for one in made for cell in one.numbers["cells"]],
+    }
+    id_ = ".".join(["contention", workload.removeprefix("contend."), *map(str, changes.values())])
+    headline = f"{name}, {_count(last)}: {_verdict(last)}"
+    return Finding(id_, sentence(f"{name}: {'; '.join(clauses)}"), numbers, sentence(headline))
+
+
+def _cpu_clause(one: Comparison) -> str:
+    """Say what it costs in CPU time, which other programs' turns do not blur: waiting asleep is not part of it."""
+    return f"in CPU time, with {_count(one)}, {_verdict(one)}"
+
+
+def _verdict(one: Comparison) -> str:
+    if one.verdict == "longer":
+        return f"threads take {one.text} times as long as processes"
+    if one.verdict == "shorter":
+        return f"processes take {one.inverse_text} times as long as threads"
+    return f"threads and processes cannot be told apart ({one.aside})"
+
+
+def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Finding:
+    """Say in one sentence where not sharing wins."""
+    groups: dict[str, list[str]] = {"longer": [], "shorter": [], "same": []}
+    cells = []
+    for workload, changes, made in operations:
+        # The verdict of the most workers, since one worker shares with nobody.
+        groups[made[-1].verdict].append(operation(workload, changes))
+        cells += made[-1].numbers["cells"]
+    clauses = []
+    if groups["longer"]:
+        clauses.append(f"processes, which share less, win at {listed(groups['longer'])}")
+    if groups["shorter"]:
+        clauses.append(f"threads win at {listed(groups['shorter'])}")
+    if groups["same"]:
+        clauses.append(f"the two cannot be told apart at {listed(groups['same'])}")
+    most = sorted({_workers(made[-1]) for _, _, made in operations})
+    many = f"{most[0]}" if len(most) == 1 else f"{most[0]} to {most[-1]}"
+    words = f"{many} worker{'' if many == '1' else 's'}"
+    numbers = {
+        "unshared_wins": groups["longer"],
+        "shared_wins": groups["shorter"],
+        "cannot_tell": groups["same"],
+        "workers": most,
+        "cells": cells,
+    }
+    return Finding("contention", sentence(f"with {words}, {'; '.join(clauses)}"), numbers)
+
+
+def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
+    what = {"packed": "false sharing (counters side by side)", "one": "one counter for all"}[layout]
+    said = []
+    for one in made:
+        who = f"{_workers(one)} {'threads' if one.a.estimate.condition['task_kind'] == 'thread' else 'processes'}"
+        said.append(
+            f"no effect is seen with {who} ({one.aside})"
+            if one.verdict == "same"
+            else f"{one.text} times as long with {who}"
+        )
+    text = f"{what}: an addition takes, against counters on cache lines of their own, {listed(said)}"
+    strongest = max(made, key=lambda one: one.ratio.value)
+    numbers = strongest.numbers | {
+        "layout": layout,
+        "each": [one.numbers | {"workers": _workers(one)} for one in made],
+        "cells": [cell for one in made for cell in one.numbers["cells"]],
+    }
+    headline = f"{what}: up to {strongest.text} times as long as on cache lines of their own"
+    return Finding(f"contention.{layout}_against_padded", sentence(text), numbers, sentence(headline))
