@@ -22,6 +22,7 @@ _MODULES = {
     "recover": "recover",
     "doctor": "doctor",
     "peers": "peers",
+    "reproduce": "reproduce",
     "demo": "demo",
     "completion": "completion",
 }

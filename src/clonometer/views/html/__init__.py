@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clonometer.results.types import Results
 from clonometer.views.html.content import page_content
 from clonometer.views.html.figures import figure_content
+
+if TYPE_CHECKING:
+    import jinja2
 
 _HERE = Path(__file__).parent
 
@@ -28,27 +31,36 @@ def render_report(results: Results) -> str:
         A whole HTML document below 2 MB: style, script, charts and data are inside it, and its content
         security policy forbids to fetch anything.
     """
+    figures = figure_content(results)
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            **page_content(results),
+            figures=figures,
+            style=asset("style.css"),
+            script=asset("report.js"),
+            data=_embedded(figures),
+            chart_library=_chart_library() if figures["any"] else "",
+        )
+    )
+
+
+def environment() -> jinja2.Environment:
+    """Make what fills templates: strict, and escaping all that is inserted."""
     import jinja2
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    figures = figure_content(results)
-    return environment.get_template("report.html.j2").render(
-        **page_content(results),
-        figures=figures,
-        style=_asset("style.css"),
-        script=_asset("report.js"),
-        data=_embedded(figures),
-        chart_library=_chart_library() if figures["any"] else "",
-    )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a style sheet or script."""
     return (_HERE / name).read_text(encoding="utf-8")
 
 

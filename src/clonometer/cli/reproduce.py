@@ -1,0 +1,159 @@
+"""``clonometer reproduce``: the published studies, measured again here, judged and reconciled."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.examples import examples
+from clonometer.errors import UsageError
+
+if TYPE_CHECKING:
+    from clonometer.studies.measured import Measured
+    from clonometer.studies.types import Reproduction
+
+DEFAULT_FOLDER = "clonometer-reproduce"
+REPORTS = (".html", ".md")
+
+_EXAMPLES = examples(
+    "clonometer reproduce --quick                everything within 3 minutes",
+    "clonometer reproduce loop-10000",
+    "clonometer reproduce --report studies.html --pictures figures",
+    "clonometer reproduce --quick --json | jq '.items[] | [.id, .status]'",
+)
+
+
+@click.command(name="reproduce", epilog=_EXAMPLES)
+@click.argument("studies", metavar="[STUDY]...", nargs=-1)
+@click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(DEFAULT_FOLDER),
+    show_default=True,
+    help="Where the run files are kept; what is measured there is not measured again.",
+)
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Also write the report, .html or .md.")
+@click.option(
+    "--pictures",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write each figure as PNG and SVG.",
+)
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order.")
+@click.option("--force", is_flag=True, help="Measure again what the folder has, and replace existing files.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    studies: tuple[str, ...],
+    *,
+    quick: bool,
+    as_json: bool,
+    out: Path,
+    report: Path | None,
+    pictures: Path | None,
+    seed: int,
+    force: bool,
+) -> None:
+    """Measure the published studies again on this machine, and say which of their claims hold here.
+
+    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. Each published figure stands
+    beside ours, each claim gets a verdict with its evidence, and where the studies contradict each other the condition
+    that reverses them is looked for. Interrupt it at any time: the same command goes on where it ended.
+    """
+    from clonometer.studies.published import load_published
+
+    chosen = load_published().choose(studies)
+    _check_outputs(report, force=force)
+    found, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
+    if interrupted:
+        click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
+        ctx.exit(130)
+    if as_json:
+        from clonometer.studies.answer import to_json
+
+        click.echo(json.dumps(to_json(found), indent=2, allow_nan=False))
+    else:
+        _print(found)
+    _write(found, report, pictures, force=force)
+    click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
+
+
+def _check_outputs(report: Path | None, *, force: bool) -> None:
+    if report is None:
+        return
+    if report.suffix not in REPORTS:
+        raise UsageError(f"--report {report} is neither .html nor .md", "the suffix says which form is written")
+    from clonometer.runfile import check_output
+
+    check_output(report, force)
+
+
+def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> tuple[Reproduction, bool]:
+    from clonometer.cli.measuring import find_catalogue
+    from clonometer.cli.reproducing import Kept
+    from clonometer.host.facts import collect
+    from clonometer.studies.answer import answer
+    from clonometer.studies.measured import merge
+    from clonometer.studies.parts import load_part, plans_for, say_shrunk
+
+    drivers, catalogue = find_catalogue()
+    kept = Kept(out, force=force)
+    available = collect().get("memory.available_bytes")
+    parts: list[Measured] = []
+    notes: list[str] = []
+    interrupted = False
+    for name in plans_for(studies):
+        plan, shrunk = load_part(
+            name, catalogue, quick=quick, available_bytes=available if isinstance(available, int) else None
+        )
+        notes += [note for note in say_shrunk(shrunk) if note not in notes]
+        measured, interrupted = kept.measure(plan, catalogue, drivers, seed)
+        parts.append(measured)
+        if interrupted:
+            break
+    return answer(merge(parts), studies, notes=notes, quick=quick, seed=seed), interrupted
+
+
+def _print(found: Reproduction) -> None:
+    from clonometer.views.terminal.studies import render_studies
+
+    colour = wants_colour(sys.stdout)
+    plain = not can_write(sys.stdout, "µ×²–")
+    text = render_studies(found, width=plain_width(), colour=colour, ascii_only=plain)
+    click.echo(text, nl=False, color=colour)
+
+
+def _write(found: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:
+    from clonometer.cli.outputs import write_bytes, write_text
+
+    written: list[Any] = []
+    if report is not None:
+        if report.suffix == ".html":
+            from clonometer.views.html.studies import render_studies_report
+
+            write_text(report, render_studies_report(found))
+        else:
+            from clonometer.views.exports.studies import studies_markdown
+
+            write_text(report, studies_markdown(found))
+        written.append(report)
+    if pictures is not None:
+        from clonometer.runfile import check_output
+        from clonometer.views.studies import study_pictures
+
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name, data in study_pictures(found):
+            path = pictures / name
+            check_output(path, force)
+            write_bytes(path, data)
+            written.append(path)
+    for path in written:
+        click.echo(f"wrote {path}", err=True)

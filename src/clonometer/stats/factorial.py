@@ -1,0 +1,124 @@
+"""Factorial designs of two levels: main effects and interactions of conditions on a ratio, by a bootstrap.
+
+References
+----------
+.. [1] G. E. P. Box, J. S. Hunter, W. G. Hunter, "Statistics for experimenters", 2nd edition, Wiley 2005, chapter 5.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clonometer.stats.bootstrap import RESAMPLES, Processes
+from clonometer.stats.interval import Interval
+
+_METHOD = "factorial contrasts of log ratios, bootstrap over processes, percentile"
+
+
+@dataclass(frozen=True)
+class DesignPoint:
+    """One point of a design.
+
+    Attributes
+    ----------
+    levels
+        Factor -> 0 or 1.
+    a, b
+        The two sides whose ratio of medians, a over b, is the response; all values positive.
+    """
+
+    levels: Mapping[str, int]
+    a: Processes
+    b: Processes
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a factor, or two together, do to the ratio.
+
+    Attributes
+    ----------
+    factors
+        One factor: its main effect. Two: their interaction.
+    times
+        By how much the ratio is multiplied when the factor goes from 0 to 1, averaged over all else; for an
+        interaction by how much one factor's own multiplier grows per step of half the other.
+    """
+
+    factors: tuple[str, ...]
+    times: Interval
+
+
+def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: int = RESAMPLES) -> list[Effect]:
+    """Estimate all main effects and interactions of two factors.
+
+    Parameters
+    ----------
+    points
+        A full design: every combination of the factors' levels exactly once.
+    seed
+        Seed of the generator.
+    resamples
+        How often to resample, at least 100.
+
+    Returns
+    -------
+    list of Effect
+        Main effects in the order of the factors, then interactions.
+
+    Raises
+    ------
+    ValueError
+        If the design is not full, or a value is not positive.
+
+    Notes
+    -----
+    The response is y = log(median(a) / median(b)). A main effect is the mean of y at level 1 minus that at level 0;
+    an interaction the mean of y where the two levels are the same minus that where they differ [1]_. Both are given as
+    exp(effect). The processes of each side are resampled apart.
+
+    Examples
+    --------
+    >>> one, two = Processes.of([1.0] * 6), Processes.of([2.0] * 6)
+    >>> [effect] = factorial_effects([DesignPoint({"x": 0}, one, one), DesignPoint({"x": 1}, two, one)], seed=1)
+    >>> effect.times.value
+    2.0
+    """
+    factors = tuple(points[0].levels) if points else ()
+    seen = sorted(tuple(point.levels.get(factor, -1) for factor in factors) for point in points)
+    if not factors or seen != sorted(itertools.product((0, 1), repeat=len(factors))):
+        raise ValueError("a full factorial needs every combination of levels exactly once")
+    generator = np.random.default_rng(seed)
+    draws = np.stack([_log_ratios(point, generator, resamples) for point in points])
+    centre = np.array([np.log(np.median(point.a.values) / np.median(point.b.values)) for point in points])
+    fewest = min(min(point.a.values.size, point.b.values.size) for point in points)
+    signs = np.array([[2 * point.levels[factor] - 1 for factor in factors] for point in points])
+    effects = []
+    for count in (1, 2):
+        for chosen in itertools.combinations(range(len(factors)), count):
+            contrast = np.prod(signs[:, chosen], axis=1) / (len(points) / 2)
+            times = _times(float(contrast @ centre), contrast @ draws, fewest)
+            effects.append(Effect(tuple(factors[place] for place in chosen), times))
+    return effects
+
+
+def _log_ratios(point: DesignPoint, generator: np.random.Generator, resamples: int) -> NDArray[np.float64]:
+    sides = []
+    for side in (point.a.values, point.b.values):
+        if side.min() <= 0:
+            raise ValueError("a ratio needs positive values on both sides")
+        sides.append(np.median(side[generator.integers(0, side.size, (resamples, side.size))], axis=1))
+    return np.asarray(np.log(sides[0] / sides[1]), dtype=np.float64)
+
+
+def _times(value: float, drawn: NDArray[np.float64], fewest: int) -> Interval:
+    low, high = (float(end) for end in np.quantile(drawn, [0.025, 0.975]))
+    stretch = (fewest / (fewest - 1)) ** 0.5 if fewest > 1 else 1.0
+    low, high = value + (low - value) * stretch, value + (high - value) * stretch
+    ends = [float(np.exp(end)) for end in (min(low, value), value, max(high, value))]
+    return Interval(ends[1], ends[0], ends[2], 0.95, _METHOD, fewest, fewest > 1)

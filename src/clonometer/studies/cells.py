@@ -1,0 +1,97 @@
+"""Cells of the studies by what they vary: the canonical texts in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from clonometer.errors import UsageError
+from clonometer.units import parse_bytes
+from clonometer.words import axis_words
+
+_INSIDE = re.compile(r"^([^[]*)(?:\[(.*)\])?$")
+
+
+def cell(workload: str, **axes: str) -> str:
+    """Write the canonical text of a cell; axes at their default must not be named.
+
+    Examples
+    --------
+    >>> cell("launch.fork", temperature="warm", placement="free")
+    'launch.fork[placement=free,temperature=warm]'
+    """
+    inside = ",".join(f"{name}={value}" for name, value in sorted(axes.items()))
+    return f"{workload}[{inside}]" if inside else workload
+
+
+def axes_of(text: str) -> tuple[str, dict[str, str]]:
+    """Take a cell's text apart: the workload, and the axes off their default as texts.
+
+    Examples
+    --------
+    >>> axes_of("launch.fork[placement=free,temperature=warm]")
+    ('launch.fork', {'placement': 'free', 'temperature': 'warm'})
+    """
+    found = _INSIDE.match(text)
+    workload, inside = (found.group(1), found.group(2)) if found else (text, None)
+    return workload, dict(part.split("=", 1) for part in (inside or "").split(",") if "=" in part)
+
+
+def parent_bytes(text: str) -> int:
+    """The parent's memory in a cell's condition, in bytes."""
+    value = axes_of(text)[1].get("parent_bytes", "0")
+    try:
+        return parse_bytes(value)
+    except UsageError:
+        return 0
+
+
+def with_memory(text: str, memory: str | None) -> str:
+    """The same cell with another amount of memory in the parent; None: with none."""
+    workload, axes = axes_of(text)
+    axes.pop("parent_bytes", None)
+    return cell(workload, **axes, **({} if memory is None else {"parent_bytes": memory}))
+
+
+# The studies' own conditions.
+SYSEL = {"linkage": "dynamic_now", "placement": "free"}
+LAZY = {"linkage": "dynamic_lazy", "placement": "free"}
+
+
+def sysel_fork(temperature: str, **axes: str) -> str:
+    """Fork as Sysel's programs call it."""
+    return cell("launch.fork", **SYSEL, process_ending="exit", temperature=temperature, **axes)
+
+
+def sysel_thread(temperature: str, **axes: str) -> str:
+    """pthread_create as Sysel's programs call it."""
+    return cell("launch.pthread", **SYSEL, temperature=temperature, **axes)
+
+
+def heap(workload: str, memory: str, **axes: str) -> str:
+    """A launch with a heap that was written once, as Bendersky's program has it."""
+    return cell(workload, **LAZY, pages="clean", parent_bytes=memory, temperature="warm", **axes)
+
+
+LOOP_FORK = cell("launch.fork", **LAZY, temperature="warm")
+LOOP_THREAD = cell("launch.pthread", **LAZY, temperature="warm", thread_ending="pthread_exit")
+
+
+def condition_words(condition: Mapping[str, str]) -> str:
+    """Say a condition of a pair.
+
+    Examples
+    --------
+    >>> condition_words({"temperature": "cold", "mlockall": "yes", "linkage": "musl"})
+    'cold, musl, mlockall'
+    """
+    words = [condition["temperature"]] if "temperature" in condition else []
+    for name, value in sorted(condition.items()):
+        if name == "temperature":
+            continue
+        if name.endswith("_bytes"):
+            size = parent_bytes(cell("x", parent_bytes=value))
+            words.append(f"{axis_words(name, size)}{' in the parent' if name == 'parent_bytes' else ''}")
+        else:
+            words.append(axis_words(name, int(value) if value.isdigit() else value))
+    return ", ".join(words) or "by default"

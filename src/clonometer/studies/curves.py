@@ -1,0 +1,54 @@
+"""The studies' plots as arrays ready to draw: what was measured here, fits, and published points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.description import median_interval
+from clonometer.studies.cells import heap
+from clonometer.studies.conditions import scans
+from clonometer.studies.judge import CALL
+from clonometer.studies.measured import Measured, Series
+from clonometer.studies.types import Curve, CurveLine
+
+MIB = 1 << 20
+
+
+def line_of(label: str, points: Sequence[tuple[float, Series]], scale: float, **more: object) -> CurveLine:
+    """Make a line of series: x and the series there; ``scale`` is how many of its units make one of the axis."""
+    x, y, low, high = [], [], [], []
+    for at, series in points:
+        interval = median_interval(series.processes.values)
+        x.append(at)
+        y.append(interval.value / scale)
+        low.append((interval.value if interval.low is None else interval.low) / scale)
+        high.append((interval.value if interval.high is None else interval.high) / scale)
+    return CurveLine(label, x, y, low, high, **more)  # type: ignore[arg-type]
+
+
+def curves(measured: Measured) -> list[Curve]:
+    """Every plot of the studies for which something was measured."""
+    return [curve for make in (_bendersky,) if (curve := make(measured)) is not None]
+
+
+def _bendersky(measured: Measured) -> Curve | None:
+    lines = []
+    for workload, label, then in (("launch.fork", "process launch", 35.0), ("launch.pthread", "thread launch", 5.0)):
+        points = [
+            (size / MIB, series)
+            for size, text in scans(measured, heap(workload, "2MiB"))
+            if size and (series := measured.find(text, CALL)) is not None
+        ]
+        if len(points) > 1:
+            lines.append(line_of(label, points, 1e3, published=((2.0, then),)))
+    if not lines:
+        return None
+    return Curve(
+        "bendersky-2018-heap",
+        "bendersky-2018",
+        "Launch time as a function of the memory image",
+        "Until the call returns, warm, against the heap that was written before; diamonds: published (2018, 2 MB).",
+        "heap (MB)",
+        "launch time (µs)",
+        lines,
+    )

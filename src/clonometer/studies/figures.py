@@ -1,0 +1,91 @@
+"""Published figures beside this machine's: one row for each published number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clonometer.results.description import median_interval
+from clonometer.studies.cells import parent_bytes, with_memory
+from clonometer.studies.conditions import largest
+from clonometer.studies.measured import Measured, Series
+from clonometer.studies.published import Item, PublishedValue
+from clonometer.studies.types import FigureRow, Verdict
+from clonometer.studies.verdicts import MEASURED, NOT_MEASURABLE
+from clonometer.units import approximate_bytes
+
+#: How many of a series' unit (ns, bytes, %) make one of the published unit.
+_SCALE = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "R2": 1.0, "day": 86400e9}
+_PLACES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
+
+
+def figure_rows(item: Item, measured: Measured) -> list[FigureRow]:
+    """Set every number of a figure beside what was measured.
+
+    Parameters
+    ----------
+    item
+        A figure whose values name their cells.
+    measured
+        The results.
+    """
+    return [_row(item.id, value, measured) for value in item.values]
+
+
+def figure_verdict(id_: str, rows: Iterable[FigureRow]) -> Verdict:
+    """A figure is measured if one of its numbers is."""
+    rows = list(rows)
+    found = [row for row in rows if row.value is not None]
+    cells = tuple(dict.fromkeys(cell for row in rows for cell in row.cells))
+    if not found:
+        return Verdict(id_, NOT_MEASURABLE, f"Not measured here: {rows[0].note}.", evidence=cells)
+    first = found[0]
+    interval = None if first.low is None or first.high is None else (first.low, first.high)
+    notes = "; ".join(dict.fromkeys(row.note for row in rows if row.note))
+    reason = f"{first.published.what}, in {first.published.unit}" + (f" ({notes})" if notes else "") + "."
+    return Verdict(id_, MEASURED, reason, first.value, interval, f"{first.published.unit}", cells)
+
+
+def _row(id_: str, value: PublishedValue, measured: Measured) -> FigureRow:
+    if value.cell is None or value.quantity is None:
+        return FigureRow(id_, value, None, None, None, "it is computed from several cells, which were not measured", ())
+    series = measured.find(value.cell, value.quantity)
+    if series is None and value.scales is not None:
+        return _extrapolated(id_, value, measured)
+    if series is None:
+        return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
+    ours, low, high = _scaled(series, value)
+    return FigureRow(id_, value, ours, low, high, _place(series, measured), (value.cell,))
+
+
+def _scaled(series: Series, value: PublishedValue) -> tuple[float, float | None, float | None]:
+    interval = median_interval(series.processes.values)
+    factor = value.times / _SCALE[value.unit]
+    ends = (None if end is None else end * factor for end in (interval.low, interval.high))
+    return (interval.value * factor, *ends)  # type: ignore[return-value]
+
+
+def _place(series: Series, measured: Measured) -> str:
+    """Say where the tasks ran, if that was left free and they did not all run alike."""
+    own = measured.placements(series.cell, series.quantity)
+    total = sum(one.n_samples for one in own.values())
+    if series.placement not in _PLACES or "placement=free" not in series.cell or not total:
+        return ""
+    share = series.n_samples / total
+    return _PLACES[series.placement] + ("" if share > 0.995 else f" ({share:.0%})")
+
+
+def _extrapolated(id_: str, value: PublishedValue, measured: Measured) -> FigureRow:
+    """A straight line through no memory and as much as was measured, on to what the study had."""
+    assert value.cell is not None
+    assert value.quantity is not None
+    bare = with_memory(value.cell, None)
+    most = largest(measured, value.cell)
+    small, large = (measured.find(one, value.quantity) if one else None for one in (bare, most))
+    if small is None or large is None or most is None:
+        return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
+    reach = parent_bytes(value.cell) / parent_bytes(most)
+    begin, _, _ = _scaled(small, value)
+    # What does not grow goes on as it is: noise between two medians must not be multiplied.
+    ends = [None if end is None else end + max(end - begin, 0.0) * (reach - 1) for end in _scaled(large, value)]
+    note = f"extrapolated from {approximate_bytes(parent_bytes(most))}"
+    return FigureRow(id_, value, ends[0], ends[1], ends[2], note, (bare, most))

@@ -1,0 +1,99 @@
+"""Looks up and compares what was measured, for the claims; what is missing is said once and in one place."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from clonometer.stats.bootstrap import difference_of_medians, ratio_of_medians
+from clonometer.stats.interval import Interval
+from clonometer.studies.measured import Measured, Series
+from clonometer.studies.types import Verdict
+from clonometer.studies.verdicts import NOT_MEASURABLE, Part
+
+CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
+STAGE_WORDS = {
+    CALL: "until the call returns",
+    RUNS: "until the task runs",
+    IMAGE: "until the program runs",
+    REAPED: "until reaped",
+}
+
+
+class MissingEvidenceError(Exception):
+    """A claim needs a cell that was not measured; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """How a claim is tested.
+
+    ``effect`` states the least effect that counts, for the reader; ``test`` gives the verdict.
+    """
+
+    id: str
+    effect: str
+    test: Callable[[Judge], Verdict]
+
+
+class Judge:
+    """Compares what was measured.
+
+    Parameters
+    ----------
+    measured
+        The results.
+    seed
+        The same seed gives the same intervals.
+    """
+
+    def __init__(self, measured: Measured, seed: int = 1) -> None:
+        self.measured = measured
+        self._seed = seed
+
+    def find(self, cell: str, quantity: str) -> Series:
+        """The series of a cell; MissingEvidenceError where there is none."""
+        found = self.measured.find(cell, quantity)
+        if found is None:
+            raise MissingEvidenceError(f"{cell}: {self.measured.why(cell)}")
+        return found
+
+    def ratio(self, a: Series, b: Series) -> Interval:
+        """A's median over B's."""
+        if min(a.processes.values.min(), b.processes.values.min()) <= 0:
+            raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, and there is no ratio to nothing")
+        return ratio_of_medians(a.processes, b.processes, seed=self.seed(a, b))
+
+    def difference(self, a: Series, b: Series) -> Interval:
+        """A's median minus B's."""
+        return difference_of_medians(a.processes, b.processes, seed=self.seed(a, b))
+
+    def seed(self, *series: Series) -> int:
+        """A seed of its own for each comparison."""
+        text = "|".join(f"{one.cell} {one.quantity}" for one in series)
+        return zlib.crc32(text.encode()) ^ (self._seed & 0xFFFFFFFF)
+
+    def part(
+        self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = 0.05
+    ) -> Part:
+        """Compare two cells, each with its quantity.
+
+        Raises
+        ------
+        MissingEvidenceError
+            If one was not measured.
+        """
+        return Part(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
+
+
+def judge_all(claims: Mapping[str, Claim], measured: Measured, seed: int = 1) -> dict[str, Verdict]:
+    """Test claims; one whose evidence is missing is not measurable, with the reason."""
+    judge = Judge(measured, seed)
+    found = {}
+    for id_, claim in claims.items():
+        try:
+            found[id_] = claim.test(judge)
+        except MissingEvidenceError as error:
+            found[id_] = Verdict(id_, NOT_MEASURABLE, f"Not measured here: {error}.")
+    return found

@@ -1,0 +1,176 @@
+"""Which plans reproduce which study, how they are made smaller, and what of them is still to be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from clonometer.plan.cell import make_cell
+from clonometer.plan.expand import axes_of
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.types import Catalogue, Limits, Plan, Target
+from clonometer.results.scheduler import RoundsScheduler
+from clonometer.units import approximate_bytes
+
+RECONCILE = "reconcile"
+#: Ordinary plans, by study; those that several studies need are measured once.
+STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
+    "sysel-2020": ("sysel-2020", "flags"),
+    "bendersky-2018": ("bendersky-2018", "flags"),
+    "burian-2015": (),
+    "loop-10000": ("loop-10000", "flags"),
+}
+#: Seconds for each plan with --quick, at most; what is not named gets a share of its own budget.
+QUICK_SECONDS: Mapping[str, float] = {
+    "sysel-2020": 30,
+    "bendersky-2018": 16,
+    "loop-10000": 12,
+    "flags": 12,
+    RECONCILE: 34,
+}
+_QUICK_SHARE = 0.15
+_QUICK_PROCESSES = 7
+_QUICK_SAMPLES = 2000
+_QUICK_PARENT_BYTES = 1 << 30
+# A fork copies page tables only; what is built, read and rewritten needs room beside it all the same.
+_MEMORY_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """A condition that was made smaller: what was planned, what is measured, why."""
+
+    planned_bytes: int
+    bytes: int
+    reason: str
+
+
+def plans_for(studies: Iterable[str]) -> tuple[str, ...]:
+    """Names of the plans that studies need, each once, what decides between them last."""
+    names = [name for study in studies for name in STUDY_PLANS[study]]
+    return (*dict.fromkeys(names), RECONCILE)
+
+
+def say_shrunk(shrunk: Iterable[Shrunk]) -> list[str]:
+    """Say what was made smaller, in sentences."""
+    return [
+        f"{approximate_bytes(one.planned_bytes)} in the parent was made {approximate_bytes(one.bytes)} ({one.reason}); "
+        "figures for the larger are extrapolated and marked."
+        for one in shrunk
+    ]
+
+
+def load_part(
+    name: str, catalogue: Catalogue, *, quick: bool, available_bytes: int | None
+) -> tuple[Plan, tuple[Shrunk, ...]]:
+    """Load a plan and fit it to this machine.
+
+    Parameters
+    ----------
+    name
+        One of `plans_for`.
+    catalogue
+        What exists.
+    quick
+        Fewer processes and samples, and no parent of more than 1 GiB.
+    available_bytes
+        Memory that may be used; None where it is not known.
+
+    Returns
+    -------
+    Plan, tuple of Shrunk
+        The plan, and what was made smaller.
+    """
+    plan = load_plan(name, catalogue)
+    most = min([_MEMORY_SHARE * available_bytes] if available_bytes is not None else [float("inf")])
+    why = "this machine has no more memory to spare"
+    if quick and most > _QUICK_PARENT_BYTES:
+        most, why = float(_QUICK_PARENT_BYTES), "--quick"
+    shrunk: list[Shrunk] = []
+    targets: dict[str, Target] = {}
+    for target in plan.targets:
+        fitted, change = _fit_memory(target, most, why, catalogue)
+        if change is not None:
+            shrunk.append(change)
+        if quick:
+            fitted = replace(fitted, limits=_quick_limits(fitted.limits))
+        targets.setdefault(fitted.cells[0].text, fitted)
+    budget = QUICK_SECONDS.get(name, plan.budget_seconds * _QUICK_SHARE) if quick else plan.budget_seconds
+    named = f"{plan.name}-quick" if quick else plan.name
+    made = replace(plan, name=named, targets=tuple(targets.values()), budget_seconds=float(budget))
+    return made, tuple(dict.fromkeys(shrunk))
+
+
+def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> tuple[Target, Shrunk | None]:
+    planned = target.condition.get("parent_bytes")
+    if not isinstance(planned, int) or planned <= most:
+        return target, None
+    size = 1 << 20
+    while size * 2 <= most:
+        size *= 2
+    condition = {**target.condition, "parent_bytes": size}
+    axes = axes_of(catalogue.workloads[target.workload], catalogue)
+    cells = tuple(make_cell(target.workload, condition, one.temperature, axes) for one in target.cells)
+    return replace(target, condition=cells[0].condition, cells=cells), Shrunk(planned, size, why)
+
+
+def _quick_limits(limits: Limits) -> Limits:
+    return replace(
+        limits,
+        processes=min(limits.processes, _QUICK_PROCESSES),
+        samples=min(limits.samples, _QUICK_SAMPLES),
+        warmup=min(limits.warmup, 5),
+        block_limit_ns=min(limits.block_limit_ns, 30_000_000) if limits.block_limit_ns else 0,
+    )
+
+
+def remaining(plan: Plan, done: Mapping[str, int]) -> Plan:
+    """What of a plan is still to be measured.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    done
+        Cell -> how many processes have measured it.
+
+    Examples
+    --------
+    >>> remaining(Plan("empty", "", 1.0, ()), {}).targets
+    ()
+    """
+    left = []
+    for target in plan.targets:
+        have = min(done.get(cell.text, 0) for cell in target.cells)
+        if have < target.limits.processes:
+            left.append(replace(target, limits=replace(target.limits, processes=target.limits.processes - have)))
+    return replace(plan, targets=tuple(left))
+
+
+class CappedRounds(RoundsScheduler):
+    """Rounds until every target has the processes that its limits name, and no longer than a budget.
+
+    Each target gets one process, whatever the budget.
+
+    Parameters
+    ----------
+    seed
+        Fixes the order.
+    most_s
+        Seconds after which no process is started any more.
+    """
+
+    def __init__(self, seed: int, most_s: float) -> None:
+        super().__init__(seed, None)
+        self._most_s = most_s
+
+    def next_target(self, elapsed_s: float) -> int | None:
+        """Name the target to start now, or None where measuring ends."""
+        if elapsed_s > self._most_s and all(self._seconds[target] for target in self._live()):
+            return None
+        return super().next_target(elapsed_s)
+
+    def remaining_s(self, elapsed_s: float) -> float | None:
+        """Estimate the seconds of measuring that are left; None before anything is known."""
+        left = super().remaining_s(elapsed_s)
+        return None if left is None else min(left, max(0.0, self._most_s - elapsed_s))

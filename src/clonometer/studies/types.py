@@ -1,0 +1,243 @@
+"""What studies hand to views and callers: plain, frozen values that need no arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from clonometer.studies.published import Item, PublishedValue, Study
+
+#: Below so many processes on a side nothing is called different, and below this share no effect counts.
+FEWEST_PROCESSES = 4
+LEAST = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one claim, question or figure on this machine.
+
+    Attributes
+    ----------
+    id, status
+        The id of the study's, and one of `STATUSES`.
+    reason
+        A sentence with the numbers.
+    effect, interval
+        The number that decided, with its 95% interval; None where there is none.
+    effect_is
+        What that number is, in words.
+    evidence
+        The cells that it rests on.
+    """
+
+    id: str
+    status: str
+    reason: str
+    effect: float | None = None
+    interval: tuple[float, float] | None = None
+    effect_is: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """A published number and ours, both in ``unit``.
+
+    ``low`` and ``high`` are None where one process alone was measured; ``note`` says what a reader must know; where
+    nothing was measured ``value`` is None and ``note`` the reason.
+    """
+
+    id: str
+    published: PublishedValue
+    value: float | None
+    low: float | None
+    high: float | None
+    note: str
+    cells: tuple[str, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the published number, or over the middle of its range on a logarithmic scale."""
+        if self.value is None or not self.published.middle:
+            return None
+        return self.value / self.published.middle
+
+
+@dataclass(frozen=True)
+class CurveLine:
+    """One line: points with the ends of their intervals, a fit, published points; in the units of the axes."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    fit: Sequence[tuple[float, float]] = ()
+    published: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One figure of a study, remade.
+
+    Attributes
+    ----------
+    name, study, title, caption
+        For its file and its page.
+    x_title, y_title, lines
+        What is drawn.
+    x_zero, y_zero
+        Whether an axis begins at zero.
+    joined
+        Whether points are joined by lines.
+    """
+
+    name: str
+    study: str
+    title: str
+    caption: str
+    x_title: str
+    y_title: str
+    lines: Sequence[CurveLine]
+    x_zero: bool = True
+    y_zero: bool = True
+    joined: bool = True
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a factor, or two together, multiply the ratio by (`clonometer.stats.factorial`), with its interval."""
+
+    factors: tuple[str, ...]
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which two workloads contradict each other, and where to look.
+
+    Attributes
+    ----------
+    id, title, sides
+        A short name, the question, and which published items say what.
+    a, b
+        Workloads, or a workload with an axis; the response is a over b.
+    a_words, b_words
+        What they are called in a sentence.
+    quantities
+        What is compared.
+    factors
+        Axis -> its two levels, for the factorial; texts as in cells, the first being the base.
+    base
+        The condition that others are held against.
+    """
+
+    id: str
+    title: str
+    sides: tuple[str, ...]
+    a: str
+    b: str
+    a_words: str
+    b_words: str
+    quantities: tuple[str, ...]
+    factors: Mapping[str, tuple[str, str]]
+    base: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both sides under one condition: ``condition`` has the axes off their default, as texts.
+
+    ``value``, ``low`` and ``high`` are the ratio of the first side to the second, ``n`` the processes it rests on.
+    """
+
+    condition: Mapping[str, str]
+    quantity: str
+    value: float
+    low: float
+    high: float
+    n: int
+    cells: tuple[str, str]
+
+    @property
+    def sign(self) -> int:
+        """1: a takes longer, -1: b does, 0: not told apart."""
+        if self.n < FEWEST_PROCESSES or abs(self.value - 1) < LEAST:
+            return 0
+        return 1 if self.low > 1 else -1 if self.high < 1 else 0
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """The answer to one contradiction.
+
+    Attributes
+    ----------
+    pairing
+        What was asked.
+    sentence
+        The answer in one sentence.
+    reversed_by
+        The pairs whose sign is against the base's, those that differ least from it first.
+    pairs
+        All that was tried.
+    effects
+        For each quantity the effects of the factorial; empty where the design was not complete.
+    """
+
+    pairing: Pairing
+    sentence: str
+    reversed_by: tuple[Pair, ...]
+    pairs: tuple[Pair, ...]
+    effects: Mapping[str, tuple[Effect, ...]]
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The cells of the pairs that the sentence rests on."""
+        chosen = self.reversed_by or self.pairs
+        return tuple(dict.fromkeys(one for pair in chosen[:6] for one in pair.cells))
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The answer.
+
+    Attributes
+    ----------
+    studies
+        The studies that were asked for, in the order of the data.
+    items
+        Their figures, claims and questions.
+    rows
+        For each figure its published numbers beside ours.
+    verdicts
+        For each item what is said of it.
+    flips
+        The contradictions, with what reverses them.
+    curves
+        The studies' plots, ready to draw.
+    notes
+        What a reader must know of this run: conditions that were made smaller, parts that were not measured.
+    host
+        Host facts.
+    quick
+        Whether it was the short form.
+    """
+
+    studies: tuple[Study, ...]
+    items: tuple[Item, ...]
+    rows: Mapping[str, Sequence[FigureRow]]
+    verdicts: Mapping[str, Verdict]
+    flips: Sequence[Reconciliation]
+    curves: Sequence[Curve] = ()
+    notes: Sequence[str] = ()
+    host: Mapping[str, Any] = field(default_factory=dict)
+    quick: bool = False
+
+    def of(self, study: str, kind: str) -> list[Item]:
+        """The items of a study of one kind, or with ``claim`` its questions as well."""
+        kinds = ("claim", "question") if kind == "claim" else (kind,)
+        return [item for item in self.items if item.study == study and item.kind in kinds]

@@ -1,0 +1,105 @@
+"""What the ledger says of a claim, and the parts that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.stats.interval import Interval
+from clonometer.studies.types import Verdict
+from clonometer.units import format_ratio
+
+HOLDS = "holds"
+DOES_NOT_HOLD = "does_not_hold"
+DEPENDS = "depends"
+NOT_DISTINGUISHABLE = "not_distinguishable"
+NOT_MEASURABLE = "not_measurable"
+MEASURED = "measured"
+STATUSES = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, MEASURED)
+
+#: Below so many processes on a side nothing is called different (clonometer.results.findings.comparing).
+FEWEST_PROCESSES = 4
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison under one condition, and what the claim expects of it.
+
+    Attributes
+    ----------
+    label
+        The condition, in words.
+    ratio
+        The measured ratio.
+    expected
+        ``above``: more than 1; ``below``: less than 1; ``alike``: 1, give or take.
+    least
+        The least effect that counts, as a share: 0.05 is 5%; for ``alike`` the most that still is.
+    cells
+        The evidence.
+    """
+
+    label: str
+    ratio: Interval
+    expected: str
+    least: float
+    cells: tuple[str, ...]
+
+    @property
+    def outcome(self) -> str:
+        """``yes``, ``no`` or ``unclear``."""
+        low, high, value = self.ratio.low, self.ratio.high, self.ratio.value
+        few = self.ratio.n < FEWEST_PROCESSES
+        most = 1 + self.least
+        if self.expected == "alike":
+            if not few and 1 / most <= low and high <= most:
+                return "yes"
+            return "no" if not few and (low > most or high < 1 / most) else "unclear"
+        larger = not few and low > 1 and value >= most
+        smaller = not few and high < 1 and value <= 1 / most
+        if self.expected == "below":
+            larger, smaller = smaller, larger
+        return "yes" if larger else "no" if smaller else "unclear"
+
+    @property
+    def text(self) -> str:
+        """The label with the ratio."""
+        return f"{self.label} {format_ratio(self.ratio.value, self.ratio.low, self.ratio.high)}"
+
+
+def over_conditions(parts: Sequence[Part]) -> str:
+    """Status of a claim that is tested under several conditions: `DEPENDS` where they disagree.
+
+    Examples
+    --------
+    >>> over_conditions([])
+    'not_measurable'
+    """
+    outcomes = {part.outcome for part in parts}
+    if not outcomes:
+        return NOT_MEASURABLE
+    if outcomes == {"yes"}:
+        return HOLDS
+    if "yes" in outcomes:
+        return DEPENDS
+    return DOES_NOT_HOLD if "no" in outcomes else NOT_DISTINGUISHABLE
+
+
+def over_demands(parts: Sequence[Part]) -> str:
+    """Status of a claim that makes several demands, all of which must be met."""
+    outcomes = {part.outcome for part in parts}
+    if not outcomes:
+        return NOT_MEASURABLE
+    if "no" in outcomes:
+        return DOES_NOT_HOLD
+    return NOT_DISTINGUISHABLE if "unclear" in outcomes else HOLDS
+
+
+def verdict(id_: str, status: str, parts: Sequence[Part], words: str, effect_is: str) -> Verdict:
+    """Make a verdict of parts: the first one that decided gives the effect, all of them the reason."""
+    wanted = {HOLDS: "yes", DEPENDS: "yes", DOES_NOT_HOLD: "no", NOT_DISTINGUISHABLE: "unclear"}[status]
+    lead = next((part for part in parts if part.outcome == wanted), parts[0])
+    cells = tuple(dict.fromkeys(cell for part in parts for cell in part.cells))
+    said = "; ".join(part.text for part in parts)
+    ratio = lead.ratio
+    return Verdict(id_, status, f"{words}: {said}.", ratio.value, (ratio.low, ratio.high), effect_is, cells)

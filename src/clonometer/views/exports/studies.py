@@ -1,0 +1,55 @@
+"""A reproduction as Markdown: tables of figures, the ledger, the reconciliation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clonometer.studies.types import Reproduction
+from clonometer.views.studies import (
+    STATUS_WORDS,
+    condition_rows,
+    counts_text,
+    effect_lines,
+    ours_text,
+    published_text,
+    ratio_text,
+    study_items,
+)
+
+
+def studies_markdown(found: Reproduction) -> str:
+    """Write a reproduction as GitHub-flavoured Markdown.
+
+    Parameters
+    ----------
+    found
+        The answer.
+    """
+    lines = ["# The studies, reproduced and reconciled", "", counts_text(found), ""]
+    for study in found.studies:
+        figures, claims = study_items(found, study.id)
+        lines += [f"## {study.id}", "", f"{study.author}: *{study.title}*. {study.source}. {study.method}", ""]
+        rows = [
+            (row.id, row.published.what, published_text(row.published), ours_text(row), ratio_text(row), row.note)
+            for item in figures
+            for row in found.rows[item.id]
+        ]
+        lines += _table(("id", "figure", f"published {study.year or ''}".strip(), "here", "ratio", "note"), rows)
+        lines += _table(
+            ("id", "claim", "here", "evidence"),
+            [
+                (item.id, item.text, STATUS_WORDS[found.verdicts[item.id].status], found.verdicts[item.id].reason)
+                for item in claims
+            ],
+        )
+    for flip in found.flips:
+        lines += [f"## {flip.pairing.title}", "", f"{'; '.join(flip.pairing.sides)}.", "", flip.sentence, ""]
+        lines += [f"- {line}" for line in effect_lines(flip)] + [""]
+        lines += _table(("condition", "stage", "ratio"), condition_rows(flip))
+    return "\n".join([*lines, *(f"{note}\n" for note in found.notes)]).rstrip("\n") + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    drawn = [" | ".join(head), " | ".join("---" for _ in head)]
+    drawn += [" | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) for row in rows]
+    return [*(f"| {line} |" for line in drawn), ""]

@@ -1,0 +1,138 @@
+"""The words, numbers and pictures of a reproduction, the same in every view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from clonometer.studies.cells import condition_words
+from clonometer.studies.published import Item, PublishedValue
+from clonometer.studies.types import FigureRow, Reconciliation, Reproduction
+from clonometer.units import format_number, format_ratio
+
+STATUS_WORDS = {
+    "holds": "holds",
+    "does_not_hold": "does not hold",
+    "depends": "depends",
+    "not_distinguishable": "cannot tell",
+    "not_measurable": "not measured",
+    "measured": "measured",
+}
+_UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
+STAGES = {
+    "call_returns_ns": "until the call returns",
+    "task_runs_ns": "until the task runs",
+    "reaped_ns": "until reaped",
+    "wall_ns": "in wall time",
+}
+
+
+def _unit(value: PublishedValue) -> tuple[str, float]:
+    """The unit that a row is written in, and how many of it make one of the published unit."""
+    if value.unit == "us" and value.middle >= 10_000:
+        return "ms", 1e-3
+    if value.unit == "us" and value.middle < 1:
+        return "ns", 1e3
+    return _UNITS.get(value.unit, value.unit), 1.0
+
+
+def published_text(value: PublishedValue) -> str:
+    """The published number with its unit, or the study's words."""
+    if value.said is not None:
+        return value.said
+    unit, factor = _unit(value)
+    value = replace(value, **{name: round(number * factor, 9) for name in ("value", "low", "high")
+                              if (number := getattr(value, name)) is not None})  # fmt: skip
+    if value.low is not None and value.high is not None:
+        text = f"{_plain(value.low)}–{_plain(value.high)}"
+    elif value.low is not None:
+        text = f"over {_plain(value.low)}"
+    else:
+        text = _plain(value.value or 0.0)
+    about = "about " if value.approximate and value.said is None else ""
+    return f"{about}{text} {unit}".rstrip()
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:g}"
+
+
+def ours_text(row: FigureRow) -> str:
+    """Our number with its interval, in the published unit."""
+    if row.value is None:
+        return "-"
+    if row.value == 0:
+        return "below a tick" if row.published.unit == "s" else "0"
+    unit, factor = _unit(row.published)
+    value, low, high = (None if one is None else one * factor for one in (row.value, row.low, row.high))
+    assert value is not None
+    if low is None or high is None:
+        return f"{format_number(value)} {unit}".rstrip()
+    texts = [format_number(one, low, high) for one in (value, low, high)]
+    return f"{texts[0]} ({texts[1]} to {texts[2]}) {unit}".rstrip()
+
+
+def ratio_text(row: FigureRow) -> str:
+    """Ours over theirs."""
+    return "" if not row.ratio else f"{row.ratio:.2g}" if row.ratio < 100 else f"{row.ratio:,.0f}"
+
+
+def counts_text(found: Reproduction) -> str:
+    """How many claims and questions came out how."""
+    claims = [item for item in found.items if item.kind != "figure"]
+    figures = [item for item in found.items if item.kind == "figure"]
+    counted = {status: sum(found.verdicts[item.id].status == status for item in claims) for status in STATUS_WORDS}
+    said = ", ".join(f"{count} {STATUS_WORDS[status]}" for status, count in counted.items() if count)
+    measured = sum(found.verdicts[item.id].status == "measured" for item in figures)
+    return f"{len(claims)} claims and questions: {said}. {measured} of {len(figures)} figures measured."
+
+
+def effect_lines(flip: Reconciliation) -> list[str]:
+    """Main effects, and interactions that are told from none, for each stage."""
+    lines = []
+    for quantity, effects in flip.effects.items():
+        said = []
+        for effect in effects:
+            if len(effect.factors) > 1 and effect.low <= 1 <= effect.high:
+                continue
+            names = " with ".join(_factor(factor, flip) for factor in effect.factors)
+            said.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
+        if said:
+            lines.append(f"{STAGES.get(quantity, quantity)}: the ratio is multiplied by {'; '.join(said)}")
+    return lines
+
+
+def _factor(name: str, flip: Reconciliation) -> str:
+    value = flip.pairing.factors[name][1]
+    return value if name in ("temperature",) else f"{name}={value}"
+
+
+def study_items(found: Reproduction, study: str) -> tuple[list[Item], list[Item]]:
+    """Figures, and claims with questions, of a study."""
+    return found.of(study, "figure"), found.of(study, "claim")
+
+
+def study_pictures(found: Reproduction) -> Iterator[tuple[str, bytes]]:
+    """Draw every figure that can be, as PNG and SVG: file name and data."""
+    import vl_convert
+
+    from clonometer.views.specs import theme
+    from clonometer.views.study_figures import figure_specs
+
+    for name, spec in figure_specs(found):
+        whole = {**spec, "config": theme()}
+        yield f"{name}.svg", str(vl_convert.vegalite_to_svg(whole)).encode()
+        yield f"{name}.png", bytes(vl_convert.vegalite_to_png(whole, scale=2.0))
+
+
+def condition_rows(flip: Reconciliation) -> Sequence[tuple[str, str, str]]:
+    """Each comparison that was tried: condition, stage, ratio; strongest for the first side first."""
+    ordered = sorted(flip.pairs, key=lambda pair: -pair.value)
+    return [
+        (
+            condition_words(pair.condition),
+            STAGES.get(pair.quantity, pair.quantity),
+            format_ratio(pair.value, pair.low, pair.high),
+        )
+        for pair in ordered
+    ]

@@ -1,0 +1,137 @@
+"""The studies' figures, remade: Vega-Lite specifications from a reproduction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clonometer.studies.types import Curve, FigureRow, Reproduction
+from clonometer.views.specs import PALETTE, Spec, frame
+
+_HERE, _THEN = "here", "published"
+
+
+def figure_specs(found: Reproduction) -> Iterator[tuple[str, Spec]]:
+    """Every figure that this reproduction can draw: a name for its file, and its specification."""
+    for study in found.studies:
+        rows = [row for item in found.of(study.id, "figure") for row in found.rows[item.id]]
+        times = [row for row in rows if row.value is not None and row.published.unit == "us"]
+        if times:
+            yield f"{study.id}-table", table_figure(times, f"{study.id}: published and here")
+        seconds = [row for row in rows if row.value is not None and row.published.unit == "s"]
+        if seconds:
+            yield f"{study.id}-times", bars_figure(seconds, f"{study.id}: 10,000 launches, published and here")
+        for curve in found.curves:
+            if curve.study == study.id:
+                yield curve.name, curve_figure(curve)
+
+
+def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
+    """Draw published ranges as bars and ours as points with their intervals, on a log axis."""
+    data: list[dict[str, Any]] = []
+    for row in rows:
+        published = row.published
+        low = published.low if published.low is not None else published.value
+        high = published.high if published.high is not None else published.value
+        label = f"{row.id} {published.what}"
+        data.append({"label": label, "kind": _THEN, "x": low, "x2": max(high or 0, (low or 0) * 1.12)})
+        if row.value is not None and row.value > 0:
+            ends = (row.low or row.value, row.high or row.value)
+            data.append({"label": label, "kind": _HERE, "x": max(ends[0], row.value / 100), "x2": ends[1],
+                         "value": row.value})  # fmt: skip
+    y = {"field": "label", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 260, "grid": True}}
+    colour = {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": [_THEN, _HERE], "range": [PALETTE[9], PALETTE[0]]},
+        "legend": {"title": None},
+    }
+    x = {
+        "type": "quantitative",
+        "scale": {"type": "log"},
+        "axis": {"title": "µs (log)", "format": "~s", "tickCount": 6, "grid": True},
+    }
+    ranges = {"y": y, "color": colour, "x": {**x, "field": "x"}, "x2": {"field": "x2"}}
+    return {
+        **frame(data, title, width, 26 * len({one["label"] for one in data}), "Published ranges and ours."),
+        "layer": [
+            {"transform": [{"filter": f"datum.kind === '{_THEN}'"}],
+             "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
+            {"transform": [{"filter": f"datum.kind === '{_HERE}'"}],
+             "mark": {"type": "rule", "strokeWidth": 2}, "encoding": ranges},
+            {"transform": [{"filter": f"datum.kind === '{_HERE}'"}],
+             "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+             "encoding": {"y": y, "color": colour, "x": {**x, "field": "value"}}},
+        ],
+    }  # fmt: skip
+
+
+def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
+    """Draw published and our seconds side by side, a pair of bars a row."""
+    data = [
+        {"label": row.published.what, "kind": kind, "seconds": value}
+        for row in rows
+        for kind, value in ((_THEN, row.published.value), (_HERE, row.value))
+    ]
+    return {
+        **frame(data, title, width, 220, "Published seconds and ours, side by side."),
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": {
+                "field": "label",
+                "type": "nominal",
+                "sort": None,
+                "axis": {"title": None, "labelAngle": -25, "labelOverlap": False},
+            },
+            "xOffset": {"field": "kind", "type": "nominal", "sort": [_THEN, _HERE]},
+            "y": {"field": "seconds", "type": "quantitative", "axis": {"title": "seconds"}},
+            "color": {
+                "field": "kind",
+                "type": "nominal",
+                "scale": {"domain": [_THEN, _HERE], "range": [PALETTE[9], PALETTE[0]]},
+                "legend": {"title": None},
+            },
+        },
+    }
+
+
+def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
+    """Draw a figure of lines: ours with intervals, fits through them, published points hollow."""
+    data: list[dict[str, Any]] = []
+    for line in curve.lines:
+        data += [
+            {"line": line.label, "what": "here", "x": x, "y": y, "low": low, "high": high}
+            for x, y, low, high in zip(line.x, line.y, line.low, line.high, strict=True)
+        ]
+        data += [{"line": line.label, "what": "fit", "x": x, "y": y} for x, y in line.fit]
+        data += [{"line": line.label, "what": "published", "x": x, "y": y} for x, y in line.published]
+    labels = [line.label for line in curve.lines]
+    shared: Spec = {
+        "x": {"field": "x", "type": "quantitative", "axis": {"title": curve.x_title}, "scale": {"zero": curve.x_zero}},
+        "color": {
+            "field": "line",
+            "type": "nominal",
+            "scale": {"domain": labels, "range": list(PALETTE[: len(labels)])},
+            "legend": {"title": None},
+        },
+    }
+    y = {"field": "y", "type": "quantitative", "axis": {"title": curve.y_title}, "scale": {"zero": curve.y_zero}}
+    here = [{"filter": "datum.what === 'here'"}]
+    layers: list[Spec] = [
+        {"transform": here, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
+         "encoding": {**shared, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
+        {"transform": here, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
+         "encoding": {**shared, "y": y}},
+    ]  # fmt: skip
+    if curve.joined:
+        layers.append({"transform": here, "mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, "y": y}})
+    if any(line.fit for line in curve.lines):
+        fit = [{"filter": "datum.what === 'fit'"}]
+        layers.append(
+            {"transform": fit, "mark": {"type": "line", "strokeDash": [5, 3]}, "encoding": {**shared, "y": y}}
+        )
+    if any(line.published for line in curve.lines):
+        then = [{"filter": "datum.what === 'published'"}]
+        mark = {"type": "point", "filled": False, "size": 130, "shape": "diamond", "strokeWidth": 2, "opacity": 1}
+        layers.append({"transform": then, "mark": mark, "encoding": {**shared, "y": y}})
+    return {**frame(data, curve.title, width, 280, curve.caption), "layer": layers}

@@ -1,0 +1,103 @@
+"""A reproduction on a terminal: each study's figures beside ours, the ledger, what reverses. Returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.studies.published import Item, Study
+from clonometer.studies.types import FigureRow, Reproduction
+from clonometer.views.studies import (
+    STATUS_WORDS,
+    counts_text,
+    effect_lines,
+    ours_text,
+    published_text,
+    ratio_text,
+    study_items,
+)
+from clonometer.views.terminal.columns import fit_lines, said_once, words
+from clonometer.views.terminal.text import clean, paint, to_ascii, wrap
+
+LEAST_WIDTH = 60
+_LABEL_LEAST = 16
+_STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
+_STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold"}
+
+
+def render_studies(found: Reproduction, *, width: int = 80, colour: bool = False, ascii_only: bool = False) -> str:
+    """Write a reproduction as text.
+
+    Parameters
+    ----------
+    found
+        The answer.
+    width
+        Columns of the terminal; fewer than 60 are taken as 60.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    width = max(width, LEAST_WIDTH)
+    drawn: list[str] = []
+    for study in found.studies:
+        drawn += [*_study(study, found, width, colour), ""]
+    if found.flips:
+        drawn += [paint("What reverses the contradictions", "bold", colour)]
+        for flip in found.flips:
+            drawn += ["", *wrap(f"{flip.pairing.title} {'; '.join(flip.pairing.sides)}.", width)]
+            drawn += wrap(flip.sentence, width, bullet="- ")
+            drawn += [piece for line in effect_lines(flip) for piece in wrap(line, width, bullet="  ")]
+        drawn.append("")
+    drawn += wrap(counts_text(found), width)
+    drawn += [piece for note in found.notes for piece in wrap(note, width)]
+    text = "\n".join(drawn) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def _study(study: Study, found: Reproduction, width: int, colour: bool) -> list[str]:
+    figures, claims = study_items(found, study.id)
+    drawn = [paint(study.id, "bold", colour), *wrap(f"{study.author}: {study.title}. {study.source}", width), ""]
+    rows = [row for item in figures for row in found.rows[item.id]]
+    measured = [row for row in rows if row.value is not None]
+    if measured:
+        drawn += _table(measured, study, width, colour)
+    drawn += [piece for line in _unmeasured(rows) for piece in wrap(line, width, bullet="  ")]
+    drawn.append("")
+    for item in claims:
+        drawn += _claim(item, found, width, colour)
+    return drawn
+
+
+def _table(rows: Sequence[FigureRow], study: Study, width: int, colour: bool) -> list[str]:
+    columns = {
+        "id": words("", said_once([row.id for row in rows])),
+        "label": words("", [row.published.what for row in rows]),
+        "published": words(str(study.year or "published"), [published_text(row.published) for row in rows]),
+        "ours": words("here", [ours_text(row) for row in rows]),
+        "ratio": words("ratio", [ratio_text(row) for row in rows]),
+        "note": words("", [row.note for row in rows]),
+    }
+    drawn = fit_lines(columns, width, ("note",), _LABEL_LEAST)
+    return [paint(drawn[0], "bold", colour), *drawn[1:]]
+
+
+def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.value is None:
+            reasons.setdefault(row.note, []).append(row.id)
+    return [f"{', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in reasons.items()]
+
+
+def _claim(item: Item, found: Reproduction, width: int, colour: bool) -> list[str]:
+    verdict = found.verdicts[item.id]
+    status = f"{STATUS_WORDS[verdict.status]:<{_STATUS_WIDE}}"
+    head = f"{item.id:<4}{paint(status, _STYLES.get(verdict.status, 'dim'), colour)}  "
+    indent = " " * (4 + _STATUS_WIDE + 2)
+    text = wrap(item.text, width - len(indent))
+    lines = [head + text[0], *(indent + line for line in text[1:])]
+    return [*lines, *(indent + line for line in wrap(clean(verdict.reason), width - len(indent)))]

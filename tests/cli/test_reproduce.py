@@ -1,0 +1,112 @@
+"""``clonometer reproduce`` on this machine, with plans made small: kept, resumed, refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from clonometer.cli.start import main
+from clonometer.studies import parts
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", *words])
+    shown = capsys.readouterr()
+    return ended.value.code, shown.out, shown.err
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two targets of each plan, two processes each."""
+    load = parts.load_part
+
+    def load_small(name, catalogue, **how):
+        plan, shrunk = load(name, catalogue, **how)
+        cut = tuple(
+            replace(one, limits=replace(one.limits, processes=2, samples=5, warmup=0)) for one in plan.targets[:2]
+        )
+        return replace(plan, targets=cut), shrunk
+
+    monkeypatch.setattr(parts, "load_part", load_small)
+
+
+@pytest.mark.real
+def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
+    out = tmp_path / "kept"
+    words = ("loop-10000", "--quick", "--out", str(out))
+    report = tmp_path / "report.html"
+    status, text, error = run(capsys, *words, "--json", "--report", str(report), "--pictures", str(tmp_path / "p"))
+    assert status == 0, error
+    answer = json.loads(text)
+    assert [entry["id"] for entry in answer["items"]] == [f"L{number}" for number in range(1, 10)]
+    assert answer["items"][0]["status"] == "measured"
+    assert answer["items"][0]["values"][0]["value"] > 0
+    assert "<svg" in report.read_text()
+    assert {path.suffix for path in (tmp_path / "p").iterdir()} == {".png", ".svg"}
+    files = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+    assert {path.name for path in files} == {
+        "loop-10000-quick.parquet",
+        "flags-quick.parquet",
+        "reconcile-quick.parquet",
+    }
+    status, text, _ = run(capsys, *words, "--json")
+    assert json.loads(text) == answer
+    assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == files
+    status, _, error = run(capsys, *words, "--report", str(report))
+    assert status == 2
+    assert "report.html" in error
+
+
+@pytest.mark.real
+def test_an_interrupted_one_goes_on_where_it_ended(small, capsys, tmp_path, monkeypatch):
+    from clonometer.runner.run import run as real_run
+
+    started = []
+
+    def interrupted(plan, *arguments, **how):
+        started.append(plan)
+        outcome = real_run(plan, *arguments, **how)
+        return replace(outcome, exit_status=130) if len(started) == 1 else outcome
+
+    monkeypatch.setattr("clonometer.runner.run.run", interrupted)
+    words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
+    status, text, error = run(capsys, *words)
+    assert (status, text) == (130, "")
+    assert "goes on" in error
+    assert len(started) == 1
+    status, text, _ = run(capsys, *words)
+    assert status == 0
+    assert [plan.name for plan in started] == ["loop-10000-quick", "flags-quick", "reconcile-quick"]
+    assert "L1" in text
+
+
+@pytest.mark.real
+def test_what_another_machine_measured_is_refused(small, capsys, tmp_path, monkeypatch):
+    words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
+    assert run(capsys, *words)[0] == 0
+    from clonometer.host import facts
+
+    here = facts.collect()
+    monkeypatch.setattr(facts, "collect", lambda: {**here, "kernel.release": "1.0"})
+    status, _, error = run(capsys, *words)
+    assert status == 2
+    assert "another machine" in error
+    assert run(capsys, *words, "--force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sysel-2021"], "did you mean 'sysel-2020'"),
+        (["sysel-2020", "--report", "x.pdf"], "neither .html nor .md"),
+    ],
+)
+def test_bad_input_ends_with_2_before_anything_is_measured(words, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, text, error = run(capsys, *words)
+    assert (status, text) == (2, "")
+    assert message in error
+    assert list(tmp_path.iterdir()) == []

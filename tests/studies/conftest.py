@@ -1,0 +1,8 @@
+"""Makes ``made`` importable: tests are no package here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

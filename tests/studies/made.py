@@ -1,0 +1,25 @@
+"""Results made of chosen medians, so that every verdict has a known answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from clonometer.stats.bootstrap import Processes
+from clonometer.studies.measured import Measured, Series
+
+
+def series(cell, quantity, median, *, spread=0.005, n=12, placement=None, samples=120, unit="ns"):
+    """Processes about a median, evenly spread: no chance in it."""
+    around = np.linspace(-spread, spread, n) if n > 1 else np.zeros(1)
+    return Series(cell, quantity, placement, unit, Processes.of(median * (1 + around)), samples, 3000.0)
+
+
+def measured(values: Mapping[tuple[str, str], float], *, missing=None, host=None, **how):
+    """Results with these medians, by cell and quantity."""
+    return Measured(
+        [series(cell, quantity, median, **how) for (cell, quantity), median in values.items()],
+        missing,
+        {"cpu.allowed": 2} if host is None else host,
+    )

@@ -1,0 +1,92 @@
+"""What reverses a contradiction, on made results with one known culprit, or none."""
+
+from __future__ import annotations
+
+import itertools
+
+from made import measured
+
+from clonometer.studies.cells import cell, condition_words
+from clonometer.studies.flips import PAIRINGS, reconcile
+from clonometer.studies.judge import Judge
+
+LAUNCH = PAIRINGS[0]
+STAGES = LAUNCH.quantities
+
+
+def design(thread):
+    """The full factorial; ``thread`` gives a thread's time for the condition, a fork takes 100."""
+    values = {}
+    for levels in itertools.product((0, 1), repeat=4):
+        axes = {axis: LAUNCH.factors[axis][level] for axis, level in zip(LAUNCH.factors, levels, strict=True)}
+        axes = {axis: value for axis, value in axes.items() if value}
+        for stage in STAGES:
+            values[cell("launch.fork", **axes), stage] = 100.0
+            values[cell("launch.pthread", **axes), stage] = thread(axes)
+    return values
+
+
+def test_the_culprit_is_named_with_its_effect():
+    values = design(lambda axes: 300.0 if axes["temperature"] == "cold" else 20.0)
+    found = reconcile(LAUNCH, Judge(measured(values)))
+    assert found.sentence.startswith("Cold reverses it")
+    assert "from 0.2" in found.sentence
+    assert "to 3.0" in found.sentence
+    main = {effect.factors: effect for effect in found.effects[STAGES[0]]}
+    assert 14 < main["temperature",].value < 16
+    assert main["linkage",].low <= 1 <= main["linkage",].high
+    assert all(pair.condition["temperature"] == "cold" for pair in found.reversed_by)
+    assert cell("launch.pthread", temperature="cold") in found.evidence
+
+
+def test_one_factor_outside_the_design_is_found_too_and_the_smallest_change_comes_first():
+    values = design(lambda axes: 20.0)
+    for stage in STAGES:
+        values[cell("launch.fork", mlockall="yes", temperature="warm"), stage] = 100.0
+        values[cell("launch.pthread", mlockall="yes", temperature="warm"), stage] = 2000.0
+        values[cell("launch.pthread", stack_cache="cold", temperature="warm"), stage] = 150.0
+    found = reconcile(LAUNCH, Judge(measured(values)))
+    assert found.sentence.startswith("Mlockall reverses it (so does one other)")
+    assert {tuple(sorted(pair.condition.items())) for pair in found.reversed_by} == {
+        (("mlockall", "yes"), ("temperature", "warm")),
+        (("stack_cache", "cold"), ("temperature", "warm")),
+    }
+    # The thread's own axis is compared with the fork that has no such axis.
+    assert (
+        cell("launch.pthread", stack_cache="cold", temperature="warm"),
+        cell("launch.fork", temperature="warm"),
+    ) in {pair.cells for pair in found.pairs}
+
+
+def test_where_nothing_reverses_it_that_is_the_answer_with_how_far_it_moved():
+    found = reconcile(LAUNCH, Judge(measured(design(lambda axes: 60.0 if "parent_bytes" in axes else 20.0))))
+    assert found.sentence.startswith("No condition that was tried reverses it here: over 48 comparisons")
+    assert "0.2" in found.sentence
+    assert "0.6" in found.sentence
+    assert found.reversed_by == ()
+
+
+def test_stages_that_disagree_are_the_condition():
+    values = {}
+    for stage, thread in zip(STAGES, (150.0, 60.0, 20.0), strict=True):
+        values[cell("launch.fork", temperature="warm"), stage] = 100.0
+        values[cell("launch.pthread", temperature="warm"), stage] = thread
+    found = reconcile(LAUNCH, Judge(measured(values)))
+    assert found.sentence.startswith("The stage reverses it")
+    assert found.effects[STAGES[0]] == ()
+
+
+def test_noise_reverses_nothing():
+    values = design(lambda axes: 101.0 if axes["temperature"] == "cold" else 20.0)
+    assert reconcile(LAUNCH, Judge(measured(values))).reversed_by == ()
+    assert reconcile(LAUNCH, Judge(measured(values, n=3))).sentence.startswith("No condition")
+
+
+def test_without_pairs_there_is_no_answer():
+    assert reconcile(LAUNCH, Judge(measured({}))) is None
+
+
+def test_conditions_are_said_in_words():
+    assert condition_words({"temperature": "cold", "parent_bytes": "16MiB"}) == "cold, 16 MiB in the parent"
+    assert condition_words({}) == "by default"
+    assert condition_words({"concurrency": "4", "linkage": "musl"}) == "4 at once, musl"

@@ -1,0 +1,90 @@
+"""The views of a reproduction, from made results: terminal, Markdown, page, pictures."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from made import measured
+
+from clonometer.studies.answer import answer
+from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
+from clonometer.studies.flips import PAIRINGS
+from clonometer.studies.judge import CALL, REAPED, RUNS
+from clonometer.views.exports.studies import studies_markdown
+from clonometer.views.html.studies import render_studies_report
+from clonometer.views.studies import study_pictures
+from clonometer.views.study_figures import figure_specs
+from clonometer.views.terminal.studies import render_studies
+
+
+@pytest.fixture(scope="module")
+def found():
+    values = {(LOOP_FORK, "wall_ns"): 200e3, (LOOP_THREAD, "wall_ns"): 20e3, (LOOP_THREAD, "user_ns"): 0.0}
+    for temperature, stage in itertools.product(("cold", "warm"), (CALL, RUNS, REAPED)):
+        values[sysel_fork(temperature), stage] = 80e3
+        values[sysel_thread(temperature), stage] = 120e3 if temperature == "cold" else 9e3
+    for levels in itertools.product((0, 1), repeat=4):
+        factors = PAIRINGS[0].factors
+        axes = {axis: factors[axis][level] for axis, level in zip(factors, levels, strict=True) if factors[axis][level]}
+        for stage in PAIRINGS[0].quantities:
+            values[cell("launch.fork", **axes), stage] = 100.0
+            values[cell("launch.pthread", **axes), stage] = 300.0 if axes["temperature"] == "cold" else 20.0
+    for size, workload in itertools.product((1, 2, 4), ("launch.fork", "launch.pthread")):
+        values[heap(workload, f"{size}MiB"), CALL] = 30e3 + size * 1e3
+    host = {"cpu.allowed": 2, "cpu.model": "Model <1>", "kernel.release": "6.1"}
+    return answer(measured(values, host=host), [], notes=["A note."], quick=True)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_answer_fits_and_says_all(found, width):
+    text = render_studies(found, width=width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    for item in found.items:
+        assert any(f"{item.id} " in line or f"{item.id}:" in line or f"{item.id}," in line for line in lines), item.id
+    flat = " ".join(text.split())
+    for words in ("60–170 µs", "2020", "does not hold", "not measured", "A note.", "Cold reverses it",
+                  "S11: threads are slower", "below a tick", "10 of 26 figures measured"):  # fmt: skip
+        assert words in flat, words
+
+
+def test_ascii_terminals_get_ascii(found):
+    assert render_studies(found, ascii_only=True).isascii()
+
+
+def test_markdown_has_each_item_in_a_table(found):
+    text = studies_markdown(found)
+    for item in found.items:
+        assert f"| {item.id} |" in text
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") for line in tables)
+    assert "## Is a thread slower to launch than a process?" in text
+
+
+def test_the_page_is_whole_fetches_nothing_and_escapes(found):
+    page = render_studies_report(found)
+    for item in found.items:
+        assert f"<td>{item.id}</td>" in page
+    assert "Model &lt;1&gt;" in page
+    assert page.count("<svg") == len(list(figure_specs(found)))
+    assert "<script" not in page
+    assert 'src="http' not in page
+    assert 'id="bendersky-2018-heap"' in page
+
+
+def test_pictures_of_every_figure_come_as_png_and_svg(found):
+    pictures = dict(study_pictures(found))
+    names = {name.rsplit(".", 1)[0] for name in pictures}
+    assert {"sysel-2020-table", "loop-10000-times", "bendersky-2018-heap"} <= names
+    for name in names:
+        assert pictures[f"{name}.png"].startswith(b"\x89PNG")
+        assert b"<svg" in pictures[f"{name}.svg"][:500]
+
+
+def test_an_answer_without_results_is_said_too():
+    empty = answer(measured({}), ["loop-10000"])
+    assert "0 of 5 figures measured" in " ".join(render_studies(empty).split())
+    assert list(figure_specs(empty)) == []
+    assert "L1" in studies_markdown(empty)
+    assert "<svg" not in render_studies_report(empty)
