@@ -27,6 +27,9 @@ _LEAST_SCATTER = 1e-4
 #: What makes a row scatter more than this many times as widely within the runs is left as it is: it does not drift with
 #: the others.
 _MOST_WIDENED = 1.5
+#: What scatters by no more than this once evened is evened: a machine at rest has no drift that could be shared, and
+#: what is taken off is then but the noise of the neighbours.
+_NARROW = 0.05
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ def take_off_common_drift(rows: Sequence[Sequence[Series]]) -> Adjusted:
     Notes
     -----
     Of each row its level, the mean of its medians in the runs, is taken off. What is left is the machine's speed at
-    the time of each process, and noise: the median over the rows of the process, weighted by 1 / MAD^2. The machine's
+    the time of each process, and noise: the median over the rows of the process, weighted by 1 / MAD^2, no weight above
+    the third. The machine's
     speed for a row is the median of the `NEIGHBOURS` nearest processes of other kinds. It is taken off unless that
     makes the row scatter more widely within the runs; that choice knows nothing of the difference between them.
     """
@@ -100,7 +104,7 @@ def take_off_common_drift(rows: Sequence[Sequence[Series]]) -> Adjusted:
     machines = [_Machine([row[run] for row in rows], levels, scatters) for run in range(len(rows[0]))]
     found = [tuple(machine.taken_off(own) for machine, own in zip(machines, row, strict=True)) for row in rows]
     after = [float(np.mean([_mad(one) for one in own])) for own in found]
-    evened = [one <= _MOST_WIDENED * before for one, before in zip(after, scatters, strict=True)]
+    evened = [one <= max(_MOST_WIDENED * before, _NARROW) for one, before in zip(after, scatters, strict=True)]
     shifts = [
         float(np.median([own[-1] - own[0] for row, own in zip(rows, medians, strict=True) if row[0].kind == kind]))
         for kind in kinds
@@ -136,7 +140,9 @@ class _Machine:
 
 def _weighted_median(parts: Sequence[tuple[float, float]]) -> float:
     ordered = sorted(parts)
-    summed = np.cumsum([weight for _, weight in ordered])
+    # No row decides alone, however little it scatters: it may be the one that changed.
+    most = sorted((weight for _, weight in parts), reverse=True)[min(2, len(parts) - 1)]
+    summed = np.cumsum([min(weight, most) for _, weight in ordered])
     return ordered[int(np.searchsorted(summed, summed[-1] / 2))][0]
 
 
