@@ -98,7 +98,7 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
 
 def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> tuple[Reproduction, bool]:
     from clonometer.cli.measuring import find_catalogue
-    from clonometer.cli.reproducing import Kept
+    from clonometer.cli.reproducing import Kept, observe_demos
     from clonometer.host.facts import collect
     from clonometer.studies.answer import answer
     from clonometer.studies.measured import merge
@@ -119,7 +119,8 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
         parts.append(measured)
         if interrupted:
             break
-    return answer(merge(parts), studies, notes=notes, quick=quick, seed=seed), interrupted
+    observed = {} if interrupted else observe_demos()
+    return answer(merge(parts, observed), studies, notes=notes, quick=quick, seed=seed), interrupted
 
 
 def _print(found: Reproduction) -> None:

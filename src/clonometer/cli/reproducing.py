@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.errors import OutputError, RunFileError, UsageError
+from clonometer.errors import ClonometerError, OutputError, RunFileError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runner.drivers import Drivers
     from clonometer.studies.measured import Measured
 
+#: Demos that show facts which claims are about.
+OBSERVED = ("crash", "flags")
 #: What makes two machines two.
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
 
@@ -140,3 +142,18 @@ class Kept:
             with open_run(path) as run:
                 parts.append(gather(run))
         return merge(parts) if parts else Measured([])
+
+
+def observe_demos() -> dict[str, dict[str, str]]:
+    """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
+    from clonometer.runner.program import run_program
+    from clonometer.studies.demonstrations import find_demo
+
+    seen = {}
+    for name in OBSERVED:
+        demo = find_demo(name)
+        try:
+            seen[name] = demo.read(run_program(demo.program).output)
+        except ClonometerError as error:
+            click.echo(f"clonometer: demo {name}: {error.message}", err=True)
+    return seen

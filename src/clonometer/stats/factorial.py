@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clonometer.stats.bootstrap import RESAMPLES, Processes
 from clonometer.stats.interval import Interval
 
-_METHOD = "factorial contrasts of log ratios, bootstrap over processes, percentile"
+_METHOD = "means of log ratios, bootstrap over processes, percentile"
 
 
 @dataclass(frozen=True)
@@ -122,3 +122,32 @@ def _times(value: float, drawn: NDArray[np.float64], fewest: int) -> Interval:
     low, high = value + (low - value) * stretch, value + (high - value) * stretch
     ends = [float(np.exp(end)) for end in (min(low, value), value, max(high, value))]
     return Interval(ends[1], ends[0], ends[2], 0.95, _METHOD, fewest, fewest > 1)
+
+
+def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int, resamples: int = RESAMPLES) -> Interval:
+    """Geometric mean of several ratios of medians, a over b, with a bootstrap interval.
+
+    Parameters
+    ----------
+    pairs
+        The two sides under each condition, at least one; all values positive.
+    seed, resamples
+        As in `factorial_effects`.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, or a value is not positive.
+
+    Examples
+    --------
+    >>> one, four = Processes.of([1.0] * 6), Processes.of([4.0] * 6)
+    >>> round(mean_ratio([(one, one), (four, one)], seed=1).value, 9)
+    2.0
+    """
+    if not pairs:
+        raise ValueError("a mean of ratios needs at least one")
+    generator = np.random.default_rng(seed)
+    draws = np.stack([_log_ratios(DesignPoint({}, a, b), generator, resamples) for a, b in pairs])
+    centre = float(np.mean([np.log(np.median(a.values) / np.median(b.values)) for a, b in pairs]))
+    return _times(centre, draws.mean(axis=0), min(min(a.values.size, b.values.size) for a, b in pairs))

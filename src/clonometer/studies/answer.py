@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.studies import claims_bendersky, claims_loop, claims_sysel
+from clonometer.studies import claims_bendersky, claims_loop, claims_sharing, claims_sysel
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.flips import PAIRINGS, reconcile
@@ -15,7 +15,12 @@ from clonometer.studies.published import Item, load_published
 from clonometer.studies.types import FigureRow, Reconciliation, Reproduction, Verdict
 from clonometer.studies.verdicts import NOT_MEASURABLE
 
-CLAIMS: Mapping[str, Claim] = {**claims_sysel.CLAIMS, **claims_bendersky.CLAIMS, **claims_loop.CLAIMS}
+CLAIMS: Mapping[str, Claim] = {
+    **claims_sysel.CLAIMS,
+    **claims_bendersky.CLAIMS,
+    **claims_loop.CLAIMS,
+    **claims_sharing.CLAIMS,
+}
 SCHEMA = 1
 
 

@@ -31,9 +31,21 @@ def _first_stages(judge: Judge, temperature: str) -> list[Part]:
     ]
 
 
+def _at_frequency(judge: Judge, level: str) -> list[Part]:
+    """The same at an end of the frequency range; nothing where it cannot be set."""
+    thread, fork = (make("cold", frequency=level) for make in (sysel_thread, sysel_fork))
+    if judge.measured.find(thread, CALL) is None or judge.measured.find(fork, CALL) is None:
+        return []
+    return [
+        judge.part(f"cold at {level} frequency, {STAGE_WORDS[stage]}", (thread, stage), (fork, stage))
+        for stage in (CALL, RUNS)
+    ]
+
+
 def s11(judge: Judge) -> Verdict:
     """Threads against fork, first launch and later ones, at both of the study's stages."""
     parts = [part for temperature in ("cold", "warm") for part in _first_stages(judge, temperature)]
+    parts += [part for level in ("base", "turbo") for part in _at_frequency(judge, level)]
     status = over_conditions(parts)
     mhz = judge.find(sysel_fork("warm"), CALL).mhz
     clock = f" at {mhz:,.0f} MHz" if mhz else ""

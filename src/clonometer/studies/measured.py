@@ -55,10 +55,16 @@ class Measured:
         Cell -> why it was not measured.
     host
         Host facts of the machine.
+    observed
+        Demo -> what its program printed, for claims about facts and not about times.
     """
 
     def __init__(
-        self, series: Iterable[Series], missing: Mapping[str, str] | None = None, host: Mapping[str, Any] | None = None
+        self,
+        series: Iterable[Series],
+        missing: Mapping[str, str] | None = None,
+        host: Mapping[str, Any] | None = None,
+        observed: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         self._series: dict[tuple[str, str], dict[str | None, Series]] = {}
         for one in series:
@@ -66,6 +72,7 @@ class Measured:
             own[one.placement] = _joined(own[one.placement], one) if one.placement in own else one
         self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
         self.host = dict(host or {})
+        self.observed = dict(observed or {})
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -137,10 +144,12 @@ def gather(run: RunSource) -> Measured:
     return Measured(found, ended, metadata["host"])
 
 
-def merge(parts: Sequence[Measured]) -> Measured:
-    """Join what several runs of one machine measured."""
+def merge(parts: Sequence[Measured], observed: Mapping[str, Mapping[str, str]] | None = None) -> Measured:
+    """Join what several runs of one machine measured, and what demos observed there."""
     missing = {cell: why for part in parts for cell, why in part.missing.items()}
-    return Measured([one for part in parts for one in part.series], missing, parts[-1].host if parts else None)
+    return Measured(
+        [one for part in parts for one in part.series], missing, parts[-1].host if parts else None, observed
+    )
 
 
 def _shifted(processes: Processes, began_ns: float) -> Processes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from clonometer.plan.cell import make_cell
 from clonometer.plan.expand import axes_of
-from clonometer.plan.planfile import load_plan
+from clonometer.plan.planfile import load_plan, plan_names
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
 from clonometer.results.scheduler import RoundsScheduler
 from clonometer.units import approximate_bytes
@@ -15,19 +15,26 @@ from clonometer.units import approximate_bytes
 RECONCILE = "reconcile"
 #: Ordinary plans, by study; those that several studies need are measured once.
 STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
-    "sysel-2020": ("sysel-2020", "flags"),
-    "bendersky-2018": ("bendersky-2018", "flags"),
-    "burian-2015": (),
+    "sysel-2020": ("sysel-2020", "flags", "sharing", "contend"),
+    "bendersky-2018": ("bendersky-2018", "flags", "sharing"),
+    "burian-2015": ("work-ops", "work-workers", "work-ablation"),
     "loop-10000": ("loop-10000", "flags"),
 }
 #: Seconds for each plan with --quick, at most; what is not named gets a share of its own budget.
 QUICK_SECONDS: Mapping[str, float] = {
-    "sysel-2020": 30,
-    "bendersky-2018": 16,
-    "loop-10000": 12,
-    "flags": 12,
-    RECONCILE: 34,
+    "sysel-2020": 26,
+    "bendersky-2018": 13,
+    "loop-10000": 10,
+    "flags": 9,
+    RECONCILE: 26,
+    "sharing": 10,
+    "contend": 16,
+    "work-ops": 14,
+    "work-workers": 14,
+    "work-ablation": 12,
 }
+#: What a plan gets at most in the full form, so that all of them together stay within 20 minutes.
+MOST_SECONDS: Mapping[str, float] = {"contend": 80, "work-ops": 170, "work-workers": 190, "work-ablation": 80}
 _QUICK_SHARE = 0.15
 _QUICK_PROCESSES = 7
 _QUICK_SAMPLES = 2000
@@ -47,7 +54,8 @@ class Shrunk:
 
 def plans_for(studies: Iterable[str]) -> tuple[str, ...]:
     """Names of the plans that studies need, each once, what decides between them last."""
-    names = [name for study in studies for name in STUDY_PLANS[study]]
+    there = plan_names()
+    names = [name for study in studies for name in STUDY_PLANS[study] if name in there]
     return (*dict.fromkeys(names), RECONCILE)
 
 
@@ -81,7 +89,8 @@ def load_part(
     Plan, tuple of Shrunk
         The plan, and what was made smaller.
     """
-    plan = load_plan(name, catalogue)
+    small = f"{name}-quick"
+    plan = load_plan(small if quick and small in plan_names() else name, catalogue)
     most = min([_MEMORY_SHARE * available_bytes] if available_bytes is not None else [float("inf")])
     why = "this machine has no more memory to spare"
     if quick and most > _QUICK_PARENT_BYTES:
@@ -95,8 +104,9 @@ def load_part(
         if quick:
             fitted = replace(fitted, limits=_quick_limits(fitted.limits))
         targets.setdefault(fitted.cells[0].text, fitted)
-    budget = QUICK_SECONDS.get(name, plan.budget_seconds * _QUICK_SHARE) if quick else plan.budget_seconds
-    named = f"{plan.name}-quick" if quick else plan.name
+    full_s = min(plan.budget_seconds, MOST_SECONDS.get(name, plan.budget_seconds))
+    budget = QUICK_SECONDS.get(name, plan.budget_seconds * _QUICK_SHARE) if quick else full_s
+    named = small if quick else plan.name
     made = replace(plan, name=named, targets=tuple(targets.values()), budget_seconds=float(budget))
     return made, tuple(dict.fromkeys(shrunk))
 

@@ -85,6 +85,16 @@ def over_conditions(parts: Sequence[Part]) -> str:
     return DOES_NOT_HOLD if "no" in outcomes else NOT_DISTINGUISHABLE
 
 
+def over_some(parts: Sequence[Part]) -> str:
+    """Status of a claim that something can be so: one part that is so is enough."""
+    outcomes = {part.outcome for part in parts}
+    if not outcomes:
+        return NOT_MEASURABLE
+    if "yes" in outcomes:
+        return HOLDS
+    return DOES_NOT_HOLD if outcomes == {"no"} else NOT_DISTINGUISHABLE
+
+
 def over_demands(parts: Sequence[Part]) -> str:
     """Status of a claim that makes several demands, all of which must be met."""
     outcomes = {part.outcome for part in parts}

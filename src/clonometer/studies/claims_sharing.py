@@ -1,0 +1,188 @@
+"""Claims about tasks that work: sharing, switching, crashing, contending; and the question of the switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clonometer.studies.cells import axes_of, cell
+from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
+from clonometer.studies.measured import Series
+from clonometer.studies.types import Verdict
+from clonometer.studies.verdicts import (
+    DEPENDS,
+    DOES_NOT_HOLD,
+    HOLDS,
+    NOT_DISTINGUISHABLE,
+    NOT_MEASURABLE,
+    Part,
+    over_conditions,
+    over_some,
+    verdict,
+)
+from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
+
+SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
+SHARED = "ipc.shared_memory"
+_PROCESS_OVER_THREAD = "processes over threads"
+
+
+def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], Series, Series]]:
+    """Threads and processes under the same condition, of every workload that begins so."""
+    found = []
+    for text in judge.measured.cells:
+        workload, axes = axes_of(text)
+        if not workload.startswith(prefix) or "task_kind" in axes:
+            continue
+        other = cell(workload, **axes, task_kind="process")
+        a, b = judge.measured.find(text, quantity), judge.measured.find(other, quantity)
+        if a is not None and b is not None:
+            found.append((workload, axes, a, b))
+    if not found:
+        raise MissingEvidenceError(f"{prefix}*: {_why(judge, prefix)}")
+    return found
+
+
+def _why(judge: Judge, prefix: str) -> str:
+    reasons = [why for text, why in judge.measured.missing.items() if text.startswith(prefix)]
+    return reasons[0] if reasons else "it was not measured in this run"
+
+
+def s16(judge: Judge) -> Verdict:
+    """A message through memory that threads share against one through a pipe between processes, by size."""
+    parts = []
+    for text in judge.measured.cells:
+        workload, axes = axes_of(text)
+        if workload != SHARED or "task_kind" in axes:
+            continue
+        between = cell("ipc.pipe", **axes, task_kind="process")
+        a, b = judge.measured.find(between, LATENCY), judge.measured.find(text, LATENCY)
+        if a is not None and b is not None:
+            size = approximate_bytes(parse_bytes(axes.get("message_bytes", "1")))
+            parts.append(Part(size, judge.ratio(a, b), "above", 0.05, (between, text)))
+    if not parts:
+        raise MissingEvidenceError(f"ipc.*: {_why(judge, 'ipc.')}")
+    words = "A message between processes by a pipe over one between threads through shared memory"
+    return verdict("S16", over_conditions(parts), parts, words, _PROCESS_OVER_THREAD)
+
+
+def _switches(judge: Judge) -> list[Part]:
+    return [
+        Part(_where(workload, axes), judge.ratio(b, a), "above", 0.05, (a.cell, b.cell))
+        for workload, axes, a, b in _pairs(judge, "switch.", SWITCH)
+    ]
+
+
+def _where(workload: str, axes: dict[str, str]) -> str:
+    name = workload.partition(".")[2].replace("_", " ")
+    return f"{name} across CPUs" if axes.get("partner_cpu") == "other" else name
+
+
+def s17(judge: Judge) -> Verdict:
+    """Every way to switch, between processes over between threads: can be cheaper, so that one is enough."""
+    parts = _switches(judge)
+    words = "Switches between processes over switches between threads"
+    return verdict("S17", over_some(parts), parts, words, _PROCESS_OVER_THREAD)
+
+
+def b10(judge: Judge) -> Verdict:
+    """How long a switch takes, by each way, between threads and between processes."""
+    parts = _switches(judge)
+    said = []
+    for workload, axes, a, b in _pairs(judge, "switch.", SWITCH):
+        times = [_time(series) for series in (a, b)]
+        said.append(f"{_where(workload, axes)} {times[0]} between threads, {times[1]} between processes")
+    found = verdict("B10", over_conditions(parts), parts, "", _PROCESS_OVER_THREAD)
+    reason = f"One way, with the wake-up: {'; '.join(said)}."
+    return Verdict("B10", found.status, reason, found.effect, found.interval, found.effect_is, found.evidence)
+
+
+def _time(series: Series) -> str:
+    from clonometer.results.description import median_interval
+
+    one = median_interval(series.processes.values)
+    low, high = (one.value if end is None else end for end in (one.low, one.high))
+    return format_duration_interval(one.value, low, high)
+
+
+def s18(judge: Judge) -> Verdict:
+    """One of several workers crashes, as processes and as threads: who goes on working (`clonometer demo crash`)."""
+    seen = judge.measured.observed.get("crash")
+    if seen is None:
+        raise MissingEvidenceError("demo crash: it was not run")
+    others = int(seen["workers"]) - 1
+    processes, threads = int(seen["processes_alive"]), int(seen["threads_alive"])
+    status = HOLDS if (processes, threads) == (others, 0) else DOES_NOT_HOLD
+    reason = (
+        f"One of {others + 1} workers was killed by signal {seen['process_signal']}: as processes {processes} of the "
+        f"other {others} went on working, as threads {threads} of {others}."
+    )
+    share = processes / others
+    return Verdict("S18", status, reason, share, (share, share), "share of other processes alive", ("demo crash",))
+
+
+def s19(judge: Judge) -> Verdict:
+    """Each operation that touches what threads share, by as many workers as CPUs and more."""
+    if judge.measured.cpus < 2:
+        return Verdict("S19", NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
+    parts = [
+        Part(f"{workload.partition('.')[2]}, {_workers(axes)}", judge.ratio(a, b), "above", 0.05, (a.cell, b.cell))
+        for workload, axes, a, b in _pairs(judge, "contend.", OPERATION)
+        if int(axes.get("workers", "1")) > 1
+    ]
+    if not parts:
+        raise MissingEvidenceError("contend.*: no more than one worker was measured")
+    words = "An operation by several threads over the same by several processes"
+    return verdict("S19", over_some(parts), parts, words, "threads over processes")
+
+
+def _workers(axes: dict[str, str]) -> str:
+    layout = axes.get("counter_layout")
+    return f"{axes['workers']} workers{', false sharing' if layout == 'packed' else ', one counter' if layout else ''}"
+
+
+def s20(judge: Judge) -> Verdict:
+    """What follows from S16 and S18."""
+    grounds = [s16(judge), s18(judge)]
+    statuses = {one.status for one in grounds}
+    status = HOLDS if statuses == {HOLDS} else DOES_NOT_HOLD if DOES_NOT_HOLD in statuses else _weakest(statuses)
+    reason = " ".join(f"{one.id}: {one.reason}" for one in grounds)
+    return Verdict("S20", status, reason, grounds[0].effect, grounds[0].interval, grounds[0].effect_is,
+                   _cells(grounds))  # fmt: skip
+
+
+def _weakest(statuses: Iterable[str]) -> str:
+    return DEPENDS if DEPENDS in statuses else NOT_DISTINGUISHABLE
+
+
+def _cells(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.evidence))
+
+
+def l8(judge: Judge) -> Verdict:
+    """System calls of parent and task for one launch, as ptrace counts them (`clonometer demo flags`)."""
+    seen = judge.measured.observed.get("flags")
+    if seen is None:
+        raise MissingEvidenceError("demo flags: it could not be run, or ptrace is not permitted here")
+    thread, fork = (int(seen[f"{name}_system_calls_next"]) for name in ("thread", "fork"))
+    first = [int(seen[f"{name}_system_calls_first"]) for name in ("thread", "fork")]
+    status = HOLDS if thread > fork else DOES_NOT_HOLD
+    reason = (
+        f"Create, end and reap take {thread} system calls with a thread and {fork} with a process, the first time "
+        f"{first[0]} and {first[1]}: in a dynamic program the first pthread_exit loads libgcc_s."
+    )
+    return Verdict("L8", status, reason, thread / fork, (thread / fork, thread / fork), "calls of a thread over those "
+                   "of a process", ("demo flags",))  # fmt: skip
+
+
+CLAIMS = {
+    claim.id: claim
+    for claim in (
+        Claim("S16", "5%", s16),
+        Claim("S17", "5% for one way at least", s17),
+        Claim("S18", "all others alive, none alive", s18),
+        Claim("S19", "5% for one operation at least", s19),
+        Claim("S20", "those of S16 and S18", s20),
+        Claim("B10", "5%", b10),
+        Claim("L8", "one call more", l8),
+    )
+}

@@ -1,0 +1,117 @@
+"""Claims about tasks at work, on made results and observed facts."""
+
+from __future__ import annotations
+
+import pytest
+from made import measured
+
+from clonometer.studies.answer import CLAIMS
+from clonometer.studies.cells import cell, sysel_fork, sysel_thread
+from clonometer.studies.judge import CALL, RUNS, judge_all
+
+CRASH = {"workers": "3", "process_signal": "11", "processes_alive": "2", "thread_signal": "11", "threads_alive": "0"}
+FLAGS = {
+    "thread_system_calls_next": "10", "fork_system_calls_next": "4", "thread_system_calls_first": "33",
+    "fork_system_calls_first": "4",
+}  # fmt: skip
+
+
+def judged(values=None, **how):
+    return judge_all(CLAIMS, measured(values or {}, **how))
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [({}, "holds"), ({"threads_alive": "2"}, "does_not_hold"), ({"processes_alive": "0"}, "does_not_hold")],
+)
+def test_s18_is_what_the_crash_left(changes, status):
+    verdict = judged(observed={"crash": {**CRASH, **changes}})["S18"]
+    assert verdict.status == status
+    assert verdict.evidence == ("demo crash",)
+
+
+def test_l8_counts_system_calls():
+    assert judged(observed={"flags": FLAGS})["L8"].status == "holds"
+    fewer = judged(observed={"flags": {**FLAGS, "thread_system_calls_next": "3"}})["L8"]
+    assert fewer.status == "does_not_hold"
+    assert fewer.effect == 0.75
+    assert judged()["L8"].status == "not_measurable"
+
+
+def switches(pipe, futex):
+    values = {}
+    for name, process in (("pipe", pipe), ("futex", futex)):
+        values[f"switch.{name}", "handover_ns"] = 1000.0
+        values[cell(f"switch.{name}", task_kind="process"), "handover_ns"] = 1000.0 * process
+    return values
+
+
+@pytest.mark.parametrize(
+    ("pipe", "futex", "s17", "b10"),
+    [
+        (1.3, 1.2, "holds", "holds"), (1.0, 1.2, "holds", "depends"), (1.0, 1.0, "not_distinguishable",
+        "not_distinguishable"), (0.8, 0.9, "does_not_hold", "does_not_hold"),
+    ],
+)  # fmt: skip
+def test_one_cheaper_switch_is_enough_for_s17_and_b10_has_them_all(pipe, futex, s17, b10):
+    found = judged(switches(pipe, futex))
+    assert (found["S17"].status, found["B10"].status) == (s17, b10)
+    assert "pipe 1.00" in found["B10"].reason
+    assert "between threads" in found["B10"].reason
+
+
+def messages(*ratios):
+    values = {}
+    for size, ratio in zip(("1KiB", "64KiB"), ratios, strict=True):
+        values[cell("ipc.shared_memory", message_bytes=size, partner_cpu="other"), "latency_ns"] = 500.0
+        text = cell("ipc.pipe", message_bytes=size, partner_cpu="other", task_kind="process")
+        values[text, "latency_ns"] = 500.0 * ratio
+    return values
+
+
+@pytest.mark.parametrize(
+    ("ratios", "status"),
+    [((5, 3), "holds"), ((5, 0.5), "depends"), ((0.5, 0.5), "does_not_hold"), ((1, 1), "not_distinguishable")],
+)
+def test_s16_is_a_matter_of_size_and_s20_follows(ratios, status):
+    found = judged(messages(*ratios), observed={"crash": CRASH})
+    assert found["S16"].status == status
+    assert found["S20"].status == status
+    assert "64 KiB" in found["S16"].reason
+    assert judged(messages(*ratios))["S20"].status == "not_measurable"
+
+
+def contention(ratio):
+    values = {}
+    for name in ("fault", "mmap"):
+        for workers in ("2", "4"):
+            thread = 1000.0 * (ratio if name == "fault" else 1.0)
+            values[cell(f"contend.{name}", workers=workers), "op_ns"] = thread
+            values[cell(f"contend.{name}", workers=workers, task_kind="process"), "op_ns"] = 1000.0
+    return values
+
+
+@pytest.mark.parametrize(("ratio", "status"), [(2.0, "holds"), (1.0, "not_distinguishable")])
+def test_s19_needs_one_operation_where_not_sharing_wins(ratio, status):
+    assert judged(contention(ratio))["S19"].status == status
+    assert judged(contention(ratio), host={"cpu.allowed": 1})["S19"].status == "not_measurable"
+
+
+def test_s19_is_contradicted_where_threads_win_everywhere():
+    values = {key: value * (0.5 if "task_kind" not in key[0] else 1) for key, value in contention(1.0).items()}
+    assert judged(values)["S19"].status == "does_not_hold"
+
+
+def test_s11_is_asked_at_both_ends_of_the_frequency_where_it_can_be_set():
+    values = {}
+    for temperature in ("cold", "warm"):
+        for stage in (CALL, RUNS):
+            values[sysel_fork(temperature), stage] = 100.0
+            values[sysel_thread(temperature), stage] = 150.0
+    assert judged(values)["S11"].status == "holds"
+    for stage in (CALL, RUNS):
+        values[sysel_fork("cold", frequency="base"), stage] = 300.0
+        values[sysel_thread("cold", frequency="base"), stage] = 200.0
+    verdict = judged(values)["S11"]
+    assert verdict.status == "depends"
+    assert "base frequency" in verdict.reason
