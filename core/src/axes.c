@@ -3,6 +3,7 @@
 #include "launch/thread_stack.h"
 #include "options.h"
 #include "parent/parent.h"
+#include "work/work.h"
 
 #define FIELD(name) offsetof(struct request, name)
 
@@ -36,6 +37,17 @@ static const char *const CLOCK_PATHS[] = {"vdso", "syscall", NULL};
 static const char *const TASK_KINDS[] = {"thread", "process", NULL};
 static const char *const COUNTER_LAYOUTS[] = {"padded", "packed", "one", NULL};
 static const char *const OPENED[] = {"distinct", "same", NULL};
+static const char *const CUTOFFS[] = {"none", "sqrt", NULL};
+static const char *const OUTPUTS[] = {"worker_file", "shared_stream", "shared_append", "none", NULL};
+static const char *const STDIO_LOCKS[] = {"locked", "unlocked", NULL};
+static const char *const WRITINGS[] = {"buffered", "each_number", NULL};
+static const char *const ALLOCATES[] = {"none", "each_number", NULL};
+static const char *const ALLOCATORS[] = {"library", "one_heap", NULL};
+static const char *const WORKER_MEMORIES[] = {"library", "prefaulted", NULL};
+static const char *const FILE_TABLES[] = {"inherited", "own", NULL};
+static const char *const COUNTERS[] = {"padded", "adjacent", NULL};
+static const char *const RELEASES[] = {"as_launched", "together", NULL};
+static const char *const CPUS[] = {"free", "one", "spread", NULL};
 static const char *const PAGES[] = {"rewritten", "first", "clean", NULL};
 static const char *const PLACEMENTS[] = {"pinned", "free", NULL};
 static const char *const STAGES[] = {"all", "parent", NULL};
@@ -143,6 +155,29 @@ const struct option OPTIONS[] = {
         "one for all"),
     CHOICE(opened, OPENED, NULL, "whether each worker opens a file of its own, or all the same"),
     BYTES_FROM_1(allocation_bytes, 64, "size of the blocks that are allocated and freed"),
+    COUNT_FROM_1(numbers, 1000, "each worker decomposes every integer from 1 to this one"),
+    CHOICE(cutoff, CUTOFFS, NULL,
+           "where trial division ends: never before the number is used up, or at the square root"),
+    CHOICE(output, OUTPUTS, NULL,
+           "where results go: a file for each worker, one stdio stream for all, one file that all append to, "
+           "nowhere"),
+    CHOICE(stdio_lock, STDIO_LOCKS, NULL, "whether stdio locks its stream for each call"),
+    CHOICE(writing, WRITINGS, NULL, "whether results are buffered, or each number is a write() of its own"),
+    CHOICE(allocate, ALLOCATES, NULL, "whether a worker allocates and frees memory for each number"),
+    CHOICE(allocator, ALLOCATORS, work_allocator_available,
+           "the library's allocator as it is, or one heap for all threads without caches of their own"),
+    CHOICE(worker_memory, WORKER_MEMORIES, NULL,
+           "stack and buffers of a worker: as the library gives them, or there before it starts"),
+    CHOICE(file_table, FILE_TABLES, NULL,
+           "a worker's table of open files: as inherited (threads share one), or made its own by unshare"),
+    CHOICE(counters, COUNTERS, NULL,
+           "the workers' counters: each on cache lines of its own, or side by side (false sharing)"),
+    CHOICE(release, RELEASES, NULL,
+           "when work begins: as each worker is launched (the whole contains launching and reaping), or "
+           "together once all wait (the whole is the work alone)"),
+    CHOICE(cpus, CPUS, NULL,
+           "where workers run: where the scheduler puts them, all on one CPU, spread over all"),
+    TEXT(output_folder, "", "the folder in which results are written, and removed; empty: $TMPDIR, or /tmp"),
     COUNT(call_spin_ns, 0, "known answer: the parent spins this long after its call, before its stamp"),
     COUNT(stamp_spin_ns, 0, "known answer: the new task spins this long before its stamp"),
     COUNT(child_spin_ns, 0, "known answer: the new task spins this long before it exits"),

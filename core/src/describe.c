@@ -64,8 +64,12 @@ static bool any_has_axis(const char *axis) {
     return false;
 }
 
+static const struct null_reason *nulls_of(const struct workload *workload) {
+    return workload->nulls_here != NULL ? workload->nulls_here() : workload->nulls;
+}
+
 static bool is_null(const struct workload *workload, const char *column) {
-    for (const struct null_reason *null = workload->nulls; null != NULL && null->column != NULL; null++) {
+    for (const struct null_reason *null = nulls_of(workload); null != NULL && null->column != NULL; null++) {
         if (strcmp(null->column, column) == 0) {
             return true;
         }
@@ -114,7 +118,7 @@ static void write_workload(struct json *json, const struct workload *workload) {
     }
     json_close(json, ']');
     json_open(json, "nulls", '{');
-    for (const struct null_reason *null = workload->nulls; null != NULL && null->column != NULL; null++) {
+    for (const struct null_reason *null = nulls_of(workload); null != NULL && null->column != NULL; null++) {
         json_text(json, null->column, null->reason);
     }
     json_close(json, '}');
@@ -126,6 +130,15 @@ static void write_workload(struct json *json, const struct workload *workload) {
     json_bool(json, "available", available);
     json_text(json, "reason", available ? NULL : reason.text);
     json_close(json, '}');
+}
+
+static bool is_detail(const struct workload *workload, const char *column) {
+    for (const char *const *name = workload->details; name != NULL && *name != NULL; name++) {
+        if (strcmp(*name, column) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A quantity of several workloads is written once. */
@@ -149,6 +162,7 @@ static void write_quantities(struct json *json) {
                 json_text(json, "unit", answer_unit(column->kind));
                 json_text(json, "stage", column->stage);
                 json_bool(json, "signed", column->kind == COLUMN_SIGNED_NS);
+                json_bool(json, "detail", is_detail(*at, column->name));
                 json_text(json, "summary", column->summary);
                 json_close(json, '}');
             }

@@ -31,7 +31,8 @@ static int map_all(struct measurement *measurement, const struct request *reques
     int64_t cold = cold_blocks(request);
     int64_t warm = warm_blocks(request);
     size_t launchers = (size_t)request->concurrency;
-    size_t sample_bytes = (size_t)(cold + warm * request->samples) * launchers * sizeof(struct sample);
+    size_t launch_bytes = launchers * (size_t)rows_each(request) * rows_bytes(request->workload);
+    size_t sample_bytes = (size_t)(cold + warm * request->samples) * launch_bytes;
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
     size_t parent_bytes = parent_shared_bytes(request) * launchers;
     size_t stamp_bytes = launchers * STAMP_PAGE_BYTES;
@@ -55,7 +56,8 @@ static int map_all(struct measurement *measurement, const struct request *reques
     }
     for (int64_t i = 0; i < cold + warm; i++) {
         int64_t earlier = i < cold ? 0 : cold + (i - cold) * request->samples;
-        measurement->blocks[i].samples = samples + earlier * request->concurrency;
+        measurement->blocks[i].samples =
+            rows_at(request->workload, samples, earlier * request->concurrency * rows_each(request));
     }
     bench->stamp_by_write = request->workload->child_copies_memory;
     /* What prepares may use the stamp page even when nothing is stamped. */
@@ -67,13 +69,17 @@ static int map_all(struct measurement *measurement, const struct request *reques
                : arena_keep_from_children(arena, !measurement->children_stamp);
 }
 
+static bool is_pinned(const struct request *request) {
+    return request->placement == PLACEMENT_PINNED && !request->workload->places_itself;
+}
+
 static int place(struct measurement *measurement, const struct request *request, struct reason *reason) {
     int error = sys_allowed(&measurement->allowed);
     if (error != 0) {
         return reason_set(reason, error, "the CPU affinity cannot be read: %s", strerror(-error));
     }
     *measurement->bench.affinity = measurement->allowed;
-    if (request->placement == PLACEMENT_FREE) {
+    if (!is_pinned(request)) {
         return 0;
     }
     int cpu = request->cpu >= 0 ? (int)request->cpu : sys_highest_cpu(&measurement->allowed);
@@ -92,6 +98,10 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     clock_used.kind = (enum clock_kind)request->clock_kind;
     clock_used.hz = request->clock_kind == CLOCK_KIND_TSC ? (uint64_t)request->clock_hz : 1000000000U;
     int error = request->workload->available != NULL ? request->workload->available(reason) : 0;
+    if (error != 0) {
+        return error;
+    }
+    error = request->workload->check != NULL ? request->workload->check(request, reason) : 0;
     if (error != 0) {
         return error;
     }
@@ -132,10 +142,11 @@ static void add_cpu(struct block *block, int32_t cpu) {
 /* After the block, never before the cold launch: the chain would warm the core up. */
 static void measure_frequency(const struct measurement *measurement, struct block *block) {
     for (int64_t i = 0; i < block->rows; i++) {
-        add_cpu(block, block->samples[i].cpu_before);
-        add_cpu(block, block->samples[i].cpu_child);
+        const struct sample *row = rows_at(measurement->bench.request->workload, block->samples, i);
+        add_cpu(block, row->cpu_before);
+        add_cpu(block, row->cpu_child);
     }
-    if (measurement->bench.request->placement == PLACEMENT_PINNED && measurement->crew == NULL) {
+    if (is_pinned(measurement->bench.request) && measurement->crew == NULL) {
         block->cpus = 0;
         add_cpu(block, (int32_t)clock_read().cpu);
         block->effective_mhz[0] = clock_effective_mhz();

@@ -48,6 +48,17 @@ enum stages { STAGES_ALL = 0, STAGES_PARENT };
 enum task_kind { TASK_KIND_THREAD = 0, TASK_KIND_PROCESS };
 enum counter_layout { COUNTER_PADDED = 0, COUNTER_PACKED, COUNTER_ONE };
 enum opened { OPENED_DISTINCT = 0, OPENED_SAME };
+enum cutoff { CUTOFF_NONE = 0, CUTOFF_SQRT };
+enum output { OUTPUT_WORKER_FILE = 0, OUTPUT_SHARED_STREAM, OUTPUT_SHARED_APPEND, OUTPUT_NONE };
+enum stdio_lock { STDIO_LOCKED = 0, STDIO_UNLOCKED };
+enum writing { WRITING_BUFFERED = 0, WRITING_EACH_NUMBER };
+enum allocate { ALLOCATE_NONE = 0, ALLOCATE_EACH_NUMBER };
+enum allocator { ALLOCATOR_LIBRARY = 0, ALLOCATOR_ONE_HEAP };
+enum worker_memory { WORKER_MEMORY_LIBRARY = 0, WORKER_MEMORY_PREFAULTED };
+enum file_table { FILE_TABLE_INHERITED = 0, FILE_TABLE_OWN };
+enum counters { COUNTERS_PADDED = 0, COUNTERS_ADJACENT };
+enum release { RELEASE_AS_LAUNCHED = 0, RELEASE_TOGETHER };
+enum cpus { CPUS_FREE = 0, CPUS_ONE, CPUS_SPREAD };
 
 /* All counts are non-negative; sizes in bytes, times in nanoseconds. Texts point into argv. */
 struct request {
@@ -58,6 +69,7 @@ struct request {
     const char *frequency;
     const char *program;
     const char *targets;
+    const char *output_folder;
     bool cold;
     bool warm;
     int64_t samples;
@@ -105,6 +117,18 @@ struct request {
     int64_t counter_layout;
     int64_t opened;
     int64_t allocation_bytes;
+    int64_t numbers;
+    int64_t cutoff;
+    int64_t output;
+    int64_t stdio_lock;
+    int64_t writing;
+    int64_t allocate;
+    int64_t allocator;
+    int64_t worker_memory;
+    int64_t file_table;
+    int64_t counters;
+    int64_t release;
+    int64_t cpus;
     int64_t call_spin_ns;
     int64_t stamp_spin_ns;
     int64_t child_spin_ns;

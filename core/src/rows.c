@@ -6,12 +6,24 @@
 #include "clock/clock.h"
 #include "parent/parent.h"
 
-enum { FEWEST_ROWS = 3 }; /* a block holds at least these, whatever its time limit */
+enum { FEWEST_LAUNCHES = 3 }; /* a block holds at least these, whatever its time limit */
 
 int64_t rows_monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+size_t rows_bytes(const struct workload *workload) {
+    return workload->row_bytes != 0 ? workload->row_bytes : sizeof(struct sample);
+}
+
+struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index) {
+    return first + (size_t)index * (rows_bytes(workload) / sizeof(struct sample));
+}
+
+int64_t rows_each(const struct request *request) {
+    return request->workload->rows_each != NULL ? request->workload->rows_each(request) : 1;
 }
 
 int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
@@ -25,6 +37,9 @@ int rows_launch(struct bench *bench, const struct workload *workload, struct sam
     stamps->image_cpu = -1;
     sample->cpu_child = -1;
     error = workload->launch(bench, sample);
+    if (workload->rows_each != NULL) {
+        return error; /* its rows are as it left them */
+    }
     sample->error = (int16_t)-error;
     if (error != 0) {
         /* Half a launch has no durations. */
@@ -42,10 +57,12 @@ int rows_forget(struct bench *bench, const struct workload *workload, int64_t la
                 struct sample *scrap) {
     int64_t limit_ns = bench->request->block_limit_ns;
     int64_t end_ns = limited && limit_ns > 0 ? rows_monotonic_ns() + limit_ns : INT64_MAX;
+    size_t scrap_bytes =
+        rows_bytes(workload) * (size_t)(workload == bench->request->workload ? rows_each(bench->request) : 1);
     int error = 0;
     for (int64_t i = 0; error == 0 && i < launches && rows_monotonic_ns() < end_ns; i++) {
         error = rows_launch(bench, workload, scrap);
-        memset(scrap, 0, sizeof *scrap);
+        memset(scrap, 0, scrap_bytes);
     }
     return error;
 }
@@ -54,13 +71,16 @@ int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int6
     int64_t limit_ticks =
         (int64_t)((unsigned __int128)bench->request->block_limit_ns * clock_used.hz / 1000000000U);
     uint64_t start_ticks = clock_read().ticks;
-    for (*rows = 0; *rows < most;) {
-        int error = rows_launch(bench, bench->request->workload, &samples[*rows]);
+    const struct workload *workload = bench->request->workload;
+    int64_t each = rows_each(bench->request);
+    *rows = 0;
+    for (int64_t launches = 1; launches <= most; launches++) {
+        int error = rows_launch(bench, workload, rows_at(workload, samples, *rows));
         if (error != 0) {
             return error;
         }
-        ++*rows;
-        if (limit_ticks > 0 && *rows >= FEWEST_ROWS &&
+        *rows += each;
+        if (limit_ticks > 0 && launches >= FEWEST_LAUNCHES &&
             (int64_t)(clock_read().ticks - start_ticks) > limit_ticks) {
             break;
         }

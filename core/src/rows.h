@@ -10,7 +10,14 @@
 
 int64_t rows_monotonic_ns(void);
 
-/* One launch of the workload into a zeroed sample, the parent's memory brought into its state before. 0, or
+/* Bytes of one row of the workload, and the row at `index`. */
+size_t rows_bytes(const struct workload *workload);
+struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index);
+
+/* How many rows a launch of the request's workload fills. */
+int64_t rows_each(const struct request *request);
+
+/* One launch of the workload into its zeroed rows, the parent's memory brought into its state before. 0, or
  * -errno if that state cannot be had; a launch that fails is noted in the sample. */
 int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample);
 
@@ -18,7 +25,8 @@ int rows_launch(struct bench *bench, const struct workload *workload, struct sam
 int rows_forget(struct bench *bench, const struct workload *workload, int64_t launches, bool limited,
                 struct sample *scrap);
 
-/* At most `most` launches of the request's workload; how many is written to `rows`. 0 or -errno. */
+/* At most `most` launches of the request's workload; how many rows they fill is written to `rows`. 0 or
+ * -errno. */
 int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int64_t *rows);
 
 /* getrusage's counts, of a process and of the children it has reaped. */

@@ -18,6 +18,7 @@ extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
 extern const struct workload wake_pipe, wake_futex, wake_thread_futex, wake_thread_condvar;
 extern const struct workload memcpy_private;
 extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
+extern const struct workload work_factor;
 extern const struct workload teardown_exit, teardown_kill, teardown_zombies;
 extern const struct workload cow_parent, cow_child, cow_fresh, cow_stall;
 
@@ -85,6 +86,7 @@ const struct workload *const WORKLOADS[] = {
     &contend_malloc,
     &contend_open,
     &contend_counter,
+    &work_factor,
     NULL,
 };
 

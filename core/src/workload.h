@@ -31,7 +31,7 @@ enum column_kind {
 struct column {
     const char *name;
     enum column_kind kind;
-    size_t offset;       /* in struct sample */
+    size_t offset;       /* in struct sample, or in the workload's own row */
     const char *stage;   /* NULL outside launches */
     const char *summary; /* NULL: no quantity, only a fact about the sample */
 };
@@ -83,18 +83,30 @@ struct workload {
     const char *summary;
     const struct column *columns; /* ended by a NULL name */
     const char *const *axes;      /* ended by NULL */
+    /* Quantities that explain the others: no finding is about them, no short table has them. May be NULL. */
+    const char *const *details; /* ended by NULL */
     bool has_temperature;
     bool phases; /* its quantities are phases of one event: drawn together, against the same axis */
     /* The new task has its own copy of the memory: it sends its stamps by a write to the memory file, which
      * costs a small fork less than inheriting one mapping more and faulting it in. */
     bool child_copies_memory;
-    const struct null_reason *nulls;   /* ended by a NULL column; may be NULL */
+    const struct null_reason *nulls; /* ended by a NULL column; may be NULL */
+    /* The same, where the machine decides. NULL: `nulls` are all. */
+    const struct null_reason *(*nulls_here)(void);
     const char *call_returns_contains; /* NULL, or why it is not ranked: "child_life", "answer" */
     const struct clone_facts *clone;   /* NULL where no task is made */
     /* The GLIBC_TUNABLES that the process must have been started with, or NULL. May itself be NULL. */
     const char *(*tunables)(const struct request *request);
     /* Whether this machine can do it at all: 0, or -errno with the reason. NULL: always. */
     int (*available)(struct reason *reason);
+    /* Bytes of a row, which begins with a struct sample and is a multiple of it. 0: it is that alone. */
+    size_t row_bytes;
+    /* How many rows a launch fills, all of them by itself, with the errno of each that failed. NULL: one. */
+    int64_t (*rows_each)(const struct request *request);
+    bool places_itself; /* the workload puts its tasks on CPUs: `placement` is no axis of it */
+    /* Whether the request makes sense and the machine has room, asked before anything is mapped: 0, or -errno
+     * with the reason. May be NULL. */
+    int (*check)(const struct request *request, struct reason *reason);
     /* Makes ready what the launches need. 0, or -errno with the reason (the cell is skipped). May be NULL. */
     int (*prepare)(struct bench *bench, struct reason *reason);
     /* One launch: stamps the sample. 0, or -errno of a launch that failed. */

@@ -48,6 +48,23 @@ _VALUES: dict[str, dict[str, str]] = {
     "thread_ending": {"return": "return", "pthread_exit": "pthread_exit"},
     "launchers": {"threads": "launched by threads", "processes": "launched by processes"},
     "other_process": {"alive": "other alive", "gone": "other gone"},
+    "task_kind": {"thread": "threads", "process": "processes"},
+    "cutoff": {"none": "no cut-off", "sqrt": "cut off at the root"},
+    "output": {
+        "worker_file": "a file each",
+        "shared_stream": "one stream",
+        "shared_append": "one appended file",
+        "none": "no output",
+    },
+    "stdio_lock": {"locked": "locked stdio", "unlocked": "unlocked stdio"},
+    "writing": {"buffered": "buffered", "each_number": "a write for each number"},
+    "allocate": {"none": "no allocation", "each_number": "allocating"},
+    "allocator": {"library": "library's allocator", "one_heap": "one heap"},
+    "worker_memory": {"library": "library's memory", "prefaulted": "prefaulted memory"},
+    "file_table": {"inherited": "inherited file table", "own": "own file table"},
+    "counters": {"padded": "padded counters", "adjacent": "adjacent counters"},
+    "release": {"as_launched": "working as launched", "together": "released together"},
+    "cpus": {"free": "free CPUs", "one": "one CPU", "spread": "spread over CPUs"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
     "task_kind": {"thread": "threads", "process": "processes"},
     "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
@@ -63,6 +80,8 @@ _THINGS = {
     "concurrency": ("launcher", "at once"),
     "workers": ("worker", "workers"),
     "zombies": ("zombie", "zombies"),
+    "workers": ("worker", "workers"),
+    "numbers": ("number", "numbers"),
     "nofile": ("descriptor of the limit", "descriptors at most"),
 }
 _PHRASES = {"pages": "{} pages", "frequency": "at {}", "after": "after {}", "placement": "{}"}
@@ -139,6 +158,7 @@ def axis_title(name: str) -> str:
     """
     special = {
         "parent_bytes": "memory of the parent",
+        "numbers": "numbers for each worker",
         "launch_number": "number of the launch",
         "concurrency": "launchers at once",
         "nofile": "limit of open files",

@@ -33,11 +33,11 @@ def described(workload: str) -> dict[str, object]:
 
 
 def least(quantity: str) -> float:
-    """A time takes time, a count may be nothing, and what is signed may be below zero."""
+    """A time takes time, a count or a detail may be nothing, and what is signed may be below zero."""
     about = probe.catalogue()["quantities"][quantity]
     if about.get("signed"):
         return -np.inf
-    return 0 if about["unit"] == "count" else np.nextafter(0, 1)
+    return 0 if about["unit"] == "count" or about.get("detail") else np.nextafter(0, 1)
 
 
 def present(block: Block, name: str) -> np.ndarray:

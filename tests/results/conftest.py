@@ -29,10 +29,19 @@ AXES: dict[str, dict[str, Any]] = {
     "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
     "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
     "sched_class": {"type": "choice", "values": ["other", "batch", "fifo"], "default": "other", "summary": ""},
-    "task_kind": {"type": "choice", "values": ["thread", "process"], "default": "thread", "summary": ""},
-    "workers": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
     "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
+    "task_kind": {"type": "choice", "values": ["thread", "process"], "default": "thread", "summary": ""},
+    "workers": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
+    "numbers": {"type": "count", "default": 1000, "minimum": 1, "summary": ""},
+    "output": {
+        "type": "choice",
+        "values": ["worker_file", "shared_stream", "shared_append"],
+        "default": "worker_file",
+        "summary": "",
+    },
+    "file_table": {"type": "choice", "values": ["inherited", "own"], "default": "inherited", "summary": ""},
+    "counters": {"type": "choice", "values": ["padded", "adjacent"], "default": "padded", "summary": ""},
 }
 PARENT = [
     "linkage",
@@ -67,7 +76,10 @@ COLUMNS = {
     "op_ns": ("f64", "ns"),
     "cpu_op_ns": ("f64", "ns"),
     "footprint_bytes": ("i64", "bytes"),
+    "whole_ns": ("i64", "ns"),
+    "whole_each_ns": ("f64", "ns"),
 }
+DETAILS = {"whole_each_ns"}
 
 
 def _workload(
@@ -123,6 +135,13 @@ WORKLOADS = [
     },
     _workload("contend.mmap", "contend", ["task_kind", "workers"], ["op_ns", "cpu_op_ns"], ()),
     _workload("contend.counter", "contend", ["task_kind", "workers", "counter_layout"], ["op_ns", "cpu_op_ns"], ()),
+    _workload(
+        "work.factor",
+        "work",
+        ["task_kind", "workers", "numbers", "output", "file_table", "counters"],
+        ["whole_ns", "whole_each_ns"],
+        (),
+    ),
     _workload("wake.futex", "other", ["placement"], ["wait_us", "footprint_bytes"], ()),
 ]
 
@@ -166,6 +185,7 @@ class RunBuilder:
                         name: {
                             "unit": unit,
                             "stage": name.removesuffix("_ns") if name in IMAGE else None,
+                            "detail": name in DETAILS,
                             "summary": "",
                         }
                         for name, (_, unit) in COLUMNS.items()

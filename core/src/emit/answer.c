@@ -20,6 +20,7 @@ static const struct {
     {EAGAIN, "EAGAIN"}, {ENOMEM, "ENOMEM"}, {ENOSYS, "ENOSYS"},   {EPERM, "EPERM"},   {EINVAL, "EINVAL"},
     {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ECHILD, "ECHILD"}, {EMFILE, "EMFILE"},
     {ENFILE, "ENFILE"}, {ENOSPC, "ENOSPC"}, {EBUSY, "EBUSY"},     {EINTR, "EINTR"},   {E2BIG, "E2BIG"},
+    {EFBIG, "EFBIG"},   {EDQUOT, "EDQUOT"}, {EIO, "EIO"},         {EROFS, "EROFS"},
 };
 
 /* The symbol of an errno that launches fail with, or NULL. */
@@ -198,7 +199,8 @@ static int send_columns(int fd, const struct measurement *measurement, const str
         size_t width = column_width(column->kind);
         size_t filled = 0;
         for (int64_t row = 0; error == 0 && row < block->rows; row++) {
-            encode(column, &block->samples[row], block->start_ticks, operations, buffer + filled);
+            const struct sample *sample = rows_at(request->workload, block->samples, row);
+            encode(column, sample, block->start_ticks, operations, buffer + filled);
             filled += width;
             if (filled + width > measurement->scratch_bytes || row == block->rows - 1) {
                 *crc = crc32_update(*crc, buffer, filled);
@@ -210,10 +212,10 @@ static int send_columns(int fd, const struct measurement *measurement, const str
     return error;
 }
 
-static void write_outcomes(struct json *json, const struct block *block) {
+static void write_outcomes(struct json *json, const struct workload *workload, const struct block *block) {
     int64_t counts[MOST_ERRNO] = {0};
     for (int64_t row = 0; row < block->rows; row++) {
-        int32_t error = block->samples[row].error;
+        int32_t error = rows_at(workload, block->samples, row)->error;
         counts[error >= 0 && error < MOST_ERRNO ? error : MOST_ERRNO - 1]++;
     }
     json_open(json, "outcomes", '{');
@@ -269,7 +271,7 @@ static int send_tail(int fd, const struct measurement *measurement, const struct
     json_text(&json, "reason", NULL);
     json_int(&json, "rows", block->rows);
     json_int(&json, "crc32", crc);
-    write_outcomes(&json, block);
+    write_outcomes(&json, measurement->bench.request->workload, block);
     write_facts(&json, block);
     json_close(&json, '}');
     return send_json(fd, "TAIL", &json);

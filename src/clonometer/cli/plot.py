@@ -15,6 +15,7 @@ _EXAMPLES = examples(
     "clonometer plot clonometer-run.parquet --kind overview --out overview.png",
     "clonometer plot memory.parquet --kind memory --out memory.svg",
     "clonometer plot vmas.parquet --kind scan --out vmas.png",
+    "clonometer plot work-workers.parquet --kind fit --out workers.png",
     "clonometer plot cow.parquet --kind story --out fork.png",
 )
 
@@ -25,8 +26,8 @@ _EXAMPLES = examples(
     "--kind",
     metavar="KIND",
     required=True,
-    help="contention: an operation's cost against the workers; "
-    "ecdf: distributions; memory: time against the parent's memory; overview: medians; "
+    help="ablation: a gap as shared things are taken away; contention: an operation's cost against the workers; "
+    "ecdf: distributions; fit: workers, and curves; memory: time against the parent's memory; overview: medians; "
     "scan: time against every other number that the run varies; story: an event and its phases, such as a fork and its "
     "aftermath.",
 )

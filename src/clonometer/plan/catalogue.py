@@ -14,6 +14,7 @@ AXIS_KINDS = ("bytes", "count", "choice", "text")
 FAMILIES = (
     "same_image",
     "new_program",
+    "work",
     "wake",
     "contend",
     "isolate",

@@ -44,6 +44,11 @@ _NS_PER_THING: Mapping[str, tuple[float, float]] = {
 # A written VMA has page tables of its own.
 _TOUCHED_VMA = 5
 _CLOSE_NS_PER_DESCRIPTOR = 100.0
+# A worker, one trial division, one number that is written to a buffer, and one that is a write() of its own.
+_WORKER_NS = 100_000.0
+_DIVISION_NS = 2.5
+_NUMBER_NS = 100.0
+_WRITE_NS = 1_500.0
 _START_NS = 15_000_000
 _WARMUP_LIMIT_NS = 50_000_000
 
@@ -113,7 +118,17 @@ def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
         launch_ns += (_TOUCHED_VMA - 1) * _NS_PER_THING["vmas"][0] * _number(condition, "vmas")
     if condition.get("close_files") == "close":
         launch_ns += _CLOSE_NS_PER_DESCRIPTOR * _number(condition, "nofile")
-    return launch_ns * max(1, _number(condition, "concurrency"))
+    return launch_ns * max(1, _number(condition, "concurrency")) + _workers_ns(condition)
+
+
+def _workers_ns(condition: Mapping[str, AxisValue]) -> float:
+    """Guess what workers take to decompose their numbers, on two CPUs; 0 where there are none."""
+    numbers, workers = _number(condition, "numbers"), _number(condition, "workers")
+    divisions = numbers**1.5 / 4 if condition.get("cutoff") == "sqrt" else numbers**2 / 10
+    each_ns = _WORKER_NS + divisions * _DIVISION_NS + numbers * _NUMBER_NS
+    if condition.get("writing") == "each_number":
+        each_ns += numbers * _WRITE_NS
+    return workers * each_ns / max(1, min(workers, 2))
 
 
 def estimated_process_ns(condition: Mapping[str, AxisValue], limits: Limits) -> float:

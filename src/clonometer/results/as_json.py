@@ -41,6 +41,8 @@ def results_to_json(results: Results) -> dict[str, Any]:
         "clock": plain_json(results.clock),
         "cells": [_estimate(one) for one in results.cells],
         "cell_statuses": [_status(one) for one in results.cell_statuses],
+        "fits": [plain_json(asdict(one)) for one in results.fits],
+        "ablations": [plain_json(asdict(one)) for one in results.ablations],
         "findings": [_finding(one) for one in results.findings],
         "warnings": [_warning(one) for one in results.warnings],
     }

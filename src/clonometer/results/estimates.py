@@ -85,6 +85,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
             outcomes=observed.outcomes,
             clock_skew=observed.clock_skew,
             signed=group.quantity.signed,
+            detail=group.quantity.detail,
             **fields,
         )
         warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata)

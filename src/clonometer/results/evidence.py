@@ -33,6 +33,8 @@ class Book:
         The catalogue's default and kind of every axis.
     facts
         What the catalogue says of every workload.
+    cpus
+        How many CPUs the run could use; None where that is not known.
     """
 
     def __init__(
@@ -41,8 +43,10 @@ class Book:
         defaults: Mapping[str, int | str],
         kinds: Mapping[str, str] | None = None,
         facts: Mapping[str, Mapping[str, Any]] | None = None,
+        cpus: int | None = None,
     ) -> None:
         self.rows = tuple(rows)
+        self.cpus = cpus
         self._defaults = dict(defaults)
         self._kinds = dict(kinds or {})
         self._facts = dict(facts or {})

@@ -25,7 +25,8 @@ _LEVELS = ("process", "block", "sample")
 class Quantity:
     """A measured column: ``stage`` is None outside launches, ``type`` one of docs/protocol.md.
 
-    ``signed``: a value below zero means something, so it is no sign of clocks that disagree.
+    ``signed``: a value below zero means something, so it is no sign of clocks that disagree. ``detail``: it explains
+    another quantity of its workload.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Quantity:
     stage: str | None
     type: str
     signed: bool = False
+    detail: bool = False
 
     @property
     def ns_per_unit(self) -> float | None:
@@ -165,6 +167,7 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
             catalogue["quantities"].get(name, {}).get("stage"),
             columns[name]["type"],
             bool(catalogue["quantities"].get(name, {}).get("signed")),
+            bool(catalogue["quantities"].get(name, {}).get("detail")),
         )
         for name in entry["quantities"]
         if name in columns

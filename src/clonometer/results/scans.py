@@ -9,6 +9,7 @@ from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.evidence import Book, Evidence
 
 _NUMERIC = ("bytes", "count")
+_KIND = "task_kind"
 # Workload, quantity, temperature, placement, and what else is off its default.
 Key = tuple[object, ...]
 
@@ -87,3 +88,10 @@ def _borrow_zero(
         if 0 in plain and QUALIFIES.get(name, ("", ""))[0] == axis:
             own[0] = plain[0]
             return
+
+
+def said_condition(scan: Scan) -> dict[str, int | str]:
+    """What to say of a scan: what is off its default, and of what kind its tasks are, since that is compared."""
+    first = scan.points[0].estimate
+    kind = {name: first.condition[name] for name in (_KIND,) if name in first.condition}
+    return {**kind, **scan.condition}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.wording import linkage, mechanism
-from clonometer.results.scans import Scan, scans_of
+from clonometer.results.scans import Scan, said_condition, scans_of
 from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
 
@@ -164,7 +164,8 @@ def _scan_series(book: Book, scan: Scan) -> ScanSeries:
         quantity=first.quantity,
         temperature=first.temperature,
         placement=first.placement if first.condition.get("placement") == "free" else None,
-        condition=scan.condition,
+        condition=said_condition(scan),
+        detail=first.detail,
         x=tuple(int(row.condition[scan.axis]) for row in rows),
         **_medians(rows),
     )

@@ -29,14 +29,14 @@ _FIRST_ROUNDS = 2
 
 
 def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """For each workload the quantities that are times from zero up: those whose intervals can be aimed at."""
+    """For each workload the times from zero up that are no mere details: those whose intervals can be aimed at."""
     described = catalogue.raw.get("quantities")
-    signed = {
+    left_out = {
         name
         for name, entry in (described.items() if isinstance(described, Mapping) else ())
-        if isinstance(entry, Mapping) and entry.get("signed")
+        if isinstance(entry, Mapping) and (entry.get("signed") or entry.get("detail"))
     }
-    timed = {name for name, one in catalogue.quantities.items() if one.unit in ("ns", "us")} - signed
+    timed = {name for name, one in catalogue.quantities.items() if one.unit in ("ns", "us")} - left_out
     return {
         id_: tuple(name for name in workload.quantities if name in timed)
         for id_, workload in catalogue.workloads.items()

@@ -17,6 +17,7 @@ from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.results.types import CellStatus, Results
 from clonometer.results.warnings import run_warnings
+from clonometer.results.work_series import ablation_series, fit_panels, fit_series
 
 
 def summarize(run: RunSource, run_name: str | None = None) -> Results:
@@ -53,7 +54,8 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
 def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
     usable = [row for row in rows if row.estimate.median_ns is not None]
-    book = Book(usable, defaults_of(metadata), kinds_of(metadata), facts_of(metadata))
+    book = Book(usable, defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata))
+    seed = int(metadata["seed"])
     estimates = tuple(row.estimate for row in rows)
     present = {estimate.workload for estimate in estimates}
     return Results(
@@ -72,17 +74,25 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
         cell_statuses=tuple(CellStatus(entry["cell"], entry["status"], entry["reason"]) for entry in metadata["cells"]),
-        findings=find_all(book, int(metadata["seed"])),
+        findings=find_all(book, seed),
         warnings=run_warnings(estimates, metadata),
         ecdfs=ecdf_series(book),
         memory=memory_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
         phases=phase_series(book),
+        fits=fit_series(book, seed),
+        ablations=ablation_series(book, seed),
+        fit_panels=fit_panels(scan_series(book), fit_series(book, seed)),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },
     )
+
+
+def _cpus(metadata: Mapping[str, Any]) -> int | None:
+    found = [metadata["host"].get(key) for key in ("cpu.allowed", "cpu.online")]
+    return min((count for count in found if isinstance(count, int) and count > 0), default=None)
 
 
 def _process_medians(row: Evidence) -> tuple[float, ...]:

@@ -70,6 +70,8 @@ class Estimate:
         Whether this row may take part in a ranking (vfork's ``call_returns`` may not).
     signed
         Whether a value below zero means something, as for the offset of two clocks.
+    detail
+        Whether it explains another quantity of its workload: no finding is about it, and no short table has it.
     value, value_low, value_high
         Where ``unit`` is no time: median of process medians with its 95% interval, in ``unit``; else None.
     """
@@ -99,6 +101,7 @@ class Estimate:
     clock_skew: int = 0
     warnings: tuple[RunWarning, ...] = ()
     signed: bool = False
+    detail: bool = False
     value: float | None = None
     value_low: float | None = None
     value_high: float | None = None
@@ -192,6 +195,8 @@ class ScanSeries:
         Values of the axis, rising, at least two.
     median_ns, low_ns, high_ns
         One for each of them.
+    detail
+        Whether the quantity explains another one.
     """
 
     workload: str
@@ -207,6 +212,93 @@ class ScanSeries:
     median_ns: Sequence[float]
     low_ns: Sequence[float]
     high_ns: Sequence[float]
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class FitSeries:
+    """A polynomial through a scan, ready to print and to plot.
+
+    Attributes
+    ----------
+    workload, family, quantity, axis, condition
+        As in `ScanSeries`.
+    points
+        The values of the axis that it goes through, rising.
+    coefficients
+        From the constant up, each with the ends of its 95% interval: ns per unit of the axis to that power.
+    r_squared
+        R2 of the process medians, with its ends.
+    n_values
+        How many process medians there are.
+    x, y_ns
+        Points of the curve.
+    """
+
+    workload: str
+    family: str
+    quantity: str
+    axis: str
+    condition: Mapping[str, int | str]
+    points: Sequence[int]
+    coefficients: Sequence[tuple[float, float, float]]
+    r_squared: tuple[float, float, float]
+    n_values: int
+    x: Sequence[float]
+    y_ns: Sequence[float]
+
+
+@dataclass(frozen=True)
+class FitPanel:
+    """One chart of scans and the curves through them: the whole of an axis, or a part of it that is worth a look.
+
+    ``part`` is ``whole``, ``dense`` (where the points lie closest), ``fitted`` (where the curves go) or ``each``
+    (another quantity: the time divided by what the axis counts). ``series`` and ``fits`` are cut to that part.
+    """
+
+    axis: str
+    part: str
+    quantity: str
+    condition: Mapping[str, int | str]
+    series: Sequence[ScanSeries]
+    fits: Sequence[FitSeries]
+
+
+@dataclass(frozen=True)
+class AblationRung:
+    """Both sides under one condition, in ns, and what is left of the gap between them.
+
+    ``axis`` and ``value`` are what changed from the rung before, None on the first. ``gap_ns`` is the first side's
+    median less the second's, ``step_ns`` how much smaller it is than before, ``share`` that as a share of the first
+    gap: each with the ends of its interval; ``step_ns`` is None on the first rung, ``share`` also where the first gap's
+    interval contains 0.
+    """
+
+    axis: str | None
+    value: int | str | None
+    first_ns: float
+    second_ns: float
+    gap_ns: tuple[float, float, float]
+    step_ns: tuple[float, float, float] | None
+    share: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True)
+class AblationSeries:
+    """How the gap between two sides, values of ``axis``, shrinks as one thing after the other is taken away.
+
+    ``condition`` is what the first rung has off its default; ``remainder_share`` the last gap as a share of the first,
+    with its ends, None where the first gap's interval contains 0.
+    """
+
+    workload: str
+    quantity: str
+    axis: str
+    sides: tuple[str, str]
+    condition: Mapping[str, int | str]
+    rungs: Sequence[AblationRung]
+    remainder_share: tuple[float, float, float] | None
+    n_processes: int
 
 
 @dataclass(frozen=True)
@@ -236,3 +328,6 @@ class Results:
     process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()
     phases: Sequence[ScanSeries] = ()  # as scans, of quantities that are phases of one event
+    fits: Sequence[FitSeries] = ()
+    ablations: Sequence[AblationSeries] = ()
+    fit_panels: Sequence[FitPanel] = ()

@@ -23,7 +23,7 @@ WALL_OVER_CPU = 1.5
 _LEAST_BLOCKS = 10
 
 _LOOP_FAMILIES = ("floor", "clock", "memory")
-_CROWDS = ("contend", "isolate")
+_CROWDS = ("contend", "isolate", "work")
 
 
 def estimate_warnings(
@@ -51,7 +51,7 @@ def estimate_warnings(
     if estimate.n_samples:
         rare = _rare_placement(estimate, all_samples)
         found.append(rare)
-        if rare is None:
+        if rare is None and not estimate.detail:
             found += [
                 _few_processes(estimate),
                 _few_samples(estimate, group),

@@ -12,6 +12,7 @@ from clonometer.stats.interval import Interval
 from clonometer.stats.quantiles import Floats, finite_values
 
 RESAMPLES = 2000
+METHOD = "weighted line, bootstrap over processes, percentile"
 _LEAST_RELATIVE_ERROR = 0.01
 _MAD_TO_SIGMA = 1.4826
 
@@ -132,7 +133,7 @@ def line_through_medians(
     if not 0 < confidence < 1 or resamples < 100:
         raise ValueError("confidence must lie between 0 and 1, resamples be at least 100")
     medians = np.array([np.median(group) for group in groups])
-    weights = _weights(groups, medians)
+    weights = median_weights(groups, medians)
     slope, intercept = weighted_line(abscissa, medians, weights)
     drawn = _drawn_medians(groups, seed, resamples)
     slopes, intercepts = _lines(abscissa, drawn, weights)
@@ -140,13 +141,14 @@ def line_through_medians(
     misses = np.abs(medians - (intercept + slope * abscissa))
     nonzero = medians != 0
     return Line(
-        slope=_percentiles(slope, slopes, fewest, confidence),
-        intercept=_percentiles(intercept, intercepts, fewest, confidence),
+        slope=percentile_interval(slope, slopes, fewest, confidence, METHOD),
+        intercept=percentile_interval(intercept, intercepts, fewest, confidence, METHOD),
         largest_miss=float(np.max(misses[nonzero] / np.abs(medians[nonzero]), initial=0.0)),
     )
 
 
-def _weights(groups: Sequence[Floats], medians: Floats) -> Floats:
+def median_weights(groups: Sequence[Floats], medians: Floats) -> Floats:
+    """1 / variance of each group's median, as `line_through_medians` says; shape (groups,), positive."""
     spread = np.array([np.median(np.abs(group - np.median(group))) for group in groups]) * _MAD_TO_SIGMA
     counts = np.array([group.size for group in groups])
     error = 1.2533 * spread / np.sqrt(counts)
@@ -162,7 +164,8 @@ def _drawn_medians(groups: Sequence[Floats], seed: int, resamples: int) -> NDArr
     return np.stack(columns, axis=1)
 
 
-def _percentiles(value: float, drawn: Floats, fewest: int, confidence: float) -> Interval:
+def percentile_interval(value: float, drawn: Floats, fewest: int, confidence: float, method: str) -> Interval:
+    """The percentiles of resampled values (shape (resamples,)), widened about ``value`` by sqrt(n / (n - 1))."""
     tail = (1 - confidence) / 2
     low, high = (float(number) for number in np.quantile(drawn, [tail, 1 - tail]))
     stretch = (fewest / (fewest - 1)) ** 0.5 if fewest > 1 else 1.0
@@ -171,7 +174,7 @@ def _percentiles(value: float, drawn: Floats, fewest: int, confidence: float) ->
         min(value, value + (low - value) * stretch),
         max(value, value + (high - value) * stretch),
         confidence,
-        "weighted line, bootstrap over processes, percentile",
+        method,
         fewest,
         fewest > 1,
     )

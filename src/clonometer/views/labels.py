@@ -12,6 +12,7 @@ STAGE_ORDER = ("call_returns", "task_runs", "image_runs", "reaped")
 FAMILY_ORDER = (
     "same_image",
     "new_program",
+    "work",
     "wake",
     "contend",
     "isolate",
@@ -47,6 +48,7 @@ FAMILY_NAMES = {
     "cow": "After a fork",
     "footprint": "Footprint",
     "memory": "Memory",
+    "work": "Workers",
     "clock": "Clocks",
     "other": "Other",
     "floor": "The instrument itself",
@@ -61,10 +63,13 @@ FAMILY_EXPLANATIONS = {
     "cow": "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it.",
     "footprint": "What tasks that do nothing hold: memory of the kernel and their own.",
     "memory": "Copying memory: what fork does not do.",
+    "work": "Whole programs whose workers compute and write: launching, working and reaping together.",
     "clock": "What reading each clock costs, how fine it is, and whether it ever goes back.",
     "other": "Costs other than launches.",
     "floor": "What measuring costs: it is part of the figures above.",
 }
+#: What is compared is said on both sides, even where one is the default.
+ALWAYS_SAID = ("task_kind",)
 PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 _MECHANISMS = {"fork_exec": "fork+exec"}
 _FLOOR_NAMES = {"launch.none": "bare loop", "launch.stamp": "child's stamp", "clock.used": "clock reading"}
@@ -132,6 +137,8 @@ def condition_phrases(cell: str, condition: Mapping[str, int | str], placement: 
     ('free, other CPU',)
     """
     ordered = sorted(shown_axes(cell), key=lambda axis: (axis != "parent_bytes", axis == "placement", axis))
+    always = [name for name in ALWAYS_SAID if name in condition]
+    ordered = [*always, *(name for name in ordered if name not in always)]
     phrases = [axis_words(name, condition[name]) for name in ordered if name in condition]
     if placement is not None and condition.get("placement") == "free":
         where = f"free, {PLACEMENT_NAMES.get(placement, placement)}"

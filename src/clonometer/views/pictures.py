@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
 from clonometer.views.against import memory_panel, scan_panel
+from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
 from clonometer.views.labels import STAGE_ORDER, family_name
 from clonometer.views.plots import (
     drawable_families,
@@ -25,9 +26,11 @@ from clonometer.views.scans import ScanChart, phase_charts, scan_charts
 from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
 from clonometer.words import axis_title
 
-KINDS = ("contention", "ecdf", "memory", "overview", "scan", "story")
+KINDS = ("ablation", "contention", "ecdf", "fit", "memory", "overview", "scan", "story")
 _WANTED = {
+    "ablation": "threads and processes under conditions that differ one by one (the plan work-ablation has)",
     "contention": "cells of contend.* with several numbers of workers",
+    "fit": "scan of workers or their numbers (the plans work-ops and work-workers have)",
     "ecdf": "distributions of launches",
     "memory": "cells that differ in parent_bytes",
     "overview": "launches",
@@ -48,9 +51,10 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     results
         What is known of the run.
     kind
-        ``contention`` (an operation's cost against the workers, threads and processes), ``ecdf`` (distributions),
-        ``memory`` (time against the parent's memory), ``overview`` (medians), ``scan`` (time against every other
-        numeric axis that the run scans) or ``story`` (the phases of an event).
+        ``ablation`` (a gap that shrinks), ``contention`` (an operation's cost against the workers, threads and
+        processes), ``ecdf`` (distributions), ``fit`` (curves through scans of workers), ``memory`` (time against the
+        parent's memory), ``overview`` (medians), ``scan`` (time against every other numeric axis that the run scans)
+        or ``story`` (the phases of an event).
     image_format
         ``png`` or ``svg``.
 
@@ -197,9 +201,22 @@ def _panel_rows(chart: ScanChart, head: str) -> list[list[Spec]]:
     return [panels[start : start + PANELS_A_ROW] for start in range(0, len(panels), PANELS_A_ROW)]
 
 
+def _fit(results: Results) -> Spec | None:
+    panels = [fitted_panel(chart, title=chart.title) for chart in fitted_charts(results.fit_panels)]
+    rows = [panels[place : place + 2] for place in range(0, len(panels), 2)]
+    return {**stack(rows), "resolve": {"scale": {"color": "independent"}}} if rows else None
+
+
+def _ablation(results: Results) -> Spec | None:
+    panels = [ablation_panel(ablation_points(one), title=ablation_title(one)) for one in results.ablations]
+    return stack([[panel] for panel in panels]) if panels else None
+
+
 _DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
+    "ablation": _ablation,
     "contention": _contention,
     "ecdf": _ecdf,
+    "fit": _fit,
     "memory": _memory,
     "overview": _overview,
     "scan": _scan,

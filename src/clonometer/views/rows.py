@@ -93,11 +93,12 @@ def make_rows(cells: Iterable[Estimate]) -> list[Row]:
 def pick_rows(rows: Sequence[Row], room: int) -> list[Row]:
     """Choose the rows of the short table.
 
-    All, if they fit in ``room`` rows. Otherwise each workload's plainest condition (the fewest axes off their
-    default), then further conditions, whole mechanisms at a time, while there is room. What the instrument
-    itself costs is left out wherever something else was measured.
+    Details are left out wherever something else was measured. All others, if they fit in ``room`` rows. Otherwise each
+    workload's plainest condition (the fewest axes off their default), then further conditions, whole mechanisms at a
+    time, while there is room. What the instrument itself costs is left out wherever something else was measured.
     """
     launches = [row for row in rows if row.family != "floor"] or list(rows)
+    launches = [row for row in launches if not row.any_estimate.detail] or launches
     if len(launches) <= room:
         return launches
     nearest: dict[str, int] = {}

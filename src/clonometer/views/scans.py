@@ -35,6 +35,7 @@ def scan_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
 
     Where threads are set against processes, each operation has a panel of its own with a line for each of them.
     """
+    series = [one for one in series if not one.detail]
     keys = dict.fromkeys((one.axis, one.family) for one in series)
     charts = []
     for axis, family in keys:
@@ -42,12 +43,12 @@ def scan_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
         if family in _VERSUS:
             charts += [chart for chart in (_versus_chart(own),) if chart.panels]
             continue
-        names = {id(one): name for one, name in zip(own, _labels(own), strict=True)}
+        names = {id(one): name for one, name in zip(own, series_labels(own), strict=True)}
         ordered = sorted(own, key=lambda one: STAGE_ORDER.index(one.stage) if one.stage in STAGE_ORDER else 9)
         panels: dict[str, list[dict[str, Any]]] = {}
         for one in ordered:
             title = stage_title(one.stage) if one.stage else stage_name(None, one.quantity)
-            panels.setdefault(title, []).extend(_points(one, names[id(one)]))
+            panels.setdefault(title, []).extend(series_points(one, names[id(one)]))
         every = [point for points in panels.values() for point in points]
         charts.append(
             ScanChart(
@@ -75,7 +76,7 @@ def phase_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:
         panels: dict[str, list[dict[str, Any]]] = {}
         for one in own:
             title = ", ".join(axis_words(*item) for item in one.condition.items()) or "as usual"
-            panels.setdefault(title, []).extend(_points(one, stage_name(one.stage, one.quantity)))
+            panels.setdefault(title, []).extend(series_points(one, stage_name(one.stage, one.quantity)))
         charts.append(
             ScanChart(
                 axis=axis,
@@ -100,7 +101,7 @@ def _versus_chart(series: Sequence[ScanSeries]) -> ScanChart:
             words += [PLACEMENT_NAMES[one.placement]] if one.placement in PLACEMENT_NAMES else []
             title = ", ".join([mechanism_name(one.workload), *words])
             label = axis_words("task_kind", one.condition.get("task_kind", "thread"))
-            panels.setdefault(title, []).extend(_points(one, label))
+            panels.setdefault(title, []).extend(series_points(one, label))
     panels = {title: points for title, points in panels.items() if points}
     return ScanChart(
         axis=first.axis,
@@ -113,7 +114,7 @@ def _versus_chart(series: Sequence[ScanSeries]) -> ScanChart:
     )
 
 
-def _labels(series: Sequence[ScanSeries]) -> list[str]:
+def series_labels(series: Sequence[ScanSeries]) -> list[str]:
     """Name each line by its mechanism and by what differs between the lines."""
     temperatures = len({one.temperature for one in series}) > 1
     shared = {item for item in series[0].condition.items() if all(item in one.condition.items() for one in series)}
@@ -127,7 +128,8 @@ def _labels(series: Sequence[ScanSeries]) -> list[str]:
     return names
 
 
-def _points(one: ScanSeries, label: str) -> list[dict[str, Any]]:
+def series_points(one: ScanSeries, label: str) -> list[dict[str, Any]]:
+    """The points of a line, but for those whose interval reaches to zero or below."""
     return [
         {
             "label": label,

@@ -13,10 +13,12 @@ from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
 from clonometer.results.findings.scans import scans
 from clonometer.results.findings.steps import steps
+from clonometer.results.findings.workers import workers
 from clonometer.results.types import Finding
 
 _FINDERS = (
     process_against_thread,
+    workers,
     memory,
     stalls,
     first_writes,

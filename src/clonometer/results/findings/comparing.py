@@ -88,7 +88,7 @@ class Comparer:
 
     def __init__(self, book: Book, seed: int) -> None:
         self.book = book
-        self._seed = seed
+        self.seed = seed
         self._made: dict[tuple[int, int], Comparison] = {}
 
     def compare(self, a: Evidence, b: Evidence, *, remember: bool = True) -> Comparison | None:
@@ -110,7 +110,7 @@ class Comparer:
     def seed_for(self, *names: str | None) -> int:
         """Derive a seed of its own for each thing that is resampled."""
         text = "|".join(name or "" for name in names)
-        return zlib.crc32(text.encode()) ^ (self._seed & 0xFFFFFFFF)
+        return zlib.crc32(text.encode()) ^ (self.seed & 0xFFFFFFFF)
 
     def indistinct(self) -> list[Comparison]:
         """Comparisons made so far whose two sides could not be told apart, each pair once."""

@@ -10,6 +10,7 @@ from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.fits import has_shape
 from clonometer.results.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
@@ -36,7 +37,13 @@ def scans(comparer: Comparer) -> list[Finding]:
     groups: dict[tuple[object, ...], list[Scan]] = {}
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
-        if (scan.axis == "parent_bytes" and first.stage is not None) or not first.rankable or first.signed:
+        if (
+            (scan.axis == "parent_bytes" and first.stage is not None)
+            or not first.rankable
+            or first.signed
+            or first.detail
+            or has_shape(scan)  # a curve of a known shape has a finding of its own
+        ):
             continue
         if first.family in _SPOKEN_OF_ELSEWHERE:
             continue

@@ -72,7 +72,8 @@ def _step(
 
 def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: stages in order of time, then the rest."""
-    own = [row.estimate for row in comparer.book.rows if row.estimate.workload == workload]
+    rows = comparer.book.rows
+    own = [row.estimate for row in rows if row.estimate.workload == workload and not row.estimate.detail]
     found = list(dict.fromkeys((one.stage, one.quantity) for one in own))
     return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else len(STAGES))
 

@@ -9,6 +9,7 @@ from typing import Any
 from clonometer.results.types import Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
+from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import (
     FAMILY_EXPLANATIONS,
     STAGE_EXPLANATIONS,
@@ -89,6 +90,8 @@ def page_content(results: Results) -> dict[str, Any]:
         "measured": _measured(results),
         "summaries": _summaries(results, short),
         "command": shlex.join(results.command),
+        "ablation_tables": [ablation_table(one) for one in results.ablations],
+        "fit_tables": fit_tables(results.fits),
         "n_warnings": len(_warnings(results)),
     }
 

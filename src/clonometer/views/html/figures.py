@@ -7,6 +7,7 @@ from typing import Any
 
 from clonometer.results.types import Results
 from clonometer.views.against import memory_panel, scan_panel
+from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
 from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
 from clonometer.views.plots import (
     drawable_families,
@@ -34,7 +35,14 @@ PLAIN = "plain"
 
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
-    charts = [*_overview(results), *_memory(results), *_story(results), *_scans(results)]
+    charts = [
+        *_overview(results),
+        *_memory(results),
+        *_story(results),
+        *_scans(results),
+        *_fits(results),
+        *_ablations(results),
+    ]
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
@@ -120,6 +128,33 @@ def _scan_figures(kind: str, charts: Sequence[ScanChart]) -> list[dict[str, Any]
         }
         for number, chart in enumerate(charts)
         for place, (title, points) in enumerate(chart.panels.items())
+    ]
+
+
+def _fits(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"fit-{number}",
+            "kind": "fit",
+            "title": chart.title,
+            "alt": f"Time by {axis_title(chart.axis)}. " + "; ".join(str(point["tip"]) for point in chart.points) + ".",
+            "spec": fitted_panel(chart, width="container", height=300),
+        }
+        for number, chart in enumerate(fitted_charts(results.fit_panels))
+    ]
+
+
+def _ablations(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"ablation-{number}",
+            "kind": "ablation",
+            "title": ablation_title(one),
+            "alt": "The gap by what was taken away. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "spec": ablation_panel(points, width="container"),
+        }
+        for number, one in enumerate(results.ablations)
+        for points in [ablation_points(one)]
     ]
 
 

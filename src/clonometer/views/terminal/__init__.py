@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
+from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import STAGE_EXPLANATIONS, stage_name
 from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles
+from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.tables import short_table, wide_table
 from clonometer.views.terminal.text import clean, elide, join_phrases, paint, to_ascii, wrap
 
@@ -80,7 +82,12 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     picked = pick_rows(rows, limit - len(head) - sections - min(FINDING_LINES + len(trouble), wanted))
     room = limit - len(head) - min(LEAST_FINDING_LINES + len(trouble), wanted)
     picked = _fit(picked, room)
-    table = short_table(picked, width, colour) if picked else ["Nothing was measured."]
+    gaps = [line for one in results.ablations for line in text_table(ablation_table(one), width, colour)]
+    if gaps and {one.workload for one in results.ablations} == {row.workload for row in picked}:
+        # All rows are rungs: what matters is what lies between them.
+        picked, table = [], gaps
+    else:
+        table = short_table(picked, width, colour) if picked else ["Nothing was measured."]
     floor = _floor_line(rows, picked, width)
     used = len(head) + len(table) + len(trouble)
     hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
@@ -194,6 +201,8 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     )
     blocks = [_head(results, width, colour) + wrap(about, width)]
     blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
+    tables = [*map(ablation_table, results.ablations), *fit_tables(results.fits)]
+    blocks += [text_table(table, width, colour) for table in tables]
     stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]
     notes += [f"{note}." for note in _not_ranked(rows)]

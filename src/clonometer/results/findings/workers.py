@@ -1,0 +1,215 @@
+"""Workers: threads against processes, curves through numbers and workers, and what an ablation leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.results.ablation import KIND, SIDES, AblationEvidence, ablations_of
+from clonometer.results.evidence import Book, Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import condition, measured, sentence
+from clonometer.results.fits import FAMILY, SHAPES, Fit, fits_of
+from clonometer.results.types import Finding
+from clonometer.stats.interval import Interval
+from clonometer.stats.polynomial import ratio_of_coefficients
+from clonometer.units import format_duration_interval, format_ratio, format_share
+from clonometer.words import axis_thing, axis_title, axis_words
+
+_POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic term")
+_NAMES = {side: axis_words(KIND, side) for side in SIDES}
+
+
+def workers(comparer: Comparer) -> list[Finding]:
+    """Say how threads and processes at work compare: at the ends of each scan, by their curves, by ablation."""
+    book = comparer.book
+    return [
+        *(_ablation(one) for one in ablations_of(book, comparer.seed)),
+        *_contests(comparer),
+        *_fits(fits_of(book, comparer.seed)),
+    ]
+
+
+def _contests(comparer: Comparer) -> list[Finding]:
+    """Threads against processes with as many workers as there are CPUs, and with most; else where both were."""
+    pairs = _pairs(comparer.book)
+    groups: dict[tuple[Any, ...], list[tuple[int, Evidence, Evidence]]] = {}
+    for a, b in pairs:
+        others = {axis: value for axis, value in comparer.book.changes(a.estimate).items() if axis != KIND}
+        count = int(a.estimate.condition.get("workers", 1))
+        others.pop("workers", None)
+        key = (a.estimate.workload, a.estimate.quantity, tuple(others.items()))
+        groups.setdefault(key, []).append((count, a, b))
+    found = []
+    for (workload, quantity, others), own in groups.items():
+        chosen = _ends(sorted(own, key=lambda one: one[0]), comparer.book.cpus or 1)
+        made = [(count, comparer.compare(a, b)) for count, a, b in chosen]
+        told = [(count, one) for count, one in made if one is not None]
+        if told:
+            found.append(_contest(workload, quantity, dict(others), told))
+    return found
+
+
+def _ends(own: list[tuple[int, Evidence, Evidence]], cpus: int) -> list[tuple[int, Evidence, Evidence]]:
+    within = [one for one in own if one[0] <= cpus]
+    return [*within[-1:], *[one for one in own[-1:] if one[0] > cpus]]
+
+
+def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
+    found: dict[tuple[Any, ...], dict[str, Evidence]] = {}
+    for row in book.rows:
+        one = row.estimate
+        if one.family == FAMILY and KIND in one.condition and not one.detail:
+            others = tuple((axis, value) for axis, value in one.condition.items() if axis != KIND)
+            found.setdefault((one.workload, one.quantity, others), {})[str(one.condition[KIND])] = row
+    return [(sides[SIDES[0]], sides[SIDES[1]]) for sides in found.values() if set(SIDES) <= set(sides)]
+
+
+def _contest(workload: str, quantity: str, others: dict[str, int | str], told: list[tuple[int, Comparison]]) -> Finding:
+    clauses = [f"with {axis_words('workers', count)}, {_verdict(one)}" for count, one in told]
+    what = condition(others, None)
+    text = f"{workload} {measured(None, quantity)}{f', {what}' if what else ''}: {'; '.join(clauses)}"
+    last = told[-1][1]
+    numbers = last.numbers | {"workers": [count for count, _ in told], "ratios": [one.numbers for _, one in told]}
+    numbers["cells"] = [cell for _, one in told for cell in one.numbers["cells"]]
+    name = ".".join([workload, *map(str, others.values())])
+    return Finding(f"workers.{name}", sentence(text), numbers, sentence(f"{workload}: {clauses[-1]}"))
+
+
+def _verdict(one: Comparison) -> str:
+    first, second = (_NAMES[side] for side in SIDES)
+    if one.verdict == "same":
+        return f"{first} and {second} cannot be told apart ({one.aside})"
+    if one.verdict == "longer":
+        return f"{first} take {one.text} times as long as {second}"
+    return f"{second} take {one.inverse_text} times as long as {first}"
+
+
+def _fits(fits: list[Fit]) -> list[Finding]:
+    """One finding for each pair of curves that differ in the kind of task alone, or for one that stands alone."""
+    groups: dict[tuple[Any, ...], dict[str, Fit]] = {}
+    for fit in fits:
+        first = fit.scan.points[0].estimate
+        others = tuple((axis, value) for axis, value in fit.scan.condition.items() if axis != KIND)
+        key = (first.workload, first.quantity, fit.scan.axis, others)
+        groups.setdefault(key, {})[str(first.condition.get(KIND, ""))] = fit
+    return [
+        _fit(workload, quantity, axis, dict(others), own) for (workload, quantity, axis, others), own in groups.items()
+    ]
+
+
+def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], own: dict[str, Fit]) -> Finding:
+    shape = "line" if SHAPES[axis].degree == 1 else "parabola"
+    some = next(iter(own.values()))
+    where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
+    curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in own.items()]
+    what = condition(others, None)
+    text = f"{workload} {measured(None, quantity)}, a {shape} {where}{f', {what}' if what else ''}: "
+    text += "; ".join(curves)
+    numbers: dict[str, Any] = {
+        "workload": workload,
+        "quantity": quantity,
+        "axis": axis,
+        "curves": {kind or "all": _numbers(fit) for kind, fit in own.items()},
+        "cells": [point.estimate.cell for fit in own.values() for point in fit.scan.points],
+    }
+    if set(SIDES) <= set(own):
+        ratios = [
+            ratio_of_coefficients(own[SIDES[0]].polynomial, own[SIDES[1]].polynomial, power)
+            for power in range(some.polynomial.degree + 1)
+        ]
+        numbers["coefficient_ratios"] = [None if one is None else [one.value, one.low, one.high] for one in ratios]
+        text += _compared(ratios)
+    name = ".".join([axis, workload, *map(str, others.values())])
+    brief = [f"{_NAMES.get(kind, 'R2')} R2 {_r_squared(fit)}" for kind, fit in own.items()]
+    return Finding(f"fit.{name}", sentence(text), numbers, sentence(f"a {shape} {where}: {', '.join(brief)}"))
+
+
+def _compared(ratios: list[Interval | None]) -> str:
+    said = [
+        f"{_POWERS[power]} {format_ratio(ratio.value, ratio.low, ratio.high)}"
+        for power, ratio in reversed(list(enumerate(ratios)))
+        if ratio is not None
+    ]
+    first, second = (_NAMES[side] for side in SIDES)
+    return f"; {first} over {second}: {', '.join(said)}" if said else ""
+
+
+def _curve(fit: Fit) -> str:
+    """Say the terms from the highest power down; one whose interval contains 0 is not seen."""
+    said = []
+    for power, one in reversed(list(enumerate(fit.polynomial.coefficients))):
+        unit = {0: "", 1: f" for each {axis_thing(fit.scan.axis)}"}.get(
+            power, f" for each {axis_thing(fit.scan.axis)} squared"
+        )
+        if power and one.contains(0.0):
+            said.append(f"{_POWERS[power]} not seen")
+        else:
+            said.append(f"{_coefficient(one)}{unit}")
+    return f"{' + '.join(said)} (R2 {_r_squared(fit)})"
+
+
+def _coefficient(one: Interval) -> str:
+    """A time, which for a square may be far below a nanosecond."""
+    if abs(one.value) >= 1:
+        return format_duration_interval(one.value, one.low, one.high)
+    return f"{format_ratio(one.value, one.low, one.high)} ns"
+
+
+def _r_squared(fit: Fit) -> str:
+    one = fit.polynomial.r_squared
+    return format_ratio(one.value, one.low, one.high).replace(" (", ", ").removesuffix(")")
+
+
+def _numbers(fit: Fit) -> dict[str, Any]:
+    fitted = fit.polynomial
+    return {
+        "x": list(fit.x),
+        "coefficients_ns": [one.value for one in fitted.coefficients],
+        "coefficients_ns_intervals": [[one.low, one.high] for one in fitted.coefficients],
+        "r_squared": fitted.r_squared.value,
+        "r_squared_interval": [fitted.r_squared.low, fitted.r_squared.high],
+        "n_values": fit.n_values,
+        "method": fitted.coefficients[0].method,
+    }
+
+
+def _ablation(found: AblationEvidence) -> Finding:
+    ladder, rungs = found.ladder, found.rungs
+    first, second = (_NAMES[side] for side in SIDES)
+    gap, rest = ladder.gaps[0], ladder.gaps[-1]
+    text = f"{found.workload} {measured(None, found.quantity)}: {first} less {second} is {_signed(gap)} with all shared"
+    steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda one: -abs(one[1].value))
+    seen = [
+        f"{axis_words(*rung.taken)} {_signed(step)}" for rung, step in steps if rung.taken and not step.contains(0.0)
+    ]
+    text += f"; taken away: {', '.join(seen)}" if seen else "; no single step is seen"
+    share = ladder.remainder_share
+    left = f"unexplained {_signed(rest)}"
+    left += f", {_share(share)} of the gap" if share is not None else ""
+    numbers = {
+        "gap_ns": gap.value,
+        "gap_ns_interval": [gap.low, gap.high],
+        "unexplained_ns": rest.value,
+        "unexplained_ns_interval": [rest.low, rest.high],
+        "unexplained_share": None if share is None else [share.value, share.low, share.high],
+        "steps": [
+            {"axis": rung.taken[0], "value": rung.taken[1], "step_ns": step.value, "ends_ns": [step.low, step.high]}
+            for rung, step in zip(rungs[1:], ladder.steps, strict=True)
+            if rung.taken
+        ],
+        "method": gap.method,
+        "n_processes": gap.n,
+        "cells": [side.estimate.cell for rung in rungs for side in rung.sides],
+    }
+    headline = f"{first} less {second} is {_signed(gap)}; {left}"
+    return Finding(f"ablation.{found.workload}", sentence(f"{text}; {left}"), numbers, sentence(headline))
+
+
+def _signed(one: Interval) -> str:
+    return format_duration_interval(one.value, one.low, one.high)
+
+
+def _share(one: Interval) -> str:
+    if one.value < 0:
+        return "less than nothing"
+    return f"{format_share(one.value)} ({100 * one.low:.0f} to {100 * one.high:.0f}%)"

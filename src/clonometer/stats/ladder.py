@@ -1,0 +1,115 @@
+"""How a difference between two sides shrinks, step by step: gaps, steps and what remains, with joint intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clonometer.stats.bootstrap import RESAMPLES, Processes
+from clonometer.stats.fit import percentile_interval
+from clonometer.stats.interval import Interval
+from clonometer.stats.quantiles import Floats
+
+_METHOD = "bootstrap over {}, percentile"
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Differences of medians along a ladder.
+
+    Attributes
+    ----------
+    gaps
+        For each rung the median of A less that of B, signed, in the unit of the data.
+    steps
+        For each rung but the first, by how much the gap is smaller than on the rung before: positive where what was
+        taken away had kept A behind.
+    shares
+        The same as shares of the first gap; each None where that gap's interval contains 0.
+    remainder_share
+        The last gap as a share of the first; None as above. The shares and it add up to 1.
+    """
+
+    gaps: tuple[Interval, ...]
+    steps: tuple[Interval, ...]
+    shares: tuple[Interval | None, ...]
+    remainder_share: Interval | None
+
+
+def ladder_of_differences(
+    rungs: Sequence[tuple[Processes, Processes]],
+    *,
+    seed: int,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Ladder:
+    """Follow the difference between two sides along rungs that were measured together.
+
+    Parameters
+    ----------
+    rungs
+        For each rung the two sides, at least two rungs.
+    seed, confidence, resamples
+        As in `clonometer.stats.bootstrap.difference_of_medians`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rungs, or an argument is out of range.
+
+    Notes
+    -----
+    All rungs are resampled together, so that a gap and the steps on both of its sides are of one world. Where every
+    side has as many processes and known starts, the k-th process of each side by time is one round, and rounds are
+    resampled: drift that all share cancels. Else the processes of each side are resampled apart.
+
+    Examples
+    --------
+    >>> side = lambda value: Processes.of([value] * 8)
+    >>> ladder = ladder_of_differences([(side(9.0), side(5.0)), (side(6.0), side(5.0))], seed=1)
+    >>> ladder.steps[0].value, ladder.shares[0].value, ladder.remainder_share.value
+    (3.0, 0.75, 0.25)
+    """
+    if len(rungs) < 2:
+        raise ValueError("a ladder has at least two rungs")
+    if not 0 < confidence < 1 or resamples < 100:
+        raise ValueError("confidence must lie between 0 and 1, resamples be at least 100")
+    sides = [side for rung in rungs for side in rung]
+    in_rounds = len({side.values.size for side in sides}) == 1 and all(side.starts is not None for side in sides)
+    method = _METHOD.format("rounds of processes" if in_rounds else "processes")
+    fewest = min(side.values.size for side in sides)
+    drawn = _drawn(sides, in_rounds, seed, resamples)
+    gaps = drawn[:, ::2] - drawn[:, 1::2]
+    own = np.array([np.median(a.values) - np.median(b.values) for a, b in rungs])
+
+    def interval(value: float, values: Floats) -> Interval:
+        return percentile_interval(float(value), values, int(fewest), confidence, method)
+
+    first = interval(own[0], gaps[:, 0])
+    steps = [interval(own[k] - own[k + 1], gaps[:, k] - gaps[:, k + 1]) for k in range(len(rungs) - 1)]
+    shares: list[Interval | None] = [None] * len(steps)
+    remainder = None
+    if not first.contains(0.0):
+        base = np.where(np.sign(gaps[:, 0]) == np.sign(own[0]), gaps[:, 0], own[0])
+        shares = [
+            interval((own[k] - own[k + 1]) / own[0], (gaps[:, k] - gaps[:, k + 1]) / base) for k in range(len(steps))
+        ]
+        remainder = interval(own[-1] / own[0], gaps[:, -1] / base)
+    rest = [interval(own[k], gaps[:, k]) for k in range(1, len(rungs))]
+    return Ladder((first, *rest), tuple(steps), tuple(shares), remainder)
+
+
+def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int, resamples: int) -> Floats:
+    """Medians of resampled processes, shape (resamples, sides)."""
+    generator = np.random.default_rng(seed)
+    columns = []
+    rounds = generator.integers(0, sides[0].values.size, (resamples, sides[0].values.size))
+    for side in sides:
+        if in_rounds and side.starts is not None:
+            values, chosen = side.values[np.argsort(side.starts, kind="stable")], rounds
+        else:
+            values, chosen = side.values, generator.integers(0, side.values.size, (resamples, side.values.size))
+        columns.append(np.median(values[chosen], axis=1))
+    return np.stack(columns, axis=1)

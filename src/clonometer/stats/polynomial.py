@@ -1,0 +1,153 @@
+"""A polynomial through medians, weighted, with intervals on each coefficient and on R2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clonometer.stats.fit import RESAMPLES, median_weights, percentile_interval
+from clonometer.stats.interval import Interval
+from clonometer.stats.quantiles import Floats, finite_values
+
+METHOD = "weighted polynomial, bootstrap over processes, percentile"
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A fitted polynomial.
+
+    Attributes
+    ----------
+    coefficients
+        From the constant up: the k-th is in the unit of the values per unit of x to the k-th power.
+    r_squared
+        The share of the scatter of all process values that the polynomial accounts for: 1 less the sum of their
+        squared distances from it over that from their mean. 0 where they do not scatter; at most 1, and below 0 where
+        the polynomial is worse than the mean.
+    drawn
+        Shape (resamples, degree + 1): the coefficients of each resample.
+    """
+
+    coefficients: tuple[Interval, ...]
+    r_squared: Interval
+    drawn: Floats = field(repr=False)
+
+    @property
+    def degree(self) -> int:
+        """The highest power."""
+        return len(self.coefficients) - 1
+
+    def at(self, x: float) -> float:
+        """The polynomial's value at ``x``."""
+        return float(sum(one.value * x**power for power, one in enumerate(self.coefficients)))
+
+
+def polynomial_through_medians(
+    x: ArrayLike,
+    processes: Sequence[ArrayLike],
+    degree: int,
+    *,
+    seed: int,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Polynomial:
+    """Fit a polynomial through the medians of process values at each x, by weighted least squares.
+
+    Parameters
+    ----------
+    x
+        Shape (points,), finite; more different ones than ``degree``.
+    processes
+        For each x the values of its processes, shape (processes,), finite.
+    degree
+        1 for a line, 2 for a parabola; at most 4.
+    seed, confidence, resamples
+        As in `clonometer.stats.fit.line_through_medians`, whose weights and resampling these are: the processes of
+        each x are resampled apart, and the weights stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there are too few x, a number is not finite, or an argument is out of range.
+
+    Examples
+    --------
+    >>> fit = polynomial_through_medians([0, 1, 2, 3], [[1.0] * 6, [2.0] * 6, [5.0] * 6, [10.0] * 6], 2, seed=1)
+    >>> [round(one.value, 9) + 0 for one in fit.coefficients], round(fit.r_squared.value, 9)
+    ([1.0, 0.0, 1.0], 1.0)
+    """
+    abscissa = finite_values(x, "x")
+    groups = [finite_values(group, "process values") for group in processes]
+    if len(groups) != abscissa.size:
+        raise ValueError(f"{abscissa.size} x, but {len(groups)} groups of processes")
+    if not 1 <= degree <= 4 or not 0 < confidence < 1 or resamples < 100:
+        raise ValueError("degree lies from 1 to 4, confidence between 0 and 1, resamples are at least 100")
+    if np.unique(abscissa).size <= degree:
+        raise ValueError(f"degree {degree} needs more than {degree} different x")
+    scale = float(np.abs(abscissa).max()) or 1.0
+    powers = np.vander(abscissa / scale, degree + 1, increasing=True)
+    medians = np.array([np.median(group) for group in groups])
+    root = np.sqrt(median_weights(groups, medians))
+    solve = np.linalg.pinv(powers * root[:, None]) * root[None, :]
+    own = solve @ medians
+    drawn, sums, squares = _resampled(groups, seed, resamples)
+    fitted = drawn @ solve.T
+    counts = np.array([group.size for group in groups], dtype=np.float64)
+    fewest = min(group.size for group in groups)
+    whole = _r_squared(powers @ own, counts, *_sums(groups))
+    each = _r_squared(fitted @ powers.T, counts, sums, squares)
+    units = scale ** -np.arange(degree + 1.0)
+    coefficients = tuple(
+        percentile_interval(float(value), column, fewest, confidence, METHOD)
+        for value, column in zip(own * units, (fitted * units).T, strict=True)
+    )
+    spread = percentile_interval(float(whole[0]), each, fewest, confidence, METHOD)
+    # Widening must not lead past what R2 can be.
+    bounded = Interval(
+        spread.value, spread.low, min(spread.high, 1.0), confidence, METHOD, fewest, spread.reaches_nominal
+    )
+    return Polynomial(coefficients, bounded, fitted * units)
+
+
+def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int, *, confidence: float = 0.95) -> Interval | None:
+    """One coefficient of ``a`` over the same of ``b``, whose processes are others.
+
+    Returns
+    -------
+    Interval or None
+        Dimensionless; None where either coefficient's interval contains 0: there is no ratio to nothing, nor does one
+        of nothing say anything.
+    """
+    top, bottom = a.coefficients[power], b.coefficients[power]
+    if top.contains(0.0) or bottom.contains(0.0):
+        return None
+    size = min(len(a.drawn), len(b.drawn))
+    quotients = a.drawn[:size, power] / b.drawn[:size, power]
+    return percentile_interval(top.value / bottom.value, quotients, min(top.n, bottom.n), confidence, METHOD)
+
+
+def _resampled(groups: Sequence[Floats], seed: int, resamples: int) -> tuple[Floats, Floats, Floats]:
+    """Medians, sums and sums of squares of each group, each of shape (resamples, groups)."""
+    generator = np.random.default_rng(seed)
+    drawn = [group[generator.integers(0, group.size, (resamples, group.size))] for group in groups]
+    return (
+        np.stack([np.median(one, axis=1) for one in drawn], axis=1),
+        np.stack([one.sum(axis=1) for one in drawn], axis=1),
+        np.stack([(one**2).sum(axis=1) for one in drawn], axis=1),
+    )
+
+
+def _sums(groups: Sequence[Floats]) -> tuple[Floats, Floats]:
+    return np.array([[group.sum() for group in groups]]), np.array([[(group**2).sum() for group in groups]])
+
+
+def _r_squared(fitted: Floats, counts: Floats, sums: Floats, squares: Floats) -> Floats:
+    """R2 of each row, from the sums of each group's values and of their squares."""
+    total = squares.sum(axis=1) - sums.sum(axis=1) ** 2 / counts.sum()
+    missed = (squares - 2 * fitted * sums + counts * fitted**2).sum(axis=1)
+    # What does not scatter but for rounding has nothing to account for.
+    flat = total <= 1e-12 * squares.sum(axis=1)
+    return np.asarray(np.where(flat, 0.0, 1 - np.maximum(missed, 0.0) / np.where(flat, 1.0, total)), dtype=np.float64)

@@ -1,0 +1,167 @@
+"""Charts of fitted scans and of ablations: points with intervals, curves through them, gaps that shrink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.results.types import AblationSeries, FitPanel, FitSeries
+from clonometer.units import format_duration_interval, format_ratio
+from clonometer.views.labels import stage_name
+from clonometer.views.scans import series_labels, series_points
+from clonometer.views.specs import TIME_LABEL, Datum, Spec, colour, frame
+from clonometer.words import axis_title, axis_words
+
+_SIGNED_TIME_LABEL = (
+    "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
+    "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
+    "abs(datum.value) >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
+    "format(datum.value, '~g') + ' ns'"
+)
+_PARTS = {
+    "whole": "by {}",
+    "dense": "by {}, where points lie close",
+    "fitted": "by {}, beyond the CPUs",
+    "each": "for each of them, by {}",
+}
+_RUNG_HEIGHT = 30
+_ALL_SHARED = "all shared"
+
+
+@dataclass(frozen=True)
+class FittedChart:
+    """A chart ready to draw: its title, the labels of its lines, their points and the points of the curves."""
+
+    title: str
+    labels: tuple[str, ...]
+    points: list[dict[str, Any]]
+    curves: list[dict[str, Any]]
+    axis: str
+    from_zero: bool
+
+
+def fitted_charts(panels: Sequence[FitPanel]) -> list[FittedChart]:
+    """Arrange panels as charts, in their order; those without two points are left out."""
+    return [_chart(panel) for panel in panels if any(len(one.x) > 1 for one in panel.series)]
+
+
+def _chart(panel: FitPanel) -> FittedChart:
+    names = [name.partition(", ")[2] or name for name in series_labels(panel.series)]
+    points = [point for one, name in zip(panel.series, names, strict=True) for point in series_points(one, name)]
+    by_condition = {_key(one.condition): name for one, name in zip(panel.series, names, strict=True)}
+    curves = []
+    for fit in panel.fits:
+        label = by_condition.get(_key(fit.condition), "")
+        curves += [
+            {"label": label, "x": x, "y_ns": y, "tip": f"{label}: R2 {r_squared_text(fit)}"}
+            for x, y in zip(fit.x, fit.y_ns, strict=True)
+        ]
+    what = stage_name(None, panel.quantity.replace("_each", ""))
+    others = [axis_words(*item) for item in panel.condition.items()]
+    title = ", ".join([f"{what} {_PARTS[panel.part].format(axis_title(panel.axis))}", *others])
+    if panel.fits:
+        title += f" (R2 {', '.join(f'{fit.r_squared[0]:.3g}' for fit in panel.fits)})"
+    return FittedChart(title, tuple(names), points, curves, panel.axis, panel.part not in ("dense",))
+
+
+def _key(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | str], ...]:
+    return tuple(sorted(condition.items()))
+
+
+def r_squared_text(fit: FitSeries) -> str:
+    """Write R2 with its interval."""
+    return format_ratio(*fit.r_squared)
+
+
+def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | str = 380, height: int = 260) -> Spec:
+    """Draw points with their 95% intervals and the curves through them, on linear axes as the study does."""
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": {"zero": False, "nice": False, "padding": 12},
+        "axis": {"title": axis_title(chart.axis), "format": ",", "tickCount": 8},
+    }
+    y = {
+        "type": "quantitative",
+        "scale": {"zero": chart.from_zero},
+        "axis": {"title": "time", "labelExpr": TIME_LABEL, "tickCount": 5},
+    }
+    shared = {"x": x, "color": colour(chart.labels)}
+    ends = {"y": {**y, "field": "low_ns"}, "y2": {"field": "high_ns"}}
+    median = {"y": {**y, "field": "median_ns"}, "tooltip": {"field": "tip", "type": "nominal"}}
+    layers: list[Spec] = [
+        {"mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6}, "encoding": {**shared, **ends}}
+    ]
+    if not chart.curves:
+        layers.append({"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {**shared, **median}})
+    layers.append(
+        {"mark": {"type": "point", "filled": True, "size": 36, "opacity": 1}, "encoding": {**shared, **median}}
+    )
+    if chart.curves:
+        curve = {**shared, "y": {**y, "field": "y_ns"}, "tooltip": {"field": "tip", "type": "nominal"}}
+        layers.append(
+            {
+                "data": {"values": chart.curves},
+                "mark": {"type": "line", "strokeWidth": 1.5, "strokeDash": [5, 3]},
+                "encoding": curve,
+            }
+        )
+    described = f"Time by {axis_title(chart.axis)}, with 95% intervals{' and fitted curves' if chart.curves else ''}."
+    return {**frame(chart.points, title, width, height, described), "layer": layers}
+
+
+def rung_labels(one: AblationSeries) -> list[str]:
+    """Name the rungs of an ablation by what changed."""
+    return [
+        _ALL_SHARED if rung.axis is None or rung.value is None else axis_words(rung.axis, rung.value)
+        for rung in one.rungs
+    ]
+
+
+def ablation_points(one: AblationSeries) -> list[dict[str, Any]]:
+    """The points of an ablation's chart: the gap on each rung."""
+    return [
+        {
+            "label": label,
+            "gap_ns": rung.gap_ns[0],
+            "low_ns": rung.gap_ns[1],
+            "high_ns": rung.gap_ns[2],
+            "tip": f"{label}: {format_duration_interval(*rung.gap_ns)}",
+        }
+        for label, rung in zip(rung_labels(one), one.rungs, strict=True)
+    ]
+
+
+def ablation_title(one: AblationSeries) -> str:
+    """Say what an ablation's gap is."""
+    first, second = (axis_words(one.axis, side) for side in one.sides)
+    return f"{one.workload}: {first} less {second}, as shared things are taken away"
+
+
+def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 460) -> Spec:
+    """Draw the gap on each rung with its 95% interval, downwards in the order of taking away; zero is no gap."""
+    labels = [point["label"] for point in data]
+    x = {
+        "type": "quantitative",
+        "scale": {"zero": True},
+        "axis": {"title": "gap", "labelExpr": _SIGNED_TIME_LABEL, "tickCount": 6},
+    }
+    y = {
+        "field": "label",
+        "type": "nominal",
+        "sort": labels,
+        "axis": {"title": None, "labelLimit": 220, "ticks": False},
+    }
+    ends = {"x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": y}
+    return {
+        **frame(data, title, width, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
+        "layer": [
+            {"data": {"values": [{}]}, "mark": {"type": "rule", "opacity": 0.5}, "encoding": {"x": {"datum": 0}}},
+            {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": ends},
+            {
+                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+                "encoding": {"x": {**x, "field": "gap_ns"}, "y": y, "tooltip": {"field": "tip", "type": "nominal"}},
+            },
+        ],
+    }

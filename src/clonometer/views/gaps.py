@@ -1,0 +1,96 @@
+"""Tables of ablations and of fitted curves, as texts: the same for terminal and page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.results.types import AblationSeries, FitSeries
+from clonometer.units import format_duration, format_ratio, format_share
+from clonometer.views.fitted import rung_labels
+from clonometer.views.labels import mechanism_name, stage_name
+from clonometer.words import axis_thing, axis_title, axis_words
+
+Ends = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts: its heading, its rows, a sentence below it, and which columns go first where room is short."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    secondary: tuple[str, ...] = ()
+
+
+def ablation_table(one: AblationSeries) -> TextTable:
+    """The rungs of an ablation: both sides, the gap, and what the step took off it; below, what is unexplained."""
+    first, second = (axis_words(one.axis, side) for side in one.sides)
+    rows = [
+        (
+            label,
+            format_duration(rung.first_ns),
+            format_duration(rung.second_ns),
+            _signed(rung.gap_ns),
+            "" if rung.step_ns is None else _signed(rung.step_ns),
+            "" if rung.share is None else _share(rung.share),
+        )
+        for label, rung in zip(rung_labels(one), one.rungs, strict=True)
+    ]
+    rest = one.rungs[-1].gap_ns
+    note = f"Unexplained: {_signed(rest)}"
+    if one.remainder_share is not None:
+        note += f", {_share(one.remainder_share)} of the gap"
+    title = f"{one.workload} {stage_name(None, one.quantity)}: what is taken away, one thing after the other"
+    return TextTable(
+        title, ("taken away", first, second, "gap", "step", "share"), tuple(rows), f"{note}.", ("share", first, second)
+    )
+
+
+def fit_tables(fits: Sequence[FitSeries]) -> list[TextTable]:
+    """A table for each axis: a row a curve, its coefficients from the highest power down, and R2."""
+    tables = []
+    for axis in dict.fromkeys(one.axis for one in fits):
+        own = [one for one in fits if one.axis == axis]
+        degree = max(len(one.coefficients) for one in own) - 1
+        thing = axis_thing(axis)
+        powers = {0: "constant", 1: f"each {thing}"}
+        head = [powers.get(power, f"each {thing}^{power}") for power in range(degree, -1, -1)]
+        rows = [
+            (
+                _curve_label(one),
+                *(_time(one.coefficients[power]) for power in range(degree, -1, -1)),
+                format_ratio(*one.r_squared),
+            )
+            for one in own
+        ]
+        x = own[0].points
+        title = f"{mechanism_name(own[0].workload)} by {axis_title(axis)}, from {x[0]:,} to {x[-1]:,}"
+        tables.append(TextTable(title, ("", *head, "R2"), tuple(rows), secondary=("constant",)))
+    return tables
+
+
+def _curve_label(one: FitSeries) -> str:
+    return ", ".join(axis_words(*item) for item in one.condition.items()) or stage_name(None, one.quantity)
+
+
+def _signed(ends: Ends) -> str:
+    value, low, high = ends
+    return (
+        f"{format_duration(value, low, high)} ({format_duration(low, low, high)} to {format_duration(high, low, high)})"
+    )
+
+
+def _time(ends: Ends) -> str:
+    value, low, high = ends
+    return _signed(ends) if abs(value) >= 1 else f"{format_ratio(value, low, high)} ns"
+
+
+def _share(ends: Ends) -> str:
+    return f"{_percent(ends[0])} ({_percent(ends[1])} to {_percent(ends[2])})"
+
+
+def _percent(share: float) -> str:
+    return f"-{format_share(-share)}" if share < 0 else format_share(share)

@@ -1,0 +1,23 @@
+"""Tables of texts on a terminal: ablations and fitted curves."""
+
+from __future__ import annotations
+
+from clonometer.views.gaps import TextTable
+from clonometer.views.terminal.columns import fit_lines, numbers, words
+from clonometer.views.terminal.text import paint, wrap
+
+_LABEL_LEAST = 12
+
+
+def text_table(table: TextTable, width: int, colour: bool) -> list[str]:
+    """Draw a table of texts: its title, its columns, its note.
+
+    Columns of secondary interest go where ``width`` is too small.
+    """
+    columns = {}
+    for place, head in enumerate(table.head):
+        texts = [row[place] for row in table.rows]
+        columns["label" if place == 0 else head] = words(head, texts) if place == 0 else numbers(head, texts)
+    drawn = fit_lines(columns, width, table.secondary, _LABEL_LEAST)
+    drawn[0] = paint(drawn[0], "bold", colour)
+    return [*wrap(table.title, width), *drawn, *(wrap(table.note, width) if table.note else [])]
