@@ -66,7 +66,6 @@ _VALUES: dict[str, dict[str, str]] = {
     "release": {"as_launched": "working as launched", "together": "released together"},
     "cpus": {"free": "free CPUs", "one": "one CPU", "spread": "spread over CPUs"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
-    "task_kind": {"thread": "threads", "process": "processes"},
     "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
     "opened": {"distinct": "distinct files", "same": "the same file"},
     "stages": {"parent": "parent's stamps", "all": "all stamps"},
@@ -80,7 +79,6 @@ _THINGS = {
     "concurrency": ("launcher", "at once"),
     "workers": ("worker", "workers"),
     "zombies": ("zombie", "zombies"),
-    "workers": ("worker", "workers"),
     "numbers": ("number", "numbers"),
     "nofile": ("descriptor of the limit", "descriptors at most"),
 }

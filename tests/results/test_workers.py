@@ -74,7 +74,7 @@ def test_terms_are_compared_between_threads_and_processes(ops: Any) -> None:
     constant, _, quadratic = finding.numbers["coefficient_ratios"]
     assert constant[1] <= 1 / 3 <= constant[2]
     assert quadratic[1] <= 1 <= quadratic[2]
-    assert "a parabola from 1,000 to 19,000 numbers" in finding.sentence
+    assert "A parabola from 1,000 to 19,000 numbers" in finding.sentence
     assert "threads over processes: quadratic term" in finding.sentence
 
 
@@ -92,7 +92,7 @@ def test_threads_and_processes_are_compared_within_and_beyond_the_cpus(scanned: 
     assert finding.numbers["workers"] == [2, 32]
     verdicts = [one["verdict"] for one in finding.numbers["ratios"]]
     assert verdicts == ["same", "longer"]
-    assert "with 2 workers, threads and processes cannot be told apart" in finding.sentence
+    assert "With 2 workers, threads and processes cannot be told apart" in finding.sentence
     assert "with 32 workers, threads take 1." in finding.sentence
 
 

@@ -10,7 +10,7 @@ from clonometer.views.pictures import KINDS, picture
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points, memory_points
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("contention", "story")])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "story")])
 def test_svg_names_what_it_draws(results, kind):
     text = picture(results, kind, "svg")
     assert isinstance(text, str)

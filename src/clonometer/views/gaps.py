@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.results.types import AblationSeries, FitSeries
-from clonometer.units import format_duration, format_ratio, format_share
+from clonometer.units import format_duration, format_duration_interval, format_ratio, format_share
 from clonometer.views.fitted import rung_labels
 from clonometer.views.labels import mechanism_name, stage_name
 from clonometer.words import axis_thing, axis_title, axis_words
@@ -77,10 +77,7 @@ def _curve_label(one: FitSeries) -> str:
 
 
 def _signed(ends: Ends) -> str:
-    value, low, high = ends
-    return (
-        f"{format_duration(value, low, high)} ({format_duration(low, low, high)} to {format_duration(high, low, high)})"
-    )
+    return format_duration_interval(*ends)
 
 
 def _time(ends: Ends) -> str:

@@ -131,6 +131,6 @@ def _size(row: Evidence) -> int:
 
 def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: what is no stage first, so that the last stage comes last."""
-    own = [row.estimate for row in book.rows if row.estimate.workload == workload]
+    own = [row.estimate for row in book.rows if row.estimate.workload == workload and not row.estimate.detail]
     found = dict.fromkeys((one.stage, one.quantity) for one in own)
     return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else -1)

@@ -67,12 +67,12 @@ def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
 def _contest(workload: str, quantity: str, others: dict[str, int | str], told: list[tuple[int, Comparison]]) -> Finding:
     clauses = [f"with {axis_words('workers', count)}, {_verdict(one)}" for count, one in told]
     what = condition(others, None)
-    text = f"{workload} {measured(None, quantity)}{f', {what}' if what else ''}: {'; '.join(clauses)}"
+    tail = f", {workload} {measured(None, quantity)}{f', {what}' if what else ''}"
     last = told[-1][1]
     numbers = last.numbers | {"workers": [count for count, _ in told], "ratios": [one.numbers for _, one in told]}
     numbers["cells"] = [cell for _, one in told for cell in one.numbers["cells"]]
     name = ".".join([workload, *map(str, others.values())])
-    return Finding(f"workers.{name}", sentence(text), numbers, sentence(f"{workload}: {clauses[-1]}"))
+    return Finding(f"workers.{name}", sentence("; ".join(clauses) + tail), numbers, sentence(clauses[-1] + tail))
 
 
 def _verdict(one: Comparison) -> str:
@@ -103,7 +103,7 @@ def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], 
     where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
     curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in own.items()]
     what = condition(others, None)
-    text = f"{workload} {measured(None, quantity)}, a {shape} {where}{f', {what}' if what else ''}: "
+    text = f"a {shape} {where} through {workload} {measured(None, quantity)}{f', {what}' if what else ''}: "
     text += "; ".join(curves)
     numbers: dict[str, Any] = {
         "workload": workload,
@@ -177,7 +177,8 @@ def _ablation(found: AblationEvidence) -> Finding:
     ladder, rungs = found.ladder, found.rungs
     first, second = (_NAMES[side] for side in SIDES)
     gap, rest = ladder.gaps[0], ladder.gaps[-1]
-    text = f"{found.workload} {measured(None, found.quantity)}: {first} less {second} is {_signed(gap)} with all shared"
+    what = f"{found.workload} {measured(None, found.quantity)}"
+    text = f"{first} less {second} is {_signed(gap)} with all shared, {what}"
     steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda one: -abs(one[1].value))
     seen = [
         f"{axis_words(*rung.taken)} {_signed(step)}" for rung, step in steps if rung.taken and not step.contains(0.0)

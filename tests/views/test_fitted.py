@@ -1,0 +1,151 @@
+"""Charts and tables of fits and ablations: what they show, and that the renderer takes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import vl_convert
+
+from clonometer.results.types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
+from clonometer.views.fitted import ablation_panel, ablation_points, fitted_charts, fitted_panel, rung_labels
+from clonometer.views.gaps import ablation_table, fit_tables
+from clonometer.views.html import render_report
+from clonometer.views.pictures import picture, picture_spec
+from clonometer.views.specs import theme
+from clonometer.views.terminal import render_answer
+from clonometer.views.terminal.gaps import text_table
+
+
+def scan(kind: str, factor: float) -> ScanSeries:
+    x = (1, 2, 3, 4, 8, 16)
+    times = [factor * 1e6 * one for one in x]
+    return ScanSeries(
+        workload="work.factor",
+        family="work",
+        axis="workers",
+        axis_kind="count",
+        stage=None,
+        quantity="whole_ns",
+        temperature=None,
+        placement=None,
+        condition={"task_kind": kind},
+        x=x,
+        median_ns=times,
+        low_ns=[0.9 * one for one in times],
+        high_ns=[1.1 * one for one in times],
+    )
+
+
+def fit(kind: str, factor: float) -> FitSeries:
+    return FitSeries(
+        workload="work.factor",
+        family="work",
+        quantity="whole_ns",
+        axis="workers",
+        condition={"task_kind": kind},
+        points=(3, 4, 8, 16),
+        coefficients=((1000.0, -4000.0, 6000.0), (factor * 1e6, factor * 0.9e6, factor * 1.1e6)),
+        r_squared=(0.987, 0.975, 0.992),
+        n_values=48,
+        x=(3.0, 16.0),
+        y_ns=(factor * 3e6, factor * 16e6),
+    )
+
+
+SCANS = (scan("thread", 1.2), scan("process", 1.0))
+FITS = (fit("thread", 1.2), fit("process", 1.0))
+PANELS = (
+    FitPanel("workers", "whole", "whole_ns", {"numbers": 3000}, SCANS, ()),
+    FitPanel("workers", "fitted", "whole_ns", {"numbers": 3000}, SCANS, FITS),
+)
+ABLATION = AblationSeries(
+    workload="work.factor",
+    quantity="whole_ns",
+    axis="task_kind",
+    sides=("thread", "process"),
+    condition={"output": "shared_stream"},
+    rungs=(
+        AblationRung(None, None, 30e6, 20e6, (10e6, 9e6, 11e6), None, None),
+        AblationRung("output", "worker_file", 24e6, 20e6, (4e6, 3e6, 5e6), (6e6, 5e6, 7e6), (0.6, 0.5, 0.7)),
+        AblationRung("counters", "padded", 19e6, 20e6, (-1e6, -2e6, 0.0), (5e6, 4e6, 6e6), (0.5, 0.4, 0.6)),
+    ),
+    remainder_share=(-0.1, -0.2, 0.0),
+    n_processes=24,
+)
+
+
+@pytest.fixture
+def with_workers(results):
+    return replace(results, fits=FITS, fit_panels=PANELS, ablations=(ABLATION,))
+
+
+def test_lines_are_named_by_the_kind_of_task():
+    whole, fitted = fitted_charts(PANELS)
+    assert whole.labels == fitted.labels == ("threads", "processes")
+    assert whole.title == "whole by workers, 3,000 numbers"
+    assert fitted.title == "whole by workers, beyond the CPUs, 3,000 numbers (R2 0.987, 0.987)"
+    assert {point["label"] for point in fitted.curves} == {"threads", "processes"}
+    assert whole.curves == []
+    assert whole.points[0]["tip"] == "threads, 1 worker: 1.2 (1.1 to 1.3) ms"
+
+
+def test_a_panel_of_one_point_is_left_out():
+    lonely = [replace(one, x=one.x[:1], median_ns=one.median_ns[:1]) for one in SCANS]
+    assert fitted_charts([replace(PANELS[0], series=lonely)]) == []
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_renderer_draws_points_and_curves(place):
+    spec = fitted_panel(fitted_charts(PANELS)[place])
+    assert (sum(layer["mark"].get("strokeDash") == [5, 3] for layer in spec["layer"])) == place
+    svg = vl_convert.vegalite_to_svg({**spec, "config": theme()})
+    assert "threads" in svg
+
+
+def test_an_ablation_goes_down_in_the_order_of_taking_away():
+    assert rung_labels(ABLATION) == ["all shared", "a file each", "padded counters"]
+    spec = ablation_panel(ablation_points(ABLATION))
+    assert spec["layer"][1]["encoding"]["y"]["sort"] == rung_labels(ABLATION)
+    assert "a file each" in vl_convert.vegalite_to_svg({**spec, "config": theme()})
+
+
+def test_the_table_says_gap_step_share_and_what_is_unexplained():
+    table = ablation_table(ABLATION)
+    assert table.head == ("taken away", "threads", "processes", "gap", "step", "share")
+    assert table.rows[0] == ("all shared", "30.0 ms", "20.0 ms", "10 (9 to 11) ms", "", "")
+    assert table.rows[1][3:] == ("4 (3 to 5) ms", "6 (5 to 7) ms", "60% (50% to 70%)")
+    assert table.note == "Unexplained: -1 (-2 to 0) ms, -10% (-20% to 0%) of the gap."
+
+
+def test_fits_stand_from_the_highest_power_down():
+    (table,) = fit_tables(FITS)
+    assert table.head == ("", "each worker", "constant", "R2")
+    assert [row[0] for row in table.rows] == ["threads", "processes"]
+    assert table.rows[1][1] == "1.0 (0.9 to 1.1) ms"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_fit_the_terminal(width):
+    for table in (ablation_table(ABLATION), *fit_tables(FITS)):
+        lines = text_table(table, width, colour=False)
+        assert max(map(len, lines)) <= width
+        assert any("gap" in line or "R2" in line for line in lines)
+
+
+def test_every_view_has_them(with_workers):
+    wide = render_answer(with_workers, width=120, wide=True)
+    assert "Unexplained: -1 (-2" in wide
+    assert "each worker" in wide
+    page = render_report(with_workers)
+    for words in ("What the gap is made of", "Workers, and curves through them", "Unexplained: -1 (-2", "fit-1"):
+        assert words in page
+    for kind in ("fit", "ablation"):
+        assert picture(with_workers, kind, "svg").startswith("<svg")
+
+
+def test_runs_without_workers_have_neither(results):
+    assert "What the gap is made of" not in render_report(results)
+    for kind in ("fit", "ablation"):
+        with pytest.raises(Exception, match="nothing to draw"):
+            picture_spec(results, kind)
