@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import altair
 import pytest
 import vl_convert
 
@@ -149,3 +150,9 @@ def test_runs_without_workers_have_neither(results):
     for kind in ("fit", "ablation"):
         with pytest.raises(Exception, match="nothing to draw"):
             picture_spec(results, kind)
+
+
+def test_charts_obey_the_schema_of_vega_lite():
+    specs = [fitted_panel(chart) for chart in fitted_charts(PANELS)] + [ablation_panel(ablation_points(ABLATION))]
+    for spec in specs:
+        altair.Chart.from_dict({**spec, "config": theme()}, validate=True)

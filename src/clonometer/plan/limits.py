@@ -123,6 +123,8 @@ def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
 
 def _workers_ns(condition: Mapping[str, AxisValue]) -> float:
     """Guess what workers take to decompose their numbers, on two CPUs; 0 where there are none."""
+    if "numbers" not in condition:
+        return 0.0
     numbers, workers = _number(condition, "numbers"), _number(condition, "workers")
     divisions = numbers**1.5 / 4 if condition.get("cutoff") == "sqrt" else numbers**2 / 10
     each_ns = _WORKER_NS + divisions * _DIVISION_NS + numbers * _NUMBER_NS
