@@ -17,7 +17,8 @@ static const char ENTER[] = "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned
                             "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
                             "\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n";
 static const char EXEC[] = "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
-                           "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n";
+                           "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+                           "\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n";
 
 static void check_formats(void) {
     struct event_format format;
@@ -92,8 +93,10 @@ static void check_arrays_and_texts(void) {
     event_format_read(EXEC, EVENT_SOURCES[EVENT_EXEC].fields, &format);
     length = make_sample(record, 1, 9, 32);
     put(record + RAW_AT + 8, (10U << 16) | 20U, 4);
+    put(record + RAW_AT + 16, 77, 4);
     memcpy(record + RAW_AT + 20, "/bin/true", 10);
     CHECK(record_decode(record, length, EVENT_EXEC, &format, &event, &rest) == RECORD_EVENT, "whole");
+    CHECK(event.values[0] == 77, "its former number");
     CHECK(rest.text_bytes == 9 && memcmp(rest.text, "/bin/true", 9) == 0, "its name");
     put(record + RAW_AT + 8, (40U << 16) | 20U, 4);
     CHECK(record_decode(record, length, EVENT_EXEC, &format, &event, &rest) == RECORD_BAD, "beyond the end");

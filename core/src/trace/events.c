@@ -28,7 +28,7 @@ const struct event_source EVENT_SOURCES[EVENT_KINDS] = {
     [EVENT_SWITCH] = {"sched/sched_switch", {"prev_pid", "prev_state", "next_pid", "next_comm"}},
     [EVENT_FAULT_USER] = {"exceptions/page_fault_user", {"address", "ip", "error_code"}},
     [EVENT_FAULT_KERNEL] = {"exceptions/page_fault_kernel", {"address", "ip", "error_code"}},
-    [EVENT_EXEC] = {"sched/sched_process_exec", {"filename"}},
+    [EVENT_EXEC] = {"sched/sched_process_exec", {"filename", "old_pid"}},
     [EVENT_EXIT] = {"sched/sched_process_exit", {"pid"}},
 };
 

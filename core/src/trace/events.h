@@ -26,7 +26,7 @@ enum event_kind {
     EVENT_SWITCH,       /* the task that leaves, its state, the one that comes, two words of its name */
     EVENT_FAULT_USER,   /* address, instruction, error code; user code has touched memory */
     EVENT_FAULT_KERNEL, /* the same; the kernel has, on behalf of the task */
-    EVENT_EXEC,         /* the file's name, as a text */
+    EVENT_EXEC,         /* the task's former number; the file's name, as a text */
     EVENT_EXIT,         /* the task begins to leave */
     EVENT_MINOR_FAULT,  /* address; the kernel is done with it, nothing was read from a disk */
     EVENT_MAJOR_FAULT,  /* the same, something was */

@@ -235,6 +235,57 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
     return 0;
 }
 
+/* The tracepoints of one system call have the number where all others have it. */
+static int describe_call(const char *tracepoint, const char *const *fields, struct event_format *format,
+                         struct perf_event_attr *attributes) {
+    char text[TEXT_BYTES];
+    if (read_event_file(tracepoint, "format", text, sizeof text) <= 0) {
+        return -ENOENT;
+    }
+    if (event_format_read(text, fields, format) != 0 ||
+        read_event_file(tracepoint, "id", text, sizeof text) <= 0) {
+        return -ENOTSUP;
+    }
+    attributes->type = PERF_TYPE_TRACEPOINT;
+    attributes->config = strtoull(text, NULL, 10);
+    return 0;
+}
+
+int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason) {
+    static const char *const FIELDS[][EVENT_MOST_FIELDS] = {{"__syscall_nr"}, {"__syscall_nr", "ret"}};
+    static const char *const EDGES[] = {"enter", "exit"};
+    size_t added = 0;
+    for (; *names != NULL; names++) {
+        for (int edge = 0; edge < 2; edge++) {
+            char tracepoint[64];
+            enum event_kind kind = edge == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
+            struct perf_event_attr attributes = {.size = sizeof attributes,
+                                                 .sample_period = 1,
+                                                 .sample_type = RECORD_PLAIN,
+                                                 .read_format = FORMAT_LOST,
+                                                 .disabled = 1,
+                                                 .sample_id_all = 1,
+                                                 .use_clockid = 1,
+                                                 .clockid = rings->clock};
+            snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", EDGES[edge], *names);
+            int error = describe_call(tracepoint, FIELDS[edge], &rings->formats[kind], &attributes);
+            if (error == -ENOENT) {
+                continue;
+            }
+            error = error != 0 ? error : add_to_all(rings, kind, &attributes);
+            if (error != 0) {
+                return refuse(rings, error, kind, reason);
+            }
+            added++;
+        }
+    }
+    if (added == 0) {
+        rings_close(rings);
+        return reason_set(reason, -ENOENT, "this kernel has no tracepoints for single system calls");
+    }
+    return 0;
+}
+
 int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t clock,
                    struct reason *reason) {
     static const enum event_kind KINDS[] = {EVENT_SWITCHED_IN, EVENT_MINOR_FAULT, EVENT_MAJOR_FAULT};

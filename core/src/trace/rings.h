@@ -52,6 +52,12 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
 int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t clock,
                    struct reason *reason);
 
+/* Adds entry and exit of the system calls with these names alone, as EVENT_CALL_ENTER (only the number) and
+ * EVENT_CALL_EXIT; not beside RINGS_CALLS. Other calls then cost a task next to nothing, where RINGS_CALLS
+ * makes each write two records. A call that this architecture lacks is left out. 0, or -errno with the
+ * reason, and then the rings are closed. */
+int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason);
+
 void rings_start(const struct rings *rings);
 void rings_stop(const struct rings *rings);
 

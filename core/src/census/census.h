@@ -1,0 +1,51 @@
+/* A census: which tasks does a program make? */
+#ifndef CLONOMETER_CENSUS_H
+#define CLONOMETER_CENSUS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "census/family.h"
+#include "options.h"
+
+enum { CENSUS_MOST_PROCESSES = 65536 };
+
+struct census {
+    char **command;  /* NULL: the process `pid`, which runs already, and all below it */
+    pid_t pid;       /* of the command, when it has been started */
+    int64_t most_ns; /* how long to watch; 0: until it ends */
+    size_t ring_bytes;
+    int answer;
+    /* What came of it. */
+    const char *how;   /* "tracepoints" or "ptrace" */
+    char without[512]; /* why not by a better way; "" where there is none */
+    int exit_status;   /* of the command, as a shell tells it; -1 where none was waited for */
+    bool timed_out;
+    bool interrupted;
+    uint64_t lost;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+};
+
+/* Each watches until the program has ended, the time is over, or a signal ends it. 0, or -errno with the
+ * reason, and then the command has not run. */
+int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason);
+int census_by_ptrace(struct census *census, struct family **family, struct reason *reason);
+
+/* Starts the command, which waits until `release` is closed. 0 or -errno. */
+int command_start(struct census *census, int *release);
+/* Whether it has ended, and how. */
+bool command_ended(struct census *census);
+/* Ends it as timeout(1) does, and waits for it. */
+void command_stop(struct census *census);
+
+/* Whether somebody wants it to end: a signal to this program. */
+bool census_interrupted(void);
+uint64_t census_now_ns(void);
+
+/* Writes a line of the answer; is a census_tell. */
+void tell_task(void *census, const struct census_task *task);
+int tell_begin(const struct census *census);
+int tell_end(const struct census *census, const struct census_totals *totals, const char *reason);
+
+#endif

@@ -1,0 +1,173 @@
+/* By ptrace, where the kernel's tracepoints may not be read: every task stops when it makes another one,
+ * begins a program or leaves. That needs no privileges, but stopping takes longer than launching, so how long
+ * a call took is not told. */
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "census/census.h"
+#include "trace/decode.h"
+
+/* ptrace takes numbers and addresses of the other process where it says pointers.
+ * NOLINTBEGIN(performance-no-int-to-ptr) */
+
+enum { PAUSE_NS = 1000000, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
+
+#define OPTIONS                                                                                              \
+    (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+
+/* The number and the first argument of the call that a stopped task is in. */
+static bool read_call(pid_t task, uint64_t *number, uint64_t *argument) {
+    struct user_regs_struct registers;
+    struct iovec vector = {.iov_base = &registers, .iov_len = sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, task, (void *)NT_PRSTATUS, &vector) != 0) {
+        return false;
+    }
+#if defined(__x86_64__)
+    *number = registers.orig_rax;
+    *argument = registers.rdi;
+    return true;
+#elif defined(__aarch64__)
+    *number = registers.regs[8];
+    *argument = registers.regs[0];
+    return true;
+#else
+    return false;
+#endif
+}
+
+static void read_making(pid_t creator, struct census_event *event) {
+    uint64_t number = 0;
+    uint64_t argument = 0;
+    event->result = CENSUS_UNKNOWN;
+    if (!read_call(creator, &number, &argument)) {
+        return;
+    }
+    event->result = (int64_t)number;
+    if (decode_call(number, argument, &event->flags) == CALL_CLONE3) {
+        struct iovec here = {.iov_base = &event->flags, .iov_len = sizeof event->flags};
+        struct iovec there = {.iov_base = (void *)(uintptr_t)argument, .iov_len = sizeof event->flags};
+        if (process_vm_readv(creator, &here, 1, &there, 1, 0) != sizeof event->flags) {
+            event->flags = 0;
+        }
+    }
+}
+
+static void read_program(pid_t task, struct census_event *event) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)task);
+    ssize_t length = readlink(link, event->path, sizeof event->path - 1);
+    event->path[length > 0 ? length : 0] = '\0';
+}
+
+/* What a stop means for the family; false where nothing. */
+static bool translate(pid_t task, int stop_event, struct census_event *event) {
+    unsigned long message = 0;
+    *event = (struct census_event){.time_ns = census_now_ns(), .task = task};
+    (void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
+    switch (stop_event) {
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+    case PTRACE_EVENT_CLONE:
+        event->kind = CENSUS_NEW_TASK;
+        event->number = (int64_t)message;
+        read_making(task, event);
+        return true;
+    case PTRACE_EVENT_EXEC:
+        event->kind = CENSUS_EXEC;
+        event->number = (int64_t)message;
+        read_program(task, event);
+        return true;
+    case PTRACE_EVENT_EXIT:
+        event->kind = CENSUS_EXIT;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int answer_stop(struct family *family, pid_t task, int status) {
+    struct census_event event;
+    int stop = WSTOPSIG(status);
+    int stop_event = status >> 16;
+    int error = translate(task, stop_event, &event) ? family_take(family, &event) : 0;
+    if (stop_event == EVENT_STOP && stop != SIGTRAP) {
+        /* The user has stopped the program: it stays stopped. */
+        (void)ptrace(PTRACE_LISTEN, task, NULL, NULL);
+        return error;
+    }
+    /* A task that was killed meanwhile cannot go on: its end is told next. */
+    (void)ptrace(PTRACE_CONT, task, NULL, (void *)(long)(stop_event == 0 ? stop : 0));
+    return error;
+}
+
+static bool over(struct census *census) {
+    census->interrupted = census_interrupted();
+    census->timed_out =
+        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
+    return census->interrupted || census->timed_out;
+}
+
+static int watch(struct census *census, struct family *family) {
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int error = 0;
+    while (error == 0 && census->exit_status < 0 && !over(census)) {
+        int status = 0;
+        /* A signal ends a waiting wait, but not one that comes just before it. */
+        pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
+        if (task == 0) {
+            nanosleep(&pause, NULL);
+        } else if (task < 0 && errno != EINTR) {
+            break;
+        } else if (task > 0 && WIFSTOPPED(status)) {
+            error = answer_stop(family, task, status);
+        } else if (task == census->pid) {
+            census->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+    }
+    return error;
+}
+
+int census_by_ptrace(struct census *census, struct family **family, struct reason *reason) {
+    int release = -1;
+    if (census->command == NULL) {
+        return reason_set(
+            reason, -ENOTSUP, "a process that runs already cannot be watched without tracepoints: %s",
+            census->without[0] != '\0' ? census->without : "start the program by the census instead");
+    }
+    census->how = "ptrace";
+    int error = command_start(census, &release);
+    if (error != 0) {
+        return reason_set(reason, error, "the command cannot be started: %s", strerror(-error));
+    }
+    census->begin_ns = census_now_ns();
+    *family = family_new(census->begin_ns, tell_task, census);
+    error = *family == NULL ? -ENOMEM : family_adopt(*family, census->pid, "");
+    if (error == 0 && ptrace(PTRACE_SEIZE, census->pid, NULL, (void *)OPTIONS) != 0) {
+        error = reason_set(reason, -errno,
+                           "the command cannot be traced by ptrace (%s): a seccomp filter or yama forbids it",
+                           strerror(errno));
+    }
+    if (error != 0) {
+        kill(census->pid, SIGKILL);
+        close(release);
+        command_stop(census);
+        return error;
+    }
+    (void)tell_begin(census);
+    census->begin_ns = census_now_ns();
+    close(release);
+    error = watch(census, *family);
+    census->end_ns = census_now_ns();
+    return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
+}
+/* NOLINTEND(performance-no-int-to-ptr) */

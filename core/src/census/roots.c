@@ -1,0 +1,124 @@
+#include "census/roots.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/sys.h"
+
+enum { MOST_TASKS = 1 << 22 /* PID_MAX_LIMIT */, MOST_PATH = 256 };
+
+struct roots {
+    unsigned char *member; /* one for each number */
+    bool begun;            /* they run already, so /proc tells what */
+};
+
+struct roots *roots_new(void) {
+    struct roots *roots = calloc(1, sizeof *roots);
+    if (roots == NULL) {
+        return NULL;
+    }
+    /* Untouched, it takes no memory. */
+    roots->member = calloc(MOST_TASKS, 1);
+    if (roots->member == NULL) {
+        free(roots);
+        return NULL;
+    }
+    return roots;
+}
+
+void roots_free(struct roots *roots) {
+    if (roots != NULL) {
+        free(roots->member);
+        free(roots);
+    }
+}
+
+int roots_add(struct roots *roots, pid_t task) {
+    if (task <= 0 || task >= MOST_TASKS) {
+        return -ESRCH;
+    }
+    roots->member[task] = 1;
+    return 0;
+}
+
+void roots_remove(struct roots *roots, pid_t task) {
+    roots->member[task] = 0;
+}
+
+bool roots_have(const struct roots *roots, pid_t task) {
+    return task > 0 && task < MOST_TASKS && roots->member[task] != 0;
+}
+
+/* 0, or -ESRCH where the process has gone. */
+static int add_threads(struct roots *roots, pid_t process) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    DIR *folder = opendir(path);
+    if (folder == NULL) {
+        return -ESRCH;
+    }
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (isdigit((unsigned char)entry->d_name[0])) {
+            (void)roots_add(roots, (pid_t)strtol(entry->d_name, NULL, 10));
+        }
+    }
+    closedir(folder);
+    return 0;
+}
+
+/* Field 4 of /proc/PID/stat, after the name, which may hold spaces and brackets. -1 where it has gone. */
+static pid_t parent_of(const char *process) {
+    char path[64];
+    char text[1024];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", process);
+    if (sys_read_file(path, text, sizeof text) <= 0) {
+        return -1;
+    }
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : -1;
+}
+
+/* Adds the children of members; how many it added. */
+static int add_children(struct roots *roots) {
+    int added = 0;
+    DIR *folder = opendir("/proc");
+    if (folder == NULL) {
+        return 0;
+    }
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (!isdigit((unsigned char)entry->d_name[0])) {
+            continue;
+        }
+        pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
+        /* Its threads' children name the process as their parent. */
+        if (!roots_have(roots, process) && roots_have(roots, parent_of(entry->d_name))) {
+            added += add_threads(roots, process) == 0;
+        }
+    }
+    closedir(folder);
+    return added;
+}
+
+int roots_add_below(struct roots *roots, pid_t process) {
+    int error = add_threads(roots, process);
+    roots->begun = true;
+    while (error == 0 && add_children(roots) > 0) {
+    }
+    return error;
+}
+
+void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity) {
+    char link[64];
+    path[0] = '\0';
+    if (!roots->begun) {
+        return;
+    }
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)task);
+    ssize_t length = readlink(link, path, capacity - 1);
+    path[length > 0 ? length : 0] = '\0';
+}

@@ -1,0 +1,26 @@
+/* The tasks that a census begins with, as our pid namespace numbers them. */
+#ifndef CLONOMETER_CENSUS_ROOTS_H
+#define CLONOMETER_CENSUS_ROOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct roots;
+
+struct roots *roots_new(void);
+void roots_free(struct roots *roots);
+
+/* 0 or -ENOMEM. */
+int roots_add(struct roots *roots, pid_t task);
+
+/* All threads of the process and of every process below it. 0, -ESRCH where there is none, or -ENOMEM. */
+int roots_add_below(struct roots *roots, pid_t process);
+
+void roots_remove(struct roots *roots, pid_t task);
+bool roots_have(const struct roots *roots, pid_t task);
+
+/* What it runs; "" where that is not known, as of a command that has not begun yet. */
+void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity);
+
+#endif
