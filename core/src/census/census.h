@@ -40,7 +40,7 @@ bool command_ended(struct census *census);
 void command_stop(struct census *census);
 
 /* Whether somebody wants it to end: a signal to this program. */
-bool census_interrupted(void);
+bool census_interrupted(const struct census *census);
 uint64_t census_now_ns(void);
 
 /* Writes a line of the answer; is a census_tell. */

@@ -33,8 +33,6 @@ int command_start(struct census *census, int *release) {
         close(gate[1]);
         while (read(gate[0], &nothing, 1) < 0 && errno == EINTR) {
         }
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
         execvp(census->command[0], census->command);
         _exit(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
     }
@@ -53,11 +51,12 @@ bool command_ended(struct census *census) {
     if (census->exit_status >= 0) {
         return true;
     }
-    pid_t ended = waitpid(census->pid, &status, WNOHANG);
-    if (ended == census->pid) {
+    pid_t told = waitpid(census->pid, &status, WNOHANG);
+    bool ended = told == census->pid && !WIFSTOPPED(status);
+    if (ended) {
         note_status(census, status);
     }
-    return ended == census->pid || (ended < 0 && errno == ECHILD);
+    return ended || (told < 0 && errno == ECHILD);
 }
 
 void command_stop(struct census *census) {

@@ -20,7 +20,7 @@
 /* ptrace takes numbers and addresses of the other process where it says pointers.
  * NOLINTBEGIN(performance-no-int-to-ptr) */
 
-enum { PAUSE_NS = 1000000, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
+enum { PAUSE_NS = 1000000, GRACE_NS = 2000000000, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
 
 #define OPTIONS                                                                                              \
     (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
@@ -111,16 +111,17 @@ static int answer_stop(struct family *family, pid_t task, int status) {
 }
 
 static bool over(struct census *census) {
-    census->interrupted = census_interrupted();
+    census->interrupted = census_interrupted(census);
     census->timed_out =
         census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
     return census->interrupted || census->timed_out;
 }
 
-static int watch(struct census *census, struct family *family) {
+/* Answers stops until the command has ended or `over` says so. */
+static int watch(struct census *census, struct family *family, bool (*over_now)(struct census *)) {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     int error = 0;
-    while (error == 0 && census->exit_status < 0 && !over(census)) {
+    while (error == 0 && census->exit_status < 0 && !over_now(census)) {
         int status = 0;
         /* A signal ends a waiting wait, but not one that comes just before it. */
         pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
@@ -135,6 +136,23 @@ static int watch(struct census *census, struct family *family) {
         }
     }
     return error;
+}
+
+static bool out_of_patience(struct census *census) {
+    return census_now_ns() - census->end_ns > GRACE_NS;
+}
+
+/* Ends the command as command_stop does, but a traced task takes a signal only when its stops are answered.
+ * What it has made goes on when this program has ended. */
+static void stop_traced(struct census *census, struct family *family) {
+    static const int SIGNALS[] = {SIGTERM, SIGKILL};
+    uint64_t ended_ns = census->end_ns;
+    for (int i = 0; i < 2 && census->exit_status < 0; i++) {
+        kill(census->pid, SIGNALS[i]);
+        census->end_ns = census_now_ns();
+        (void)watch(census, family, out_of_patience);
+    }
+    census->end_ns = ended_ns;
 }
 
 int census_by_ptrace(struct census *census, struct family **family, struct reason *reason) {
@@ -166,8 +184,9 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
     (void)tell_begin(census);
     census->begin_ns = census_now_ns();
     close(release);
-    error = watch(census, *family);
+    error = watch(census, *family, over);
     census->end_ns = census_now_ns();
+    stop_traced(census, *family);
     return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
 }
 /* NOLINTEND(performance-no-int-to-ptr) */

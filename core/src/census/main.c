@@ -28,8 +28,10 @@ static void note_signal(int number) {
     interrupted = number;
 }
 
-bool census_interrupted(void) {
-    return interrupted != 0;
+/* An interrupt from the terminal reaches the command as well, which answers it as it likes and ends the
+ * census by its end. */
+bool census_interrupted(const struct census *census) {
+    return interrupted != 0 && (census->command == NULL || interrupted != SIGINT);
 }
 
 int reason_set(struct reason *reason, int error, const char *format, ...) {
@@ -92,11 +94,17 @@ static bool read_words(int argc, char **argv, struct census *census, enum how *h
     return census->pid > 0;
 }
 
+/* What is ignored stays so, for the command too; handlers are gone when it begins. */
 static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = note_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        struct sigaction action;
+        sigaction(SIGNALS[i], NULL, &action);
+        if (action.sa_handler != SIG_IGN) {
+            action = (struct sigaction){.sa_handler = note_signal};
+            sigaction(SIGNALS[i], &action, NULL);
+        }
+    }
 }
 
 static int take(struct census *census, enum how how, struct family **family, struct reason *reason) {

@@ -23,6 +23,7 @@ _MODULES = {
     "doctor": "doctor",
     "peers": "peers",
     "reproduce": "reproduce",
+    "census": "census",
     "demo": "demo",
     "completion": "completion",
 }

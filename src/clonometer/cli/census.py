@@ -1,0 +1,194 @@
+"""``clonometer census``: which tasks a program makes, and what they cost it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.examples import examples
+from clonometer.errors import ClonometerError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from clonometer.explain.census import Census
+
+#: As env(1): our own failure, a command that cannot be executed, one that is not there.
+EXIT_FAILED = 125
+EXIT_NOT_EXECUTABLE = 126
+EXIT_NOT_FOUND = 127
+EXIT_TIMED_OUT = 124
+EXIT_INTERRUPTED = 130
+
+_EXAMPLES = examples(
+    "clonometer census -- make -j1",
+    "clonometer census -- sh -c 'for i in 1 2 3; do date; done'",
+    "clonometer census --for 10s --pid 4711    a server that runs",
+    "clonometer census --json -- git status | jq .tasks_created",
+)
+
+
+class _Duration(click.ParamType):  # type: ignore[type-arg] # as in shares.py
+    name = "TIME"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read seconds, or a number with ms, s, m or h."""
+        text = str(value).strip()
+        factors = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+        unit = next((unit for unit in ("ms", "s", "m", "h") if text.endswith(unit)), "")
+        try:
+            seconds = float(text.removesuffix(unit)) * factors.get(unit, 1.0)
+        except ValueError:
+            seconds = -1.0
+        if not 0 < seconds <= 1e7:
+            self.fail(f"{value!r} is no time; times look like 10, 500ms, 10s or 2m", param, ctx)
+        return seconds
+
+
+class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
+    name = "SIZE"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a size such as 16MiB."""
+        from clonometer.units import parse_bytes
+
+        try:
+            size_bytes = parse_bytes(str(value))
+        except UsageError as error:
+            self.fail(f"{error.message}; {error.hint}", param, ctx)
+        if not 0 < size_bytes <= 1 << 30:
+            self.fail(f"{value!r} is not between 1 byte and 1GiB", param, ctx)
+        return size_bytes
+
+
+@click.command(name="census", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
+@click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
+@click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Watch a process that runs, and all below it.")
+@click.option(
+    "--for", "seconds", metavar="TIME", type=_Duration(), help="Watch for this long at most; a command is ended then."
+)
+@click.option(
+    "--how",
+    type=click.Choice(["auto", "tracepoints", "ptrace"]),
+    default="auto",
+    show_default=True,
+    help="How to see: tracepoints take root or CAP_PERFMON; ptrace takes nothing, but times of calls are not known.",
+)
+@click.option(
+    "--buffer", "buffer_bytes", metavar="SIZE", type=_Size(), help="Room for events on each CPU.  [default: 4MiB]"
+)
+@click.option("--wide", is_flag=True, help="Show every creator.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the JSON object to a file.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    words: tuple[str, ...],
+    pid: int | None,
+    seconds: float | None,
+    how: str,
+    buffer_bytes: int | None,
+    wide: bool,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+) -> None:
+    """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
+
+    The command runs as it always does, with its own input and output, and its exit status is passed on (124 if --for
+    ended it, 125 if no census could be taken, 126 and 127 if it cannot be executed or is not there). Nothing needs to
+    be installed in it or restarted: the kernel tells of each task as it is made.
+    """
+    _check(words, pid, seconds, out, force=force)
+    if words and (status := _cannot_run(words[0])):
+        ctx.exit(status)
+    from clonometer.explain.census import Census
+    from clonometer.runner.census import take_census
+
+    census = Census()
+    try:
+        take_census(
+            census.take,
+            command=words,
+            pid=pid,
+            seconds=seconds,
+            how=how,
+            ring_bytes=buffer_bytes,
+            output_to_stderr=as_json,
+        )
+    except ClonometerError as error:
+        error.exit_status = EXIT_FAILED
+        raise
+    _answer(census, words, pid, out, as_json=as_json, wide=wide)
+    ctx.exit(_status(census, watched_command=bool(words)))
+
+
+def _check(words: tuple[str, ...], pid: int | None, seconds: float | None, out: Path | None, *, force: bool) -> None:
+    if bool(words) == (pid is not None):
+        raise UsageError(
+            "a census takes a command or a --pid" + (", not both" if words else ""),
+            "clonometer census -- COMMAND..., or clonometer census --pid PID --for 10s",
+        )
+    if pid is not None and not Path(f"/proc/{pid}").is_dir():
+        raise UsageError(
+            f"there is no process {pid} here",
+            "processes of another PID namespace have other numbers in it: use the number that ps shows here",
+        )
+    if out is not None and out.exists() and not force:
+        raise OutputError(f"{out} exists", "choose another --out, or --force to replace it")
+    if out is not None and not out.parent.is_dir():
+        raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
+
+
+def _cannot_run(word: str) -> int:
+    """Say why a command cannot be started; 0 where it can."""
+    if shutil.which(word) is not None:
+        return 0
+    if os.sep in word and Path(word).exists():
+        click.echo(
+            f"clonometer: cannot execute {word}: {'a folder' if Path(word).is_dir() else 'not executable'}", err=True
+        )
+        return EXIT_NOT_EXECUTABLE
+    click.echo(f"clonometer: cannot find {word}" + ("" if os.sep in word else " along PATH"), err=True)
+    return EXIT_NOT_FOUND
+
+
+def _answer(
+    census: Census, words: tuple[str, ...], pid: int | None, out: Path | None, *, as_json: bool, wide: bool
+) -> None:
+    from clonometer.explain.census import census_to_json
+
+    whole = json.dumps(census_to_json(census, words, pid), indent=2, allow_nan=False)
+    if out is not None:
+        from clonometer.cli.outputs import write_text
+
+        write_text(out, whole + "\n")
+    if as_json:
+        click.echo(whole)
+        return
+    from clonometer.views.terminal.census import render_census
+
+    name = Path(words[0]).name if words else f"Process {pid}"
+    colour = wants_colour(sys.stdout)
+    text = render_census(
+        census, name, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ…")
+    )
+    click.echo(text, nl=False, color=colour)
+    if out is not None:
+        click.echo(f"\nWrote {out}.")
+
+
+def _status(census: Census, *, watched_command: bool) -> int:
+    if census.ended["timed_out"] and watched_command:
+        return EXIT_TIMED_OUT
+    if not watched_command:
+        return EXIT_INTERRUPTED if census.ended["interrupted"] else 0
+    status = int(census.ended["exit_status"])
+    return status if status >= 0 else EXIT_FAILED

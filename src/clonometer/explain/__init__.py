@@ -1,0 +1,1 @@
+"""Why a launch costs what it costs, and which tasks a program really makes."""

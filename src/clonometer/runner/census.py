@@ -1,0 +1,118 @@
+"""Counting the tasks that a program makes: starts the census (docs/census.md) and reads its lines as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess  # noqa: TID251 (starts what is measured, as runner does)
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from clonometer.errors import DriverError, UnavailableError
+from clonometer.runner.drivers import bin_folder
+
+NAME = "clonometer-census"
+
+
+def take_census(
+    receive: Callable[[dict[str, Any]], None],
+    *,
+    command: Sequence[str] = (),
+    pid: int | None = None,
+    seconds: float | None = None,
+    how: str = "auto",
+    ring_bytes: int | None = None,
+    output_to_stderr: bool = False,
+) -> None:
+    """Count the tasks of a command, or of a process that runs, until it ends.
+
+    The command keeps its input, output and process group. An interrupt from the terminal reaches it directly; here
+    it is waited for all the same.
+
+    Parameters
+    ----------
+    receive
+        Gets each line of the answer.
+    command
+        What to start; empty where ``pid`` is watched.
+    pid
+        A process that runs already: it and all that it makes.
+    seconds
+        How long to watch at most; a command is ended then. None: until it ends.
+    how
+        ``auto``, ``tracepoints`` or ``ptrace``.
+    ring_bytes
+        Room for events on each CPU; None: 4 MiB.
+    output_to_stderr
+        Whether what the command writes to its output goes to standard error instead.
+
+    Raises
+    ------
+    DriverError
+        If the census cannot be started or does not end properly.
+    UnavailableError
+        If it may not look here; the message says why.
+    """
+    reading, writing = os.pipe()
+    argv = [str(_executable()), "--fd", str(writing), f"how={how}"]
+    argv += [f"seconds={seconds:g}"] if seconds is not None else []
+    argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
+    argv += [f"pid={pid}"] if pid is not None else ["--", *command]
+    ended: dict[str, Any] | None = None
+    with os.fdopen(reading, "rb") as lines, _signals_wait() as children:
+        try:
+            child = subprocess.Popen(argv, pass_fds=(writing,), stdout=sys.stderr if output_to_stderr else None)
+        except OSError as error:
+            raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
+        finally:
+            os.close(writing)
+        children.append(child)
+        with child:
+            for line in _decoded(lines):
+                receive(line)
+                ended = line if line["line"] == "end" else ended
+    if ended is None:
+        raise DriverError(f"{NAME} ended without an answer (status {child.returncode})", "please report it")
+    if ended["status"] == "refused":
+        raise UnavailableError(f"no census can be taken: {ended['reason']}")
+
+
+def _executable() -> Path:
+    path = bin_folder(os.environ) / NAME
+    if not path.is_file():
+        raise DriverError(f"{NAME} is not in {path.parent}", "make build")
+    return path
+
+
+def _decoded(lines: Any) -> Iterator[dict[str, Any]]:
+    for raw in lines:
+        try:
+            line = json.loads(raw)
+        except ValueError as error:
+            raise DriverError(f"{NAME} wrote what is no JSON: {raw[:80]!r}") from error
+        if isinstance(line, dict) and isinstance(line.get("line"), str):
+            yield line
+
+
+@contextmanager
+def _signals_wait() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Hold interrupts back and pass a request to end on, until the census has told what it saw."""
+    children: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, frame: object) -> None:
+        for child in children:
+            child.send_signal(number)
+
+    former = {
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda number, frame: None),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, pass_on),
+    }
+    try:
+        yield children
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

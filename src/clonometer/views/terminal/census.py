@@ -1,0 +1,139 @@
+"""A census on a terminal: how many tasks, what they cost, and who made them how. Returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.explain.census import Census, Group
+from clonometer.units import format_share
+from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
+from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+
+LEAST_WIDTH = 60
+_LABEL_LEAST = 10
+_LABEL_MOST = 40
+_ROWS = 15
+_DROPPABLE = ("runs", "exec", "execs", "lives")
+_MICROSECOND = 1000
+_MILLISECOND = 1_000_000
+
+
+def render_census(
+    census: Census, name: str, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
+) -> str:
+    """Write a census as text.
+
+    Parameters
+    ----------
+    census
+        What was found.
+    name
+        What was watched, as the user named it.
+    width
+        Columns of the terminal; fewer than 60 are taken as 60.
+    wide
+        Every creator; by default the 15 that cost most.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    width = max(width, LEAST_WIDTH)
+    drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
+    groups = census.by_cost()
+    shown = groups if wide else groups[:_ROWS]
+    if shown:
+        table = fit_lines(_columns(shown, timed=census.how == "tracepoints"), width, _DROPPABLE, _LABEL_LEAST)
+        drawn += ["", paint(table[0], "bold", colour), *table[1:]]
+    if len(shown) < len(groups):
+        drawn.append(f"--wide adds {len(groups) - len(shown)} rows")
+    drawn += [""] if shown else []
+    for sentence in _sentences(census, groups):
+        drawn += wrap(sentence, width, bullet="- ")
+    for sentence in _cautions(census):
+        drawn += [paint(line, "warn", colour) for line in wrap(sentence, width, bullet="! ")]
+    text = "\n".join(drawn) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _headline(census: Census, name: str) -> str:
+    wall = f"{census.wall_s:.3g} s" if census.wall_s < 100 else f"{census.wall_s:,.0f} s"
+    rate = f", {census.created / census.wall_s:.3g} a second" if census.created and census.wall_s > 0 else ""
+    return f"{name} created {_plural(census.created, 'task')} in {wall}{rate}."
+
+
+def _columns(groups: Sequence[Group], *, timed: bool) -> dict[str, list[str]]:
+    labels = [elide(clean(one.creator or "?"), _LABEL_MOST) for one in groups]
+    columns = {
+        "label": words("created by", said_once(labels)),
+        "how": words("how", [one.mechanism for one in groups]),
+        "tasks": numbers("tasks", [f"{one.created:,}" for one in groups]),
+        "execs": numbers("exec", [f"{one.execed:,}" for one in groups]),
+    }
+    if timed:
+        columns["call"] = numbers("call, µs", [_time(one.median_ns("call_ns"), _MICROSECOND) for one in groups])
+        columns["runs"] = numbers("runs, µs", [_time(one.median_ns("runs_ns"), _MICROSECOND) for one in groups])
+        columns["exec"] = numbers("exec, µs", [_time(one.median_ns("exec_ns"), _MICROSECOND) for one in groups])
+    columns["lives"] = numbers("lives, ms", [_time(one.median_ns("life_ns"), _MILLISECOND) for one in groups])
+    if timed:
+        columns["cost"] = numbers("all, ms", [_time(one.cost_ns, _MILLISECOND) for one in groups])
+    return columns
+
+
+def _time(time_ns: float | None, unit_ns: int) -> str:
+    if time_ns is None:
+        return "-"
+    value = time_ns / unit_ns
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
+    said = []
+    share = census.creating_share
+    if share is not None and census.created:
+        said.append(
+            f"For {format_share(share)} of the time some task was inside a call that makes tasks or begins programs "
+            f"({census.ended['creating_ns'] / _MILLISECOND:.3g} ms)."
+        )
+    whole = sum(one.cost_ns for one in groups)
+    if whole > 0 and len(groups) > 1:
+        first = groups[0]
+        said.append(
+            f"What matters most: {clean(first.creator or 'a program')} by {first.mechanism}, "
+            f"{_plural(first.created, 'task')}, {format_share(first.cost_ns / whole)} of the cost."
+        )
+    if whole > 0 and any("CLONE_VFORK" in one.flag_names for one in groups):
+        said.append("The call of vfork and posix_spawn lasts until the new program has begun: exec is part of it.")
+    failed = sum(one.failed_execs for one in groups)
+    if failed:
+        said.append(f"{_plural(failed, 'exec call')} failed: as a rule a search along PATH.")
+    return said
+
+
+def _cautions(census: Census) -> list[str]:
+    ended = census.ended
+    said = []
+    if census.how == "ptrace":
+        because = f" ({clean(census.without)})" if census.without else ""
+        said.append(
+            f"Seen by ptrace, which stops every task that makes another{because}: lives are inflated, and what the "
+            "calls cost is not known."
+        )
+    if ended["timed_out"]:
+        said.append("The time was over before it ended.")
+    if ended["interrupted"]:
+        said.append("Interrupted before it ended.")
+    if census.running:
+        said.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.")
+    if sum(ended["failed"].values()):
+        said.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
+    if ended["lost"]:
+        said.append(f"{_plural(ended['lost'], 'event')} were lost: the counts are too low. A larger --buffer helps.")
+    return said

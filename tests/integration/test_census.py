@@ -1,0 +1,223 @@
+"""The census of real programs: counts that must hold, statuses passed on, and nothing that stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
+THREADS_AND_CHILDREN = """
+import subprocess, threading
+for _ in range(5):
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+for _ in range(3):
+    subprocess.run(["true"], check=True)
+"""
+
+
+def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CLONOMETER, "census", *words], capture_output=True, text=True, timeout=120, **options)
+
+
+def taken(*words: str, how: str = "auto") -> dict[str, Any]:
+    ended = run("--how", how, "--json", "--", *words)
+    assert ended.returncode in (0, 124), ended.stderr
+    return json.loads(ended.stdout)
+
+
+def can_trace() -> bool:
+    return json.loads(run("--json", "--", "true").stdout)["how"] == "tracepoints"
+
+
+@pytest.fixture(params=["tracepoints", "ptrace"])
+def how(request: pytest.FixtureRequest) -> str:
+    if request.param == "tracepoints" and not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    return str(request.param)
+
+
+def test_threads_and_children_are_counted_by_mechanism(how: str) -> None:
+    answer = taken(sys.executable, "-c", THREADS_AND_CHILDREN, how=how)
+    counts: Counter[str] = Counter()
+    for one in answer["creators"]:
+        counts[one["mechanism"]] += one["created"]
+    assert counts["thread"] == 5
+    assert answer["tasks_created"] == 8
+    assert sum(one["execed"] for one in answer["creators"]) == 3
+    assert answer["still_running"] == 0
+    assert answer["lost_events"] == 0
+
+
+def test_times_are_in_order_where_the_kernel_tells_them() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    answer = taken("sh", "-c", "true; /bin/true; (exit 0) & wait")
+    assert answer["tasks_created"] == 2
+    for one in answer["creators"]:
+        assert one["runs_median_ns"] > 0
+        assert 0 < one["call_median_ns"] <= answer["wall_ns"]
+        assert 0 < one["life_median_ns"] <= answer["wall_ns"]
+    assert 0 < answer["creating_ns"] <= answer["wall_ns"]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed: apt-get install strace")
+def test_as_many_tasks_as_strace_counts_calls(tmp_path: Path) -> None:
+    script = "for i in 1 2 3; do (sleep 0.01 | cat) ; done; nothing-like-this 2>/dev/null; date >/dev/null & wait"
+    log = tmp_path / "strace.log"
+    subprocess.run(
+        ["strace", "-f", "-e", "trace=clone,clone3,fork,vfork", "-o", str(log), "sh", "-c", script],
+        check=True,
+        timeout=60,
+        capture_output=True,
+    )
+    made = re.findall(
+        r"(?:clone3?|v?fork)\(.*\) = [1-9]|<\.\.\. (?:clone3?|v?fork) resumed>.*\) = [1-9]", log.read_text()
+    )
+    assert len(made) > 6
+    assert taken("sh", "-c", script)["tasks_created"] == len(made)
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
+def test_the_exit_status_is_passed_on(how: str, script: str, status: int) -> None:
+    ended = run("--how", how, "--", "sh", "-c", script)
+    assert ended.returncode == status
+    assert "created 0 tasks" in ended.stdout
+
+
+def test_what_cannot_be_run_is_said_as_env_says_it(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("no program")
+    missing = run("--", "no-such-command")
+    assert (missing.returncode, missing.stdout) == (127, "")
+    assert "no-such-command" in missing.stderr
+    refused = run("--", str(plain))
+    assert refused.returncode == 126
+    assert "not executable" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "takes a command or a --pid"),
+        (["--pid", "1", "--", "true"], "not both"),
+        (["--pid", "4194303"], "there is no process 4194303"),
+        (["--for", "soon", "--", "true"], "'soon' is no time"),
+        (["--buffer", "much", "--", "true"], "much"),
+    ],
+)
+def test_bad_words_are_refused_before_anything_starts(words: list[str], said: str) -> None:
+    ended = run(*words)
+    assert ended.returncode == 2
+    assert said in " ".join(ended.stderr.split())
+
+
+def test_the_command_keeps_its_input_and_output() -> None:
+    ended = run("--json", "--", "cat", input="what it read\n")
+    assert json.loads(ended.stdout)["exit_status"] == 0
+    assert "what it read" in ended.stderr
+    assert run("--", "cat", input="what it read\n").stdout.startswith("what it read\n")
+
+
+def test_a_command_that_forks_for_ever_is_ended(how: str) -> None:
+    ended = run("--how", how, "--for", "500ms", "--json", "--", "sh", "-c", "while :; do (exit 0); done")
+    answer = json.loads(ended.stdout)
+    assert ended.returncode == 124
+    assert answer["timed_out"] is True
+    assert answer["tasks_created"] > 1
+
+
+def test_a_daemon_outlives_the_census_and_is_said_to(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    ended = run("--json", "--", "sh", "-c", f"sleep 30 >/dev/null 2>&1 & echo $! >{pid_file}")
+    daemon = int(pid_file.read_text())
+    try:
+        assert json.loads(ended.stdout)["still_running"] == 1
+        os.kill(daemon, 0)
+    finally:
+        os.kill(daemon, signal.SIGKILL)
+
+
+def test_a_process_that_runs_is_watched_with_what_it_has_already() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    # Its work is done by a shell below it, which is there before the census.
+    script = "sh -c 'sleep 1; for i in 1 2 3; do /bin/true; done; sleep 30' ; true"
+    with subprocess.Popen(["sh", "-c", script], start_new_session=True) as process:
+        try:
+            time.sleep(0.3)
+            ended = run("--pid", str(process.pid), "--for", "3s", "--json")
+            answer = json.loads(ended.stdout)
+            assert ended.returncode == 0
+            assert answer["tasks_created"] == 4, "three programs and the second sleep"
+            assert answer["creators"][0]["program"].startswith("/")
+            assert process.poll() is None, "a census of a process leaves it alone"
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def perf_events() -> int:
+    """How many descriptors of perf events all processes together have."""
+    count = 0
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            count += "perf_event" in str(link.readlink())
+        except OSError:
+            continue
+    return count
+
+
+def test_nothing_stays_attached_when_it_is_killed() -> None:
+    before = perf_events()
+    with subprocess.Popen(
+        [CLONOMETER, "census", "--", "sleep", "30"], stdout=subprocess.DEVNULL, start_new_session=True
+    ) as census:
+        time.sleep(1)
+        os.killpg(census.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while perf_events() > before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert perf_events() <= before
+
+
+def test_an_ordinary_user_gets_what_ptrace_tells(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("takes root to become an ordinary user")
+    from clonometer.runner.census import NAME
+    from clonometer.runner.drivers import bin_folder
+
+    tool = tmp_path / NAME
+    shutil.copy(bin_folder(os.environ) / NAME, tool)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o005 != 0o005 and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if paranoid < 0:
+        pytest.skip("everybody may read tracepoints here")
+    ended = subprocess.run(
+        [tool, "--fd", "1", "--", "sh", "-c", "/bin/true; exit 5"],
+        stdout=subprocess.PIPE,
+        text=True,
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        timeout=60,
+        check=True,
+        cwd="/",
+    )
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert lines[0]["how"] == "ptrace"
+    assert lines[0]["without"], "it says why"
+    assert (lines[-1]["tasks_created"], lines[-1]["exit_status"]) == (1, 5)
