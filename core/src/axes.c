@@ -32,7 +32,9 @@ static const char *const THREAD_STATES[] = {"idle", "busy", NULL};
 static const char *const AFTER[] = {"none", "fork", "vfork", "pthread", NULL};
 static const char *const LAUNCHERS[] = {"threads", "processes", NULL};
 static const char *const SCHED_CLASSES[] = {"other", "batch", "idle", "fifo", "rr", NULL};
+static const char *const WRITE_STEPS[] = {"page", "small_page", NULL};
 static const char *const OTHER_PROCESSES[] = {"alive", "gone", NULL};
+static const char *const ACCOUNTINGS[] = {"machine", "cgroup", NULL};
 static const char *const CLOCK_PATHS[] = {"vdso", "syscall", NULL};
 static const char *const TASK_KINDS[] = {"thread", "process", NULL};
 static const char *const COUNTER_LAYOUTS[] = {"padded", "packed", "one", NULL};
@@ -141,10 +143,14 @@ const struct option OPTIONS[] = {
     COUNT(zombies, 100, "children that have ended and wait to be reaped"),
     BYTES(copy_bytes, 2 << 20, "memory that is copied"),
     BYTES(written_bytes, 2 << 20, "memory that is written after the fork"),
-    BYTES(step_bytes, 0,
-          "distance from one byte that is written to the next; 0: one in each page of the memory's kind"),
+    CHOICE(write_step, WRITE_STEPS, NULL,
+           "where a byte is written: in each page of the memory's kind, or in each small page"),
     CHOICE(other_process, OTHER_PROCESSES, NULL,
            "whether the other one of parent and child still lives and shares the pages, or has gone"),
+    COUNT_FROM_1(tasks, 100, "tasks that exist at once and idle"),
+    BYTES(touched_bytes, 0, "stack that each of them has written before it idles"),
+    CHOICE(accounting, ACCOUNTINGS, NULL,
+           "whose memory is read: the whole machine's, or that of a control group made for the tasks"),
     CHOICE(path, CLOCK_PATHS, clock_path_available,
            "how the clock is read: through the vDSO, or by a system call"),
     CHOICE(task_kind, TASK_KINDS, NULL, "what the workers are: threads of one process, or processes"),

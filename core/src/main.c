@@ -121,7 +121,8 @@ int main(int argc, char **argv) {
         dprintf(STDERR_FILENO, "probe: --fd %s is not an open descriptor\n", argv[2]);
         return 2;
     }
-    /* A reader that has gone, or a file that may not grow, is an error to report, not a signal to die from. */
+    /* A reader that has gone, or a file that may not grow, is an error to report, not a signal to die from.
+     */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int error = follow_the_runner((int)fd);

@@ -42,7 +42,9 @@ enum sched_class {
     SCHED_CLASS_FIFO,
     SCHED_CLASS_RR
 };
+enum write_step { WRITE_STEP_PAGE = 0, WRITE_STEP_SMALL_PAGE };
 enum other_process { OTHER_ALIVE = 0, OTHER_GONE };
+enum accounting { ACCOUNTING_MACHINE = 0, ACCOUNTING_CGROUP };
 enum clock_path { CLOCK_PATH_VDSO = 0, CLOCK_PATH_SYSCALL };
 enum stages { STAGES_ALL = 0, STAGES_PARENT };
 enum task_kind { TASK_KIND_THREAD = 0, TASK_KIND_PROCESS };
@@ -109,8 +111,11 @@ struct request {
     int64_t zombies;
     int64_t copy_bytes;
     int64_t written_bytes;
-    int64_t step_bytes;
+    int64_t write_step;
     int64_t other_process;
+    int64_t tasks;
+    int64_t touched_bytes;
+    int64_t accounting;
     int64_t path;
     int64_t task_kind;
     int64_t workers;

@@ -20,6 +20,7 @@ extern const struct workload memcpy_private;
 extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
 extern const struct workload work_factor;
 extern const struct workload teardown_exit, teardown_kill, teardown_zombies;
+extern const struct workload footprint_process, footprint_thread;
 extern const struct workload cow_parent, cow_child, cow_fresh, cow_stall;
 
 const struct workload *const WORKLOADS[] = {
@@ -86,6 +87,8 @@ const struct workload *const WORKLOADS[] = {
     &contend_malloc,
     &contend_open,
     &contend_counter,
+    &footprint_process,
+    &footprint_thread,
     &work_factor,
     NULL,
 };

@@ -71,6 +71,46 @@ def approximate_bytes(size_bytes: float) -> str:
     return f"{size_bytes:.0f} B"
 
 
+def bytes_unit(sizes_bytes: Iterable[float | None]) -> str:
+    """Choose the one unit in which sizes that stand together are written: that of the largest.
+
+    Examples
+    --------
+    >>> bytes_unit([4096, 91_750.4]), bytes_unit([1e9, None]), bytes_unit([12.0, -700.0])
+    ('KiB', 'MiB', 'B')
+    """
+    largest = max((abs(size) for size in sizes_bytes if size is not None), default=0.0)
+    return next((name for name, factor in _BYTE_UNITS if largest >= factor), "B")
+
+
+def bytes_in(unit: str) -> int:
+    """How many bytes one of a unit is.
+
+    Examples
+    --------
+    >>> bytes_in("KiB"), bytes_in("B")
+    (1024, 1)
+    """
+    return dict(_BYTE_UNITS).get(unit, 1)
+
+
+def format_bytes_interval(value: float, low: float | None, high: float | None) -> str:
+    """Write a size with its interval, in one unit, with no more digits than that supports.
+
+    Examples
+    --------
+    >>> format_bytes_interval(91_750.4, 91_700.0, 91_800.0), format_bytes_interval(4096.0, 4096.0, 4096.0)
+    ('89.6 (89.6 to 89.6) KiB', '4.00 KiB')
+    """
+    unit = bytes_unit([value])
+    numbers = [None if one is None else one / bytes_in(unit) for one in (value, low, high)]
+    text = format_number(numbers[0] or 0.0, numbers[1], numbers[2])
+    if numbers[1] is None or numbers[2] is None or numbers[1] == numbers[2]:
+        return f"{text} {unit}"
+    decimals = _interval_decimals(numbers[0] or 0.0, numbers[1], numbers[2])
+    return f"{text} ({_rounded(numbers[1], decimals)} to {_rounded(numbers[2], decimals)}) {unit}"
+
+
 def table_unit(times_ns: Iterable[float | None]) -> str:
     """Choose the one unit in which a whole table is written: ``ns``, ``µs`` or ``ms``.
 
@@ -169,8 +209,21 @@ def format_number(value: float, low: float | None = None, high: float | None = N
     return _rounded(value, _interval_decimals(value, low, high))
 
 
+def number_figures(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """Write a number and the ends of its interval, all to the digit that the interval supports.
+
+    Examples
+    --------
+    >>> number_figures(61.2, 58.3, 62.2), number_figures(1540.0, 900.0, 2100.0)
+    (('61', '58', '62'), ('1500', '900', '2100'))
+    """
+    decimals = _interval_decimals(value, low, high)
+    return _rounded(value, decimals), _rounded(low, decimals), _rounded(high, decimals)
+
+
 def _rounded(value: float, decimals: int) -> str:
-    return f"{round(value, decimals):.{max(decimals, 0)}f}"
+    # Adding nothing turns -0.0 into 0.0.
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
 
 
 def _duration_unit(nanoseconds: float) -> tuple[float, str]:

@@ -47,6 +47,7 @@ _VALUES: dict[str, dict[str, str]] = {
     "stack_cache": {"cold": "cold stack cache", "warm": "warm stack cache"},
     "thread_ending": {"return": "return", "pthread_exit": "pthread_exit"},
     "launchers": {"threads": "launched by threads", "processes": "launched by processes"},
+    "write_step": {"page": "each page", "small_page": "each 4 KiB"},
     "other_process": {"alive": "other alive", "gone": "other gone"},
     "task_kind": {"thread": "threads", "process": "processes"},
     "cutoff": {"none": "no cut-off", "sqrt": "cut off at the root"},
@@ -65,6 +66,7 @@ _VALUES: dict[str, dict[str, str]] = {
     "counters": {"padded": "padded counters", "adjacent": "adjacent counters"},
     "release": {"as_launched": "working as launched", "together": "released together"},
     "cpus": {"free": "free CPUs", "one": "one CPU", "spread": "spread over CPUs"},
+    "accounting": {"machine": "by the machine", "cgroup": "by its group"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
     "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
     "opened": {"distinct": "distinct files", "same": "the same file"},
@@ -77,20 +79,23 @@ _THINGS = {
     "parent_threads": ("thread in the parent", "threads in the parent"),
     "launch_number": ("launch before it", "launches"),
     "concurrency": ("launcher", "at once"),
+    "tasks": ("task", "tasks"),
     "workers": ("worker", "workers"),
     "zombies": ("zombie", "zombies"),
     "numbers": ("number", "numbers"),
     "nofile": ("descriptor of the limit", "descriptors at most"),
 }
 _PHRASES = {"pages": "{} pages", "frequency": "at {}", "after": "after {}", "placement": "{}"}
+# What is written, where an axis says how much of it.
+_WRITTEN = {"touched_bytes": "stack written", "written_bytes": "memory written"}
 _SIZES = {
     "parent_bytes": "{}",
     "stack_bytes": "{} stack",
     "child_bytes": "child writes {}",
     "copy_bytes": "{}",
     "written_bytes": "{} written",
-    "step_bytes": "every {}",
     "allocation_bytes": "blocks of {}",
+    "touched_bytes": "{} of stack written",
 }
 
 
@@ -140,7 +145,7 @@ def axis_thing(name: str) -> str:
     if name == "parent_bytes":
         return "4 KiB page"
     if name.endswith("_bytes"):
-        return f"4 KiB of {name.removesuffix('_bytes').replace('_', ' ')}"
+        return f"4 KiB of {_WRITTEN.get(name, name.removesuffix('_bytes').replace('_', ' '))}"
     if name.endswith("_ns"):
         return f"ns of {name.removesuffix('_ns').replace('_', ' ')}"
     return name.replace("_", " ").removesuffix("s")
@@ -161,6 +166,7 @@ def axis_title(name: str) -> str:
         "concurrency": "launchers at once",
         "nofile": "limit of open files",
     }
+    special |= _WRITTEN
     if name in special:
         return special[name]
     if name in _THINGS:

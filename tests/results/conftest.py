@@ -30,6 +30,7 @@ AXES: dict[str, dict[str, Any]] = {
     "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
     "sched_class": {"type": "choice", "values": ["other", "batch", "fifo"], "default": "other", "summary": ""},
     "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
+    "tasks": {"type": "count", "default": 100, "minimum": 1, "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
     "task_kind": {"type": "choice", "values": ["thread", "process"], "default": "thread", "summary": ""},
     "workers": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
@@ -57,6 +58,7 @@ PARENT = [
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]
+HELD = ["whole", "kernel", "user", "kernel_stack", "page_tables", "slab", "virtual", "resident", "private"]
 COLUMNS = {
     "start_ns": ("i64", "ns"),
     "call_returns_ns": ("i64", "ns"),
@@ -75,6 +77,9 @@ COLUMNS = {
     **{f"{name}_ns": ("i64", "ns") for name in STORY},
     "op_ns": ("f64", "ns"),
     "cpu_op_ns": ("f64", "ns"),
+    **{f"{name}_each_bytes": ("f64", "bytes") for name in HELD},
+    "create_each_ns": ("f64", "ns"),
+    "reap_each_ns": ("f64", "ns"),
     "footprint_bytes": ("i64", "bytes"),
     "whole_ns": ("i64", "ns"),
     "whole_each_ns": ("f64", "ns"),
@@ -126,6 +131,16 @@ WORKLOADS = [
     _rung("flags.files", "wait", "flags.none"),
     _rung("flags.fs", "wait", "flags.files"),
     _rung("flags.thread", "futex", "flags.fs"),
+    *(
+        _workload(
+            f"footprint.{task}",
+            "footprint",
+            ["placement", "tasks"],
+            [*(f"{name}_each_bytes" for name in HELD), "create_each_ns", "reap_each_ns"],
+            (),
+        )
+        for task in ("process", "thread")
+    ),
     _workload("cow.parent", "cow", ["placement", "other_process"], WRITES, ()),
     _workload("cow.child", "cow", ["placement", "other_process"], WRITES, ()),
     _workload("cow.fresh", "cow", ["placement"], WRITES, ()),

@@ -13,6 +13,7 @@ from clonometer.results.types import (
     EcdfSeries,
     Estimate,
     Finding,
+    FootprintBar,
     MemorySeries,
     Results,
     RunWarning,
@@ -359,6 +360,12 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
         "memory": list(_memory(cells)),
         "scans": list(_scans()),
         "phases": list(_phases()),
+        "footprints": [
+            FootprintBar(
+                "process", "footprint.process", "footprint.process", {"kernel stack": 16e3, "own pages": 20e3}
+            ),
+            FootprintBar("thread", "footprint.thread", "footprint.thread", {"kernel stack": 16e3, "own pages": 4e3}),
+        ],
         "summaries": {
             "launch.fork": "fork(): a copy of the parent, page tables and all.",
             "launch.vfork": "vfork(): a child that borrows the parent's memory; the parent waits.",

@@ -36,6 +36,18 @@ def compared(**fields: Any) -> Compared:
     return replace(Compared([pair], 0.02, 0.05, len(rows) - 2), **fields)
 
 
+def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
+    one = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
+    base, other = (replace(one, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
+    row = ComparedRow(base, other, 2.28, 2.2, 2.3, 0.01, 0.01, "higher", None, None)
+    assert make_line(row).stage == "slab each, KiB"
+    pair = ComparedPair("a", "b", [row], [], [])
+    [line] = [
+        text for text in render_comparison(Compared([pair], 0.02, 0.05, 1), width=160).splitlines() if "slab" in text
+    ]
+    assert line.split()[-8:][:2] == ["0.879", "2"] or ("0.879" in line and " 2 " in line)
+
+
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 @pytest.mark.parametrize("wide", [False, True])
 def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:

@@ -85,7 +85,7 @@ def test_headings_are_nested_links_lead_somewhere_and_charts_have_a_text(page):
     assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
     assert len(set(page.ids)) == len(page.ids)
     assert {link[1:] for link in page.links} <= set(page.ids)
-    assert len(page.labelled) == 11
+    assert len(page.labelled) == 12
     assert all(page.labelled)
 
 
@@ -100,7 +100,7 @@ def test_every_estimate_has_a_row(results, report):
 def test_embedded_data_is_json_and_every_distribution_is_there(results, page):
     data = json.loads(page.data)
     assert len(data["ecdf"]["series"]) == len(results.ecdfs)
-    assert len(data["charts"]) == 10
+    assert len(data["charts"]) == 11
     assert ["all", "warm and cold"] in data["ecdf"]["choices"]["temperature"]
 
 
@@ -133,6 +133,7 @@ def test_an_empty_failed_run_is_a_page_too(results):
         memory=[],
         scans=[],
         phases=[],
+        footprints=[],
         findings=(),
         warnings=(),
         cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],

@@ -10,7 +10,9 @@ from clonometer.views.pictures import KINDS, picture
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points, memory_points
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "story")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "footprint", "story")]
+)
 def test_svg_names_what_it_draws(results, kind):
     text = picture(results, kind, "svg")
     assert isinstance(text, str)
@@ -25,6 +27,12 @@ def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(result
     assert {"fork call", "call stall", "aftermath pass", "4 GiB"} <= words
 
 
+def test_footprints_are_bars_of_their_parts_in_sizes(results):
+    words = {node.text for node in ElementTree.fromstring(str(picture(results, "footprint"))).iter() if node.text}
+    assert {"process", "thread", "kernel stack", "own pages", "memory of each task"} <= words
+    assert any(word.endswith(" KiB") for word in words)
+
+
 def test_png_is_a_png_of_some_size(results):
     data = picture(results, "overview", "png")
     assert isinstance(data, bytes)
@@ -35,13 +43,13 @@ def test_png_is_a_png_of_some_size(results):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_with_nothing_to_draw_says_so(results, kind):
     with pytest.raises(InputError, match="nothing to draw"):
-        picture(replace(results, cells=[], ecdfs=[], memory=[], scans=[], phases=[]), kind)
+        picture(replace(results, cells=[], ecdfs=[], memory=[], scans=[], phases=[], footprints=[]), kind)
 
 
 def test_a_run_without_scans_says_what_it_has(results):
     with pytest.raises(InputError, match="numeric axis") as caught:
         picture(replace(results, scans=[], memory=[]), "scan")
-    assert caught.value.hint == "it has: ecdf, overview, story"
+    assert caught.value.hint == "it has: ecdf, footprint, overview, story"
 
 
 def test_unknown_kind_and_format_name_what_exists(results):

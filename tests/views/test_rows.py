@@ -122,8 +122,12 @@ def test_what_is_no_time_is_a_number_with_its_own_unit(results):
     assert quantity_label(row) == "backward steps"
     assert quantity_text(counted) == "0"
     sized = replace(counted, unit="bytes", value=123_456.0, value_low=120_000.0, value_high=130_000.0)
-    assert quantity_label(make_rows([sized])[0]) == "backward steps, bytes"
-    assert figure(sized, "µs").median == "123,000"
+    assert quantity_label(make_rows([sized])[0]) == "backward steps, KiB"
+    assert (figure(sized, "µs").median, figure(sized, "KiB").interval()) == ("121", "117 – 127")
+    assert figure(sized, "MiB").median == "0.118"
+    assert quantity_text(sized) == "121 KiB"
+    less = replace(sized, value=-2_048.0, value_low=-4_096.0, value_high=-1_024.0)
+    assert (figure(less, "KiB").median, figure(less, "KiB").interval()) == ("-2", "-4 – -1")
     exact = replace(counted, value=65_530.0, value_low=65_530.0, value_high=65_530.0)
     assert figure(exact, "ns").median == "65,530"
 

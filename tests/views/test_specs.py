@@ -32,7 +32,7 @@ def test_pictures_obey_the_schema_of_vega_lite(results, kind):
 
 def test_the_reports_charts_obey_the_schema_of_vega_lite(results):
     content = figure_content(results)
-    assert len(content["charts"]) == 10
+    assert len(content["charts"]) == 11
     for spec in (*(chart["spec"] for chart in content["charts"]), content["ecdf"]["spec"]):
         validate({**spec, "config": content["theme"]})
 

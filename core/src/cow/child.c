@@ -116,6 +116,7 @@ const struct workload cow_child = {
     .summary = "after a fork, the child's first write to each page",
     .columns = COW_COLUMNS,
     .axes = COW_AXES,
+    .details = COW_DETAILS,
     .prepare = prepare,
     .launch = launch,
     .operations = cow_writes,

@@ -26,11 +26,13 @@ const struct column COW_COLUMNS[] = {
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
+const char *const COW_DETAILS[] = {"faults", NULL};
 const char *const COW_AXES[] = {"linkage",    "placement",     "page_kind", "written_bytes",
-                                "step_bytes", "other_process", NULL};
+                                "write_step", "other_process", NULL};
 
 static size_t step_bytes(const struct request *request) {
-    return (size_t)(request->step_bytes > 0 ? request->step_bytes : parent_page_bytes(request->page_kind));
+    return (size_t)(request->write_step == WRITE_STEP_PAGE ? parent_page_bytes(request->page_kind)
+                                                           : parent_small_page_bytes());
 }
 
 int64_t cow_writes(const struct request *request) {
@@ -138,10 +140,6 @@ static int check_sizes(const struct request *request, struct reason *reason) {
         return reason_set(reason, -EOPNOTSUPP,
                           "written_bytes=%lld is no multiple of this kind's page of %lld bytes",
                           (long long)request->written_bytes, (long long)page);
-    }
-    if (request->step_bytes > request->written_bytes) {
-        return reason_set(reason, -EOPNOTSUPP, "step_bytes=%lld is more than written_bytes=%lld",
-                          (long long)request->step_bytes, (long long)request->written_bytes);
     }
     return 0;
 }

@@ -31,6 +31,7 @@ static inline struct cow_page *cow_page(const struct bench *bench) {
 
 extern const struct column COW_COLUMNS[];
 extern const char *const COW_AXES[];
+extern const char *const COW_DETAILS[];
 
 /* Refuses page kinds that are not copied on write, asks the limits, and sees that this machine gives such
  * memory. 0, or -errno with the reason. */

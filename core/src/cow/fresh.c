@@ -19,7 +19,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return cow_store(&times, sample);
 }
 
-static const char *const AXES[] = {AXES_MACHINE, "page_kind", "step_bytes", "written_bytes", NULL};
+static const char *const AXES[] = {AXES_MACHINE, "page_kind", "write_step", "written_bytes", NULL};
 
 const struct workload cow_fresh = {
     .id = "cow.fresh",
@@ -27,6 +27,7 @@ const struct workload cow_fresh = {
     .summary = "the first write to each page of new memory: a plain minor fault",
     .columns = COW_COLUMNS,
     .axes = AXES,
+    .details = COW_DETAILS,
     .prepare = cow_prepare,
     .launch = launch,
     .operations = cow_writes,

@@ -59,6 +59,7 @@ const struct workload cow_parent = {
     .summary = "after a fork, the parent's first write to each page",
     .columns = COW_COLUMNS,
     .axes = COW_AXES,
+    .details = COW_DETAILS,
     .prepare = cow_prepare,
     .launch = launch,
     .operations = cow_writes,

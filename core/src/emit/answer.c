@@ -68,6 +68,7 @@ static const char *column_type(enum column_kind kind) {
     case COLUMN_EACH:
     case COLUMN_REAL_NS:
     case COLUMN_PER_SECOND:
+    case COLUMN_BYTES_EACH:
         return "f64";
     default:
         return "i64";
@@ -86,6 +87,8 @@ const char *answer_unit(enum column_kind kind) {
         return "count";
     case COLUMN_PER_SECOND:
         return "1/s";
+    case COLUMN_BYTES_EACH:
+        return "bytes";
     default:
         return "ns";
     }
@@ -140,6 +143,11 @@ static void encode(const struct column *column, const struct sample *sample, uin
         memcpy(&tiny, field, sizeof tiny);
         wide = sample->error != 0 || tiny < 0 ? INT64_MIN : tiny;
         break;
+    case COLUMN_BYTES_EACH:
+        memcpy(&wide, field, sizeof wide);
+        each = sample->error != 0 || wide == INT64_MIN ? (double)NAN : (double)wide / (double)operations;
+        memcpy(at, &each, sizeof each);
+        return;
     case COLUMN_NS:
     case COLUMN_SIGNED_NS:
     case COLUMN_COUNT:

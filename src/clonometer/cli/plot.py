@@ -27,7 +27,8 @@ _EXAMPLES = examples(
     metavar="KIND",
     required=True,
     help="ablation: a gap as shared things are taken away; contention: an operation's cost against the workers; "
-    "ecdf: distributions; fit: workers, and curves; memory: time against the parent's memory; overview: medians; "
+    "ecdf: distributions; fit: workers, and curves; footprint: memory of idle tasks; memory: time against the parent's "
+    "memory; overview: medians; "
     "scan: time against every other number that the run varies; story: an event and its phases, such as a fork and its "
     "aftermath.",
 )

@@ -39,6 +39,7 @@ _NS_PER_THING: Mapping[str, tuple[float, float]] = {
     "copy_bytes": (0.3, 1.0),
     "written_bytes": (0.6, 0.0),
     "zombies": (50_000.0, 0.0),
+    "tasks": (300_000.0, 0.0),
     "launch_number": (0.0, 100_000.0),
 }
 # A written VMA has page tables of its own.

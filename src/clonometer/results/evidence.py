@@ -35,6 +35,8 @@ class Book:
         What the catalogue says of every workload.
     cpus
         How many CPUs the run could use; None where that is not known.
+    sizes
+        Evidence with at least one sample whose unit is bytes; its process values are bytes.
     """
 
     def __init__(
@@ -44,8 +46,11 @@ class Book:
         kinds: Mapping[str, str] | None = None,
         facts: Mapping[str, Mapping[str, Any]] | None = None,
         cpus: int | None = None,
+        *,
+        sizes: Iterable[Evidence] = (),
     ) -> None:
         self.rows = tuple(rows)
+        self.sizes = tuple(sizes)
         self.cpus = cpus
         self._defaults = dict(defaults)
         self._kinds = dict(kinds or {})
@@ -71,6 +76,14 @@ class Book:
     def fact(self, workload: str, name: str) -> Any:
         """What the catalogue says of a workload under a key; None where it says nothing."""
         return self._facts.get(workload, {}).get(name)
+
+    def sizes_of(self, row: Evidence) -> list[Evidence]:
+        """All sizes of the cell that a row belongs to."""
+        return [other for other in self.sizes if other.estimate.cell == row.estimate.cell]
+
+    def size(self, row: Evidence, quantity: str) -> Evidence | None:
+        """Another size of the cell that a row belongs to, or None where it has none."""
+        return next((other for other in self.sizes_of(row) if other.estimate.quantity == quantity), None)
 
     def is_rung(self, workload: str) -> bool:
         """Whether a workload is part of a ladder, where each differs from another by one thing."""

@@ -11,6 +11,7 @@ from clonometer.errors import RunFileError
 from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, kinds_of
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
+from clonometer.results.footprints import footprint_bars
 from clonometer.results.observed import ObservedCell, observe
 from clonometer.results.series import ecdf_series, memory_series, phase_series, scan_series
 from clonometer.results.soundness import check_soundness
@@ -54,7 +55,8 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
 def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
     usable = [row for row in rows if row.estimate.median_ns is not None]
-    book = Book(usable, defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata))
+    sizes = [row for row in rows if row.estimate.value is not None and row.estimate.unit == "bytes"]
+    book = Book(usable, defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata), sizes=sizes)
     seed = int(metadata["seed"])
     estimates = tuple(row.estimate for row in rows)
     present = {estimate.workload for estimate in estimates}
@@ -81,6 +83,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
         phases=phase_series(book),
+        footprints=footprint_bars(book),
         fits=fit_series(book, seed),
         ablations=ablation_series(book, seed),
         fit_panels=fit_panels(scan_series(book), fit_series(book, seed)),

@@ -302,6 +302,16 @@ class AblationSeries:
 
 
 @dataclass(frozen=True)
+class FootprintBar:
+    """What one idle task holds, taken apart: the name of each part and its bytes, those of nothing left out."""
+
+    label: str
+    cell: str
+    workload: str
+    parts_bytes: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Results:
     """All that is known of a run, for views: estimates, findings, plots and facts."""
 
@@ -328,6 +338,7 @@ class Results:
     process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()
     phases: Sequence[ScanSeries] = ()  # as scans, of quantities that are phases of one event
+    footprints: Sequence[FootprintBar] = ()
     fits: Sequence[FitSeries] = ()
     ablations: Sequence[AblationSeries] = ()
     fit_panels: Sequence[FitPanel] = ()

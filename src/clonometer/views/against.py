@@ -7,11 +7,11 @@ from typing import Any
 
 from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame, time_axis
 
-_BYTES_LABEL = (
+BYTES_LABEL = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
     "datum.value >= 1048576 ? format(datum.value / 1048576, '~g') + ' MiB' : "
     "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : "
-    "datum.value + ' B'"
+    "format(datum.value, '~g') + ' B'"
 )
 _COUNT_LABEL = "format(datum.value, ',')"
 # A log axis is worth its strangeness from here on.
@@ -47,7 +47,7 @@ def memory_panel(
         "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
         "axis": {
             "title": "memory of the parent (log)",
-            "labelExpr": _BYTES_LABEL,
+            "labelExpr": BYTES_LABEL,
             **({"values": sizes} if sizes else {}),
         },
     }
@@ -88,7 +88,7 @@ def scan_panel(
         "scale": {**scale, "nice": False, "padding": 12},
         "axis": {
             "title": f"{axis_title}{note}",
-            "labelExpr": _BYTES_LABEL if axis_kind == "bytes" else _COUNT_LABEL,
+            "labelExpr": BYTES_LABEL if axis_kind == "bytes" else _COUNT_LABEL,
             "values": values,
         },
     }

@@ -15,7 +15,7 @@ from clonometer.results.compared import (
     Difference,
     LeftOut,
 )
-from clonometer.units import format_share, ratio_figures
+from clonometer.units import bytes_unit, format_share, ratio_figures
 from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
 from clonometer.views.rows import fact_text
 
@@ -54,12 +54,17 @@ def make_line(row: ComparedRow) -> Line:
     """Write a row; what does not exist is a dash."""
     stage = stage_name(row.other.stage, row.other.quantity)
     if not row.is_time and row.other.unit != "count":
-        stage = f"{stage}, {row.other.unit}"
+        stage = f"{stage}, {sizes_unit(row) or row.other.unit}"
     if row.ratio is None:
         return Line(_label(row), stage, "-", "", "", verdict_text(row), row)
     if row.low is None or row.high is None:
         return Line(_label(row), stage, f"{row.ratio:.3g}", "", "", verdict_text(row), row)
     return Line(_label(row), stage, *ratio_figures(row.ratio, row.low, row.high), verdict_text(row), row)
+
+
+def sizes_unit(row: ComparedRow) -> str:
+    """The unit in which both sides of a row of sizes are written; empty where it has none."""
+    return bytes_unit([row.base.value, row.other.value]) if row.other.unit == "bytes" else ""
 
 
 def verdict_text(row: ComparedRow) -> str:

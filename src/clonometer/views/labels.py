@@ -96,11 +96,11 @@ def stage_name(stage: str | None, quantity: str = "") -> str:
 
     Examples
     --------
-    >>> stage_name("image_runs"), stage_name(None, "cost_ns")
-    ('program runs', 'cost')
+    >>> stage_name("image_runs"), stage_name(None, "cost_ns"), stage_name(None, "slab_each_bytes")
+    ('program runs', 'cost', 'slab each')
     """
     if stage is None:
-        return quantity.removesuffix("_ns").removesuffix("_per_s").replace("_", " ")
+        return quantity.removesuffix("_ns").removesuffix("_bytes").removesuffix("_per_s").replace("_", " ")
     return STAGE_NAMES.get(stage, stage.replace("_", " "))
 
 

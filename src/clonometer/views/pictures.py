@@ -9,6 +9,7 @@ from clonometer.results.types import Results
 from clonometer.views.against import memory_panel, scan_panel
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
 from clonometer.views.labels import STAGE_ORDER, family_name
+from clonometer.views.parts import part_points, parts_panel
 from clonometer.views.plots import (
     drawable_families,
     ecdf_choice,
@@ -26,12 +27,13 @@ from clonometer.views.scans import ScanChart, phase_charts, scan_charts
 from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
 from clonometer.words import axis_title
 
-KINDS = ("ablation", "contention", "ecdf", "fit", "memory", "overview", "scan", "story")
+KINDS = ("ablation", "contention", "ecdf", "fit", "footprint", "memory", "overview", "scan", "story")
 _WANTED = {
     "ablation": "threads and processes under conditions that differ one by one (the plan work-ablation has)",
     "contention": "cells of contend.* with several numbers of workers",
     "fit": "scan of workers or their numbers (the plans work-ops and work-workers have)",
     "ecdf": "distributions of launches",
+    "footprint": "idle tasks whose memory was read (the plan footprint has)",
     "memory": "cells that differ in parent_bytes",
     "overview": "launches",
     "scan": "cells that differ in a numeric axis",
@@ -52,9 +54,9 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
         What is known of the run.
     kind
         ``ablation`` (a gap that shrinks), ``contention`` (an operation's cost against the workers, threads and
-        processes), ``ecdf`` (distributions), ``fit`` (curves through scans of workers), ``memory`` (time against the
-        parent's memory), ``overview`` (medians), ``scan`` (time against every other numeric axis that the run scans)
-        or ``story`` (the phases of an event).
+        processes), ``ecdf`` (distributions), ``fit`` (curves through scans of workers), ``footprint`` (memory of idle
+        tasks), ``memory`` (time against the parent's memory), ``overview`` (medians), ``scan`` (time against every
+        other numeric axis that the run scans) or ``story`` (the phases of an event).
     image_format
         ``png`` or ``svg``.
 
@@ -201,6 +203,11 @@ def _panel_rows(chart: ScanChart, head: str) -> list[list[Spec]]:
     return [panels[start : start + PANELS_A_ROW] for start in range(0, len(panels), PANELS_A_ROW)]
 
 
+def _footprint(results: Results) -> Spec | None:
+    points = part_points(results.footprints)
+    return parts_panel(points, title="Memory of each idle task") if points else None
+
+
 def _fit(results: Results) -> Spec | None:
     panels = [fitted_panel(chart, title=chart.title) for chart in fitted_charts(results.fit_panels)]
     rows = [panels[place : place + 2] for place in range(0, len(panels), 2)]
@@ -217,6 +224,7 @@ _DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
     "contention": _contention,
     "ecdf": _ecdf,
     "fit": _fit,
+    "footprint": _footprint,
     "memory": _memory,
     "overview": _overview,
     "scan": _scan,

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from clonometer.results.types import CellStatus, Estimate, Results
-from clonometer.units import approximate_bytes, format_figure, format_number, supported_decimals, table_unit
+from clonometer.units import (
+    approximate_bytes,
+    bytes_in,
+    bytes_unit,
+    format_figure,
+    format_number,
+    number_figures,
+    supported_decimals,
+    table_unit,
+)
 from clonometer.views.labels import (
     FAMILY_ORDER,
     STAGE_ORDER,
@@ -17,6 +26,7 @@ from clonometer.views.labels import (
     stage_name,
 )
 
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TEMPERATURES = ("warm", "cold", None)
 _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgroup.pids_max"}
 # Digits that are read at a glance.
@@ -129,8 +139,11 @@ def temperatures(rows: Iterable[Row]) -> list[str | None]:
 
 
 def rows_unit(rows: Iterable[Row]) -> str:
-    """The unit that suits all medians of the rows."""
-    medians = (one.median_ns for row in rows for one in row.estimates.values())
+    """The unit that suits all medians of the rows: of sizes, if the first of them is one."""
+    estimates = [one for row in rows for one in row.estimates.values()]
+    if estimates and estimates[0].unit == "bytes":
+        return bytes_unit(one.value for one in estimates)
+    medians = (one.median_ns for one in estimates)
     return table_unit(None if median is None else abs(median) for median in medians)
 
 
@@ -149,18 +162,21 @@ def quantity_label(row: Row) -> str:
     one = row.any_estimate
     if one.stage:
         return row.stage
-    unit = rows_unit([row]) if one.value is None else "" if one.unit == "count" else one.unit
+    unit = rows_unit([row]) if one.value is None or one.unit == "bytes" else "" if one.unit == "count" else one.unit
     return f"{row.stage}, {unit}" if unit else row.stage
 
 
 def figure(one: Estimate | None, unit: str) -> Figure:
     """Write an estimate's median and interval in ``unit``, with the digits that the interval supports.
 
-    What lies below the resolution is written as ``< x``; what was not measured as a dash. What is no time is
-    written in its own unit, whatever ``unit`` is.
+    What lies below the resolution is written as ``< x``; what was not measured as a dash. Sizes are written in
+    ``unit`` where that is one of bytes, else in what suits them; what is neither time nor size in its own unit,
+    whatever ``unit`` is.
     """
     if one is not None and one.value is not None:
-        return _value_figure(one.value, one.value_low, one.value_high)
+        size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value])) if one.unit == "bytes" else 1
+        scaled = [None if end is None else end / size for end in (one.value_low, one.value_high)]
+        return _value_figure(one.value / size, scaled[0], scaled[1])
     if one is None or one.median_ns is None:
         return Figure("-")
     if abs(one.median_ns) < one.resolution_ns:
@@ -186,9 +202,7 @@ def _value_figure(value: float, low: float | None, high: float | None) -> Figure
         return Figure(f"{value:,.0f}", f"{value:,.0f}", f"{value:,.0f}")
     if low is None or high is None:
         return Figure(_grouped(format_number(value)), "-")
-    return Figure(
-        _grouped(format_number(value, low, high)), _grouped(format_number(low)), _grouped(format_number(high))
-    )
+    return Figure(*map(_grouped, number_figures(value, low, high)))
 
 
 def _grouped(number: str) -> str:
@@ -205,9 +219,16 @@ def plain_figure(time_ns: float | None, unit: str) -> str:
 def quantity_text(one: Estimate) -> str:
     """Write an estimate that stands alone, with its own unit."""
     if one.value is not None:
-        return f"{figure(one, '').median}{'' if one.unit == 'count' else f' {one.unit}'}"
+        return f"{figure(one, '').median}{value_unit(one)}"
     unit = table_unit([None if one.median_ns is None else abs(one.median_ns)])
     return f"{figure(one, unit).median} {unit}"
+
+
+def value_unit(one: Estimate) -> str:
+    """What stands behind an estimate that is no time: its unit, after a space."""
+    if one.unit == "count" or one.value is None:
+        return ""
+    return f" {bytes_unit([one.value]) if one.unit == 'bytes' else one.unit}"
 
 
 def host_phrases(results: Results) -> list[str]:

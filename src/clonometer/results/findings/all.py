@@ -9,6 +9,7 @@ from clonometer.results.findings.conditions import linkages, pages, placements
 from clonometer.results.findings.contention import contention, false_sharing
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
 from clonometer.results.findings.cow import first_writes, stalls
+from clonometer.results.findings.footprint import footprints
 from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
 from clonometer.results.findings.scans import scans
@@ -22,6 +23,7 @@ _FINDERS = (
     memory,
     stalls,
     first_writes,
+    footprints,
     steps,
     contention,
     false_sharing,

@@ -46,12 +46,13 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     fresh = book.main(FRESH, changes, None, None, _WRITE)
     if not found or floor is None:
         return None
-    sides = [_side(side, workload, found) for side, workload in (("parent", PARENT), ("child", CHILD))]
+    page = _page(changes)
+    sides = [_side(side, workload, page, found) for side, workload in (("parent", PARENT), ("child", CHILD))]
     first = next(iter(found.values()))
     words = condition(changes, None, first.estimate.condition.get("placement"))
     text = f"after a fork, {' and '.join(filter(None, sides))}"
     if fresh is not None:
-        text += f"; a page of new memory costs {_median(fresh)}"
+        text += f"; {page} of new memory costs {_median(fresh)}"
     text += f", and a write that needs no fault {_median(floor)}, {words}"
     rows = [*found.values(), *([fresh] if fresh is not None else [])]
     numbers = _numbers(comparer, found) | {
@@ -60,10 +61,17 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
         "cells": [row.estimate.cell for row in rows],
     }
     name = ".".join(["cow.first_write", *map(str, changes.values())])
-    return Finding(name, sentence(text), numbers, _headline(found, words))
+    return Finding(name, sentence(text), numbers, _headline(found, page, words))
 
 
-def _side(side: str, workload: str, found: dict[tuple[str, str], Evidence]) -> str:
+def _page(changes: Changes) -> str:
+    """What is written: a page, or a part of one."""
+    if changes.get("page_kind", "4k") == "4k":
+        return "a page"
+    return "4 KiB of a huge page" if changes.get("write_step") == "small_page" else "a huge page"
+
+
+def _side(side: str, workload: str, page: str, found: dict[tuple[str, str], Evidence]) -> str:
     """What one side pays, as a copy and without one."""
     alive, gone = found.get((workload, "alive")), found.get((workload, "gone"))
     other = "child" if side == "parent" else "parent"
@@ -72,15 +80,15 @@ def _side(side: str, workload: str, found: dict[tuple[str, str], Evidence]) -> s
         said.append(f"{_median(alive)} while the {other} lives (it copies)")
     if gone is not None:
         said.append(f"{_median(gone)} after the {other} has gone (it takes the page over)")
-    return f"the {side}'s first write to a page costs {' and '.join(said)}" if said else ""
+    return f"the {side}'s first write to {page} costs {' and '.join(said)}" if said else ""
 
 
-def _headline(found: dict[tuple[str, str], Evidence], words: str) -> str:
+def _headline(found: dict[tuple[str, str], Evidence], page: str, words: str) -> str:
     alive, gone = found.get((PARENT, "alive")), found.get((PARENT, "gone"))
     if alive is None or gone is None:
         return ""
     return sentence(
-        f"after a fork the parent pays {_median(alive)} for the first write to a page, {_median(gone)} once the child "
+        f"after a fork the parent pays {_median(alive)} for the first write to {page}, {_median(gone)} once the child "
         f"has gone, {words}"
     )
 

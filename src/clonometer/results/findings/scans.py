@@ -42,6 +42,7 @@ def scans(comparer: Comparer) -> list[Finding]:
             or not first.rankable
             or first.signed
             or first.detail
+            or comparer.book.fact(first.workload, "phases")  # told together, as one event
             or has_shape(scan)  # a curve of a known shape has a finding of its own
         ):
             continue

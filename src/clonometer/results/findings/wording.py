@@ -36,7 +36,11 @@ def measured(stage: str | None, quantity: str) -> str:
     >>> measured("reaped", "reaped_ns"), measured(None, "teardown_ns")
     ('until reaped', 'in teardown')
     """
-    return until(stage) if stage is not None else f"in {quantity.removesuffix('_ns').replace('_', ' ')}"
+    return (
+        until(stage)
+        if stage is not None
+        else f"in {quantity.removesuffix('_ns').removesuffix('_bytes').replace('_', ' ')}"
+    )
 
 
 def mechanism(workload: str) -> str:

@@ -26,7 +26,7 @@ def measured(entry: Mapping[str, Any]) -> str:
     >>> measured({"stage": "reaped", "quantity": "reaped_ns"}), measured({"stage": None, "quantity": "cost_ns"})
     ('reaped', 'cost')
     """
-    return str(entry["stage"] or str(entry["quantity"]).removesuffix("_ns"))
+    return str(entry["stage"] or str(entry["quantity"]).removesuffix("_ns").removesuffix("_bytes"))
 
 
 def labels(entry: Mapping[str, Any]) -> dict[str, str]:

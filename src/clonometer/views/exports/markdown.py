@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.units import format_duration, format_number
+from clonometer.units import format_bytes_interval, format_duration, format_number
 from clonometer.views.exports.entries import figures, figures_unit, measured
 
 _HEAD = ("cell", "until", "placement", "median", "95% interval", "p99", "min", "samples", "processes")
@@ -47,6 +47,8 @@ def _median(cell: Mapping[str, Any]) -> str:
         return "-"
     if figures_unit(cell) == "ns":
         return format_duration(*found, resolution_ns=cell["resolution_ns"])
+    if figures_unit(cell) == "bytes":
+        return format_bytes_interval(found[0], None, None)
     return f"{format_number(*found)} {figures_unit(cell)}"
 
 
@@ -57,6 +59,8 @@ def _interval(cell: Mapping[str, Any]) -> str:
     ends = (found[1], found[2])
     if figures_unit(cell) == "ns":
         return " to ".join(format_duration(end, resolution_ns=cell["resolution_ns"]) for end in ends)
+    if figures_unit(cell) == "bytes":
+        return " to ".join(format_bytes_interval(end, None, None) for end in ends)
     return " to ".join(format_number(end) for end in ends)
 
 

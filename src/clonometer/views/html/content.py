@@ -36,6 +36,7 @@ from clonometer.views.rows import (
     row_unit,
     temperatures,
     troubles,
+    value_unit,
 )
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
@@ -217,7 +218,7 @@ def _cell_row(one: Estimate) -> dict[str, Any]:
 def _until(one: Estimate) -> str:
     """Name the stage or quantity; the table is in one unit, which what is no time does not have."""
     name = stage_name(one.stage, one.quantity)
-    return name if one.value is None else f"{name} ({one.unit})"
+    return name if one.value is None else f"{name} ({value_unit(one).strip() or one.unit})"
 
 
 def _filters(results: Results) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from clonometer.results.types import Results
 from clonometer.views.against import memory_panel, scan_panel
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
 from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
+from clonometer.views.parts import part_points, parts_panel
 from clonometer.views.plots import (
     drawable_families,
     ecdf_index,
@@ -39,6 +40,7 @@ def figure_content(results: Results) -> dict[str, Any]:
         *_overview(results),
         *_memory(results),
         *_story(results),
+        *_footprints(results),
         *_scans(results),
         *_fits(results),
         *_ablations(results),
@@ -103,6 +105,20 @@ def _memory(results: Results) -> list[dict[str, Any]]:
 
 def _scans(results: Results) -> list[dict[str, Any]]:
     return _scan_figures("scan", scan_charts(results.scans))
+
+
+def _footprints(results: Results) -> list[dict[str, Any]]:
+    points = part_points(results.footprints)
+    return [
+        {
+            "id": "footprint-parts",
+            "kind": "footprint",
+            "title": "Memory of each idle task",
+            "alt": "Memory of each idle task by its parts. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "spec": parts_panel(points, width="container"),
+        }
+        for _ in points[:1]
+    ]
 
 
 def _story(results: Results) -> list[dict[str, Any]]:

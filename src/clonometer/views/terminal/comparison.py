@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clonometer.results.compared import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.units import table_unit
-from clonometer.views.comparison import Line, differences_text, make_line, pick, reasons, summary
+from clonometer.views.comparison import Line, differences_text, make_line, pick, reasons, sizes_unit, summary
 from clonometer.views.rows import figure
 from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
 from clonometer.views.terminal.tables import INTERVAL_HEADING
@@ -94,8 +94,8 @@ def _columns(lines: Sequence[Line]) -> dict[str, list[str]]:
     return {
         "label": words("", [elide(label, LABEL_MOST) for label in said_once([clean(line.label) for line in lines])]),
         "stage": words("until", [line.stage for line in lines]),
-        "base": numbers(f"before, {unit}", [figure(row.base, unit).median for row in rows]),
-        "other": numbers(f"after, {unit}", [figure(row.other, unit).median for row in rows]),
+        "base": numbers(f"before, {unit}", [figure(row.base, sizes_unit(row) or unit).median for row in rows]),
+        "other": numbers(f"after, {unit}", [figure(row.other, sizes_unit(row) or unit).median for row in rows]),
         "ratio": numbers("ratio", [line.ratio for line in lines]),
         "interval": words(
             INTERVAL_HEADING, [f"{line.low:>{lows}} – {line.high}" if line.high else "-" for line in lines]

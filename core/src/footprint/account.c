@@ -1,0 +1,260 @@
+/* Two ways to read what tasks hold. /proc/meminfo is the whole machine's: there is no permission that it
+ * needs, and whatever else allocates at that moment is counted too. A control group is charged for what its
+ * tasks make and nothing else, but must be made, which takes the right to write there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "footprint/footprint.h"
+#include "sys/sys.h"
+
+enum {
+    TEXT_BYTES = 16384,
+    /* The kernel keeps its counts for each CPU and sums them up once a second (vm.stat_interval). */
+    STAT_INTERVAL_NS = 1100000000,
+    SETTLE_NS = 50000000 /* lets deferred freeing (RCU) end */
+};
+
+static void pause_for(int64_t ns) {
+    struct timespec time = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+    while (nanosleep(&time, &time) != 0 && errno == EINTR) {
+    }
+}
+
+/* Root may ask for the sums at once. */
+static void settle(void) {
+    pause_for(SETTLE_NS);
+    int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);
+    bool refreshed = fd >= 0 && write(fd, "1", 1) == 1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (!refreshed) {
+        pause_for(STAT_INTERVAL_NS);
+    }
+}
+
+/* The number after a key at the start of a line, or INT64_MIN. */
+static int64_t number_of(const char *text, const char *key, int64_t unit) {
+    size_t length = strlen(key);
+    for (const char *line = text; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) == 0) {
+            return strtoll(line + length, NULL, 10) * unit;
+        }
+    }
+    return INT64_MIN;
+}
+
+/* A sum of what is known; unknown where nothing is. */
+static int64_t add(int64_t a, int64_t b) {
+    return a == INT64_MIN ? b : b == INT64_MIN ? a : a + b;
+}
+
+static int read_machine(struct memory_account *now) {
+    enum { KIB = 1024 };
+    char text[TEXT_BYTES];
+    long length = sys_read_file("/proc/meminfo", text, sizeof text);
+    if (length <= 0) {
+        return length < 0 ? (int)length : -EIO;
+    }
+    int64_t left = add(number_of(text, "MemFree:", KIB),
+                       add(number_of(text, "Buffers:", KIB), number_of(text, "Cached:", KIB)));
+    now->whole = left == INT64_MIN ? left : -left;
+    now->kernel_stack = number_of(text, "KernelStack:", KIB);
+    now->page_tables = number_of(text, "PageTables:", KIB);
+    now->slab = number_of(text, "Slab:", KIB);
+    now->user = number_of(text, "AnonPages:", KIB);
+    now->kernel =
+        add(add(now->kernel_stack, now->page_tables), add(now->slab, number_of(text, "Percpu:", KIB)));
+    return 0;
+}
+
+static int64_t read_number(const char *group, const char *file) {
+    char path[sizeof((struct account *)NULL)->group + 64];
+    char text[64];
+    snprintf(path, sizeof path, "%s/%s", group, file);
+    return sys_read_file(path, text, sizeof text) > 0 ? strtoll(text, NULL, 10) : INT64_MIN;
+}
+
+static int read_group(const struct account *account, struct memory_account *now) {
+    char path[sizeof account->group + 64];
+    char text[TEXT_BYTES];
+    bool old = account->version_1;
+    snprintf(path, sizeof path, "%s/memory.stat", account->group);
+    long length = sys_read_file(path, text, sizeof text);
+    if (length <= 0) {
+        return length < 0 ? (int)length : -EIO;
+    }
+    now->whole = read_number(account->group, old ? "memory.usage_in_bytes" : "memory.current");
+    now->user = old ? add(number_of(text, "rss ", 1), number_of(text, "mapped_file ", 1))
+                    : number_of(text, "anon ", 1);
+    now->kernel_stack = number_of(text, "kernel_stack ", 1);
+    now->page_tables = number_of(text, "pagetables ", 1);
+    now->slab = number_of(text, "slab ", 1);
+    now->kernel = old ? read_number(account->group, "memory.kmem.usage_in_bytes")
+                      : number_of(text, "kernel ", 1); /* Linux 5.18 */
+    if (!old && now->kernel == INT64_MIN) {
+        now->kernel =
+            add(add(now->kernel_stack, now->page_tables), add(now->slab, number_of(text, "percpu ", 1)));
+    }
+    return 0;
+}
+
+int account_read(const struct account *account, struct memory_account *now) {
+    settle();
+    return account->of_group ? read_group(account, now) : read_machine(now);
+}
+
+/* The value of the field that starts after `count` spaces of a line. */
+static const char *field_after(const char *line, int count) {
+    for (; line != NULL && count > 0; count--) {
+        line = strchr(line, ' ');
+        line += line != NULL;
+    }
+    return line;
+}
+
+/* Where a hierarchy is mounted: version 1's of the memory controller, else version 2's. */
+static int find_mount(bool version_1, char *path, size_t capacity) {
+    char text[TEXT_BYTES];
+    if (sys_read_file("/proc/self/mountinfo", text, sizeof text) <= 0) {
+        return -ENOENT;
+    }
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+        const char *type = strstr(line, " - ");
+        const char *where = field_after(line, 4);
+        if (type == NULL || where == NULL) {
+            continue;
+        }
+        bool found = version_1 ? strncmp(type + 3, "cgroup ", 7) == 0 && strstr(type, "memory") != NULL
+                               : strncmp(type + 3, "cgroup2 ", 8) == 0;
+        if (found) {
+            snprintf(path, capacity, "%.*s", (int)strcspn(where, " "), where);
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+/* This process's group in the hierarchy, as a directory. */
+static int own_group(bool version_1, char *path, size_t capacity) {
+    char text[TEXT_BYTES];
+    int error = find_mount(version_1, path, capacity);
+    if (error != 0 || sys_read_file("/proc/self/cgroup", text, sizeof text) <= 0) {
+        return error != 0 ? error : -ENOENT;
+    }
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+        char *names = strchr(line, ':');
+        char *name = names != NULL ? strchr(names + 1, ':') : NULL;
+        if (name == NULL) {
+            continue;
+        }
+        *name++ = '\0';
+        bool found = version_1 ? strstr(names, "memory") != NULL : strcmp(line, "0:") == 0;
+        size_t used = strlen(path);
+        if (found && used + strlen(name) < capacity) {
+            snprintf(path + used, capacity - used, "%s", strcmp(name, "/") == 0 ? "" : name);
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+static int write_own_pid(const char *directory) {
+    char path[sizeof((struct account *)NULL)->group + 64];
+    char number[24];
+    int length = snprintf(number, sizeof number, "%d", (int)getpid());
+    snprintf(path, sizeof path, "%s/cgroup.procs", directory);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    int error = write(fd, number, (size_t)length) == length ? 0 : -errno;
+    close(fd);
+    return error;
+}
+
+/* Makes a group below `directory` that accounts for memory. Version 2 gives a group the controller only where
+ * its parent hands it down, and that has no processes of its own, so that a sibling of ours is tried too. */
+static int make_below(const char *directory, bool version_1, char *group, size_t capacity) {
+    int length = snprintf(group, capacity, "%s/clonometer.%d", directory, (int)getpid());
+    if (length < 0 || (size_t)length >= capacity) {
+        return -ENAMETOOLONG;
+    }
+    if (mkdir(group, S_IRWXU) != 0) {
+        return -errno;
+    }
+    if (read_number(group, version_1 ? "memory.usage_in_bytes" : "memory.current") != INT64_MIN) {
+        return 0;
+    }
+    rmdir(group);
+    return -EOPNOTSUPP;
+}
+
+int account_make_group(struct account *account) {
+    int error = -ENOENT;
+    for (int version = 2; version >= 1; version--) {
+        bool old = version == 1;
+        if (own_group(old, account->home, sizeof account->home) != 0) {
+            continue;
+        }
+        account->version_1 = old;
+        error = make_below(account->home, old, account->group, sizeof account->group);
+        if (error == 0) {
+            return 0;
+        }
+        char parent[sizeof account->home];
+        snprintf(parent, sizeof parent, "%s", account->home);
+        char *slash = strrchr(parent, '/');
+        if (!old && slash != NULL) {
+            *slash = '\0';
+            int other = make_below(parent, old, account->group, sizeof account->group);
+            if (other == 0) {
+                return 0;
+            }
+        }
+    }
+    return error;
+}
+
+int account_join_group(struct account *account, struct reason *reason) {
+    int error = write_own_pid(account->group);
+    return error == 0 ? 0
+                      : reason_set(reason, error, "the control group %.200s cannot be joined: %s",
+                                   account->group, strerror(-error));
+}
+
+void account_leave_group(const struct account *account) {
+    int error = write_own_pid(account->home);
+    if (error != 0) {
+        dprintf(STDERR_FILENO, "probe: the control group %s cannot be left: %s\n", account->group,
+                strerror(-error));
+    }
+}
+
+int task_memory_read(pid_t pid, struct task_memory *memory) {
+    enum { KIB = 1024 };
+    char path[64];
+    char text[TEXT_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (sys_read_file(path, text, sizeof text) <= 0) {
+        return -ESRCH;
+    }
+    memory->virtual_bytes = number_of(text, "VmSize:", KIB);
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+    if (sys_read_file(path, text, sizeof text) <= 0) {
+        return -ESRCH;
+    }
+    memory->resident_bytes = number_of(text, "Rss:", KIB);
+    memory->private_bytes =
+        add(number_of(text, "Private_Clean:", KIB), number_of(text, "Private_Dirty:", KIB));
+    return 0;
+}

@@ -1,0 +1,89 @@
+"""Bars of what a task holds, stacked from their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.results.types import FootprintBar
+from clonometer.units import approximate_bytes
+from clonometer.views.against import BYTES_LABEL
+from clonometer.views.specs import LINE_HEIGHT, PALETTE, Datum, Spec, frame
+
+_LABEL_LIMIT = 320
+_LEAST_TICKS = 4
+
+
+def part_points(bars: Sequence[FootprintBar]) -> list[dict[str, Any]]:
+    """The points of the bars: one for each part of each, in their order."""
+    return [
+        {
+            "task": bar.label,
+            "part": part,
+            "place": place,
+            "size_bytes": size,
+            "tip": f"{bar.label}, {part}: {approximate_bytes(size)}",
+        }
+        for bar in bars
+        for place, (part, size) in enumerate(bar.parts_bytes.items())
+    ]
+
+
+def size_ticks(most_bytes: float) -> list[int]:
+    """Choose where an axis of sizes has its ticks: four to eight steps of a power of two.
+
+    Examples
+    --------
+    >>> size_ticks(200_000)
+    [0, 32768, 65536, 98304, 131072, 163840, 196608]
+    """
+    step = 1 << max((int(most_bytes) // _LEAST_TICKS).bit_length() - 1, 0)
+    return list(range(0, int(most_bytes) + 1, step))
+
+
+def _longest(data: Sequence[Datum]) -> float:
+    tasks = dict.fromkeys(point["task"] for point in data)
+    return max((sum(point["size_bytes"] for point in data if point["task"] == task) for task in tasks), default=0.0)
+
+
+def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 520) -> Spec:
+    """Draw bars on a common axis of bytes, a colour for each part.
+
+    Parameters
+    ----------
+    data
+        ``task``, ``part``, ``place``, ``size_bytes`` and ``tip`` of each part.
+    """
+    tasks = list(dict.fromkeys(point["task"] for point in data))
+    parts = list(dict.fromkeys(point["part"] for point in data))
+    panel = frame(data, title, width, LINE_HEIGHT * max(len(tasks), 1), "Memory of each idle task, by its parts.")
+    return {
+        **panel,
+        "mark": {"type": "bar", "height": {"band": 0.65}},
+        "encoding": {
+            "y": {
+                "field": "task",
+                "type": "nominal",
+                "sort": tasks,
+                "axis": {"title": None, "labelLimit": _LABEL_LIMIT, "ticks": False, "labelPadding": 8},
+            },
+            "x": {
+                "field": "size_bytes",
+                "type": "quantitative",
+                "stack": "zero",
+                "axis": {
+                    "title": "memory of each task",
+                    "labelExpr": BYTES_LABEL,
+                    "values": size_ticks(_longest(data)),
+                },
+            },
+            "color": {
+                "field": "part",
+                "type": "nominal",
+                "scale": {"domain": parts, "range": [PALETTE[place % len(PALETTE)] for place in range(len(parts))]},
+                "legend": {"title": None},
+            },
+            "order": {"field": "place", "type": "quantitative"},
+            "tooltip": {"field": "tip", "type": "nominal"},
+        },
+    }
