@@ -139,6 +139,7 @@ def test_an_ablation_says_what_remains(ablated: Any) -> None:
     assert "unexplained" in finding.sentence
     assert "a file each" in finding.sentence
     assert "own file table" not in finding.sentence
+    assert not [name for name in _findings(ablated) if name.startswith("workers.")]
 
 
 def test_a_scan_or_a_cross_is_no_ablation(ops: Any, builder: Any) -> None:

@@ -113,9 +113,9 @@ def test_an_ablation_goes_down_in_the_order_of_taking_away():
 
 def test_the_table_says_gap_step_share_and_what_is_unexplained():
     table = ablation_table(ABLATION)
-    assert table.head == ("taken away", "threads", "processes", "gap", "step", "share")
-    assert table.rows[0] == ("all shared", "30.0 ms", "20.0 ms", "10 (9 to 11) ms", "", "")
-    assert table.rows[1][3:] == ("4 (3 to 5) ms", "6 (5 to 7) ms", "60% (50% to 70%)")
+    assert table.head == ("taken away", "threads", "processes", "gap, ms", "step, ms", "share")
+    assert table.rows[0] == ("all shared", "30.0 ms", "20.0 ms", "10 (9 to 11)", "", "")
+    assert table.rows[1][3:] == ("4 (3 to 5)", "6 (5 to 7)", "60% (50% to 70%)")
     assert table.note == "Unexplained: -1 (-2 to 0) ms, -10% (-20% to 0%) of the gap."
 
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.results.types import AblationSeries, FitSeries
-from clonometer.units import format_duration, format_duration_interval, format_ratio, format_share
+from clonometer.units import (
+    format_duration,
+    format_duration_interval,
+    format_figure,
+    format_ratio,
+    format_share,
+    supported_decimals,
+    table_unit,
+)
 from clonometer.views.fitted import rung_labels
 from clonometer.views.labels import mechanism_name, stage_name
 from clonometer.words import axis_thing, axis_title, axis_words
@@ -28,13 +36,14 @@ class TextTable:
 def ablation_table(one: AblationSeries) -> TextTable:
     """The rungs of an ablation: both sides, the gap, and what the step took off it; below, what is unexplained."""
     first, second = (axis_words(one.axis, side) for side in one.sides)
+    unit = table_unit([max(map(abs, rung.gap_ns)) for rung in one.rungs])
     rows = [
         (
             label,
             format_duration(rung.first_ns),
             format_duration(rung.second_ns),
-            _signed(rung.gap_ns),
-            "" if rung.step_ns is None else _signed(rung.step_ns),
+            _in_unit(rung.gap_ns, unit),
+            "" if rung.step_ns is None else _in_unit(rung.step_ns, unit),
             "" if rung.share is None else _share(rung.share),
         )
         for label, rung in zip(rung_labels(one), one.rungs, strict=True)
@@ -45,7 +54,11 @@ def ablation_table(one: AblationSeries) -> TextTable:
         note += f", {_share(one.remainder_share)} of the gap"
     title = f"{one.workload} {stage_name(None, one.quantity)}: what is taken away, one thing after the other"
     return TextTable(
-        title, ("taken away", first, second, "gap", "step", "share"), tuple(rows), f"{note}.", ("share", first, second)
+        title,
+        ("taken away", first, second, f"gap, {unit}", f"step, {unit}", "share"),
+        tuple(rows),
+        f"{note}.",
+        ("share", first, second),
     )
 
 
@@ -78,6 +91,17 @@ def _curve_label(one: FitSeries) -> str:
 
 def _signed(ends: Ends) -> str:
     return format_duration_interval(*ends)
+
+
+def _in_unit(ends: Ends, unit: str) -> str:
+    """Write a signed time with its interval in the table's unit, to the digit that half of its width supports."""
+    value, low, high = ends
+    half = (high - low) / 2
+    size = max(abs(value), half)
+    decimals = supported_decimals(size, size - half, size + half, unit)
+    texts = [format_figure(number, decimals, unit) for number in ends]
+    middle, left, right = (text if text.strip("-0.") else text.removeprefix("-") for text in texts)
+    return f"{middle} ({left} to {right})"
 
 
 def _time(ends: Ends) -> str:

@@ -22,16 +22,19 @@ _NAMES = {side: axis_words(KIND, side) for side in SIDES}
 def workers(comparer: Comparer) -> list[Finding]:
     """Say how threads and processes at work compare: at the ends of each scan, by their curves, by ablation."""
     book = comparer.book
+    ablations = ablations_of(book, comparer.seed)
+    # The rungs of an ablation are told together.
+    rungs = {side.estimate.cell for one in ablations for rung in one.rungs for side in rung.sides}
     return [
-        *(_ablation(one) for one in ablations_of(book, comparer.seed)),
-        *_contests(comparer),
+        *(_ablation(one) for one in ablations),
+        *_contests(comparer, rungs),
         *_fits(fits_of(book, comparer.seed)),
     ]
 
 
-def _contests(comparer: Comparer) -> list[Finding]:
+def _contests(comparer: Comparer, told: set[str]) -> list[Finding]:
     """Threads against processes with as many workers as there are CPUs, and with most; else where both were."""
-    pairs = _pairs(comparer.book)
+    pairs = [pair for pair in _pairs(comparer.book) if pair[0].estimate.cell not in told]
     groups: dict[tuple[Any, ...], list[tuple[int, Evidence, Evidence]]] = {}
     for a, b in pairs:
         others = {axis: value for axis, value in comparer.book.changes(a.estimate).items() if axis != KIND}
@@ -43,9 +46,9 @@ def _contests(comparer: Comparer) -> list[Finding]:
     for (workload, quantity, others), own in groups.items():
         chosen = _ends(sorted(own, key=lambda one: one[0]), comparer.book.cpus or 1)
         made = [(count, comparer.compare(a, b)) for count, a, b in chosen]
-        told = [(count, one) for count, one in made if one is not None]
-        if told:
-            found.append(_contest(workload, quantity, dict(others), told))
+        there = [(count, one) for count, one in made if one is not None]
+        if there:
+            found.append(_contest(workload, quantity, dict(others), there))
     return found
 
 

@@ -17,7 +17,14 @@ def text_table(table: TextTable, width: int, colour: bool) -> list[str]:
     columns = {}
     for place, head in enumerate(table.head):
         texts = [row[place] for row in table.rows]
-        columns["label" if place == 0 else head] = words(head, texts) if place == 0 else numbers(head, texts)
+        columns["label" if place == 0 else head] = (
+            words(head, texts) if place == 0 or _has_intervals(texts) else numbers(head, texts)
+        )
     drawn = fit_lines(columns, width, table.secondary, _LABEL_LEAST)
     drawn[0] = paint(drawn[0], "bold", colour)
     return [*wrap(table.title, width), *drawn, *(wrap(table.note, width) if table.note else [])]
+
+
+def _has_intervals(texts: list[str]) -> bool:
+    """Whether a column's texts are wide apart, so that lining them up at their points would cost too much room."""
+    return any("(" in text for text in texts)
