@@ -12,7 +12,7 @@ from bench.harness import Line, ask_probe, clock, compile_c, interleaved_ratio, 
 from clonometer.stats.quantiles import quantile_interval
 
 # Few launches a process and many processes: where the kernel puts a process moves its ratio, so pairs must be many.
-LAUNCHES = {"fork": 500, "pthread": 2500}
+LAUNCHES = {"fork": 300, "pthread": 1500}
 WORDS = {"fork": "p", "pthread": "t"}
 LIMITS = {
     ("fork", "parent"): 1.02,
