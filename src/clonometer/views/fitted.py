@@ -10,7 +10,7 @@ from clonometer.results.types import AblationSeries, FitPanel, FitSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.labels import stage_name
 from clonometer.views.scans import series_labels, series_points
-from clonometer.views.specs import TIME_LABEL, Datum, Spec, colour, frame
+from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame
 from clonometer.words import axis_title, axis_words
 
 _SIGNED_TIME_LABEL = (
@@ -157,10 +157,10 @@ def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: in
     return {
         **frame(data, title, width, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
         "layer": [
-            {"data": {"values": [{}]}, "mark": {"type": "rule", "opacity": 0.5}, "encoding": {"x": {"datum": 0}}},
-            {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": ends},
+            {"data": {"values": [{}]}, "mark": {"type": "rule", "color": PALETTE[-1]}, "encoding": {"x": {"datum": 0}}},
+            {"mark": {"type": "rule", "strokeWidth": 2, "color": PALETTE[0]}, "encoding": ends},
             {
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": PALETTE[0]},
                 "encoding": {"x": {**x, "field": "gap_ns"}, "y": y, "tooltip": {"field": "tip", "type": "nominal"}},
             },
         ],
