@@ -90,3 +90,17 @@ def test_conditions_are_said_in_words():
     assert condition_words({"temperature": "cold", "parent_bytes": "16MiB"}) == "cold, 16 MiB in the parent"
     assert condition_words({}) == "by default"
     assert condition_words({"concurrency": "4", "linkage": "musl"}) == "4 at once, musl"
+
+
+def test_threads_and_processes_of_one_workload_are_told_apart_by_their_axis():
+    work = next(one for one in PAIRINGS if one.id == "work")
+    values = {}
+    for levels in itertools.product((0, 1), repeat=4):
+        axes = {axis: work.factors[axis][level] for axis, level in zip(work.factors, levels, strict=True)}
+        axes = {axis: value for axis, value in axes.items() if value}
+        values[cell("work.factor", **axes), "whole_ns"] = 300.0 if "output" in axes else 50.0
+        values[cell("work.factor", **axes, task_kind="process"), "whole_ns"] = 100.0
+    found = reconcile(work, Judge(measured(values)))
+    assert len(found.pairs) == 16
+    assert found.sentence.startswith("Output shared stream reverses it")
+    assert {effect.factors: round(effect.value, 1) for effect in found.effects["whole_ns"]}[("output",)] == 6.0

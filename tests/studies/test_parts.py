@@ -36,9 +36,10 @@ def test_every_cell_that_stands_beside_a_published_number_is_planned(catalogue):
 
 def test_the_factorials_are_planned_whole(catalogue):
     cells = {cell.text for cell in load_plan("reconcile", catalogue).cells}
-    for pairing in PAIRINGS[:2]:
+    cells |= {cell.text for cell in load_plan("reconcile-work", catalogue).cells}
+    for pairing in PAIRINGS:
         for side in (pairing.a, pairing.b):
-            own = [text for text in cells if text.startswith(side)]
+            own = [text for text in cells if text.startswith(side.split("[")[0])]
             assert len(own) >= 2 ** len(pairing.factors)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
+from pathlib import Path
 
+import jsonschema
 import pytest
 from made import measured
 
-from clonometer.studies.answer import answer
+from clonometer.studies.answer import answer, to_json
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.flips import PAIRINGS
 from clonometer.studies.judge import CALL, REAPED, RUNS
@@ -80,6 +83,12 @@ def test_pictures_of_every_figure_come_as_png_and_svg(found):
     for name in names:
         assert pictures[f"{name}.png"].startswith(b"\x89PNG")
         assert b"<svg" in pictures[f"{name}.svg"][:500]
+
+
+def test_the_json_keeps_to_its_schema(found):
+    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/reproduce.schema.json").read_text())
+    jsonschema.validate(json.loads(json.dumps(to_json(found), allow_nan=False)), schema)
+    jsonschema.validate(to_json(answer(measured({}), [])), schema)
 
 
 def test_an_answer_without_results_is_said_too():

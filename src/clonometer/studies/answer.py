@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.studies import claims_bendersky, claims_loop, claims_sharing, claims_sysel
+from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.flips import PAIRINGS, reconcile
@@ -18,6 +18,7 @@ from clonometer.studies.verdicts import NOT_MEASURABLE
 CLAIMS: Mapping[str, Claim] = {
     **claims_sysel.CLAIMS,
     **claims_bendersky.CLAIMS,
+    **claims_burian.CLAIMS,
     **claims_loop.CLAIMS,
     **claims_sharing.CLAIMS,
 }
@@ -43,7 +44,8 @@ def answer(
     published = load_published()
     chosen = published.choose(studies)
     items = published.of(chosen)
-    rows = {item.id: figure_rows(item, measured) for item in items if item.kind == "figure"}
+    judge = Judge(measured, seed)
+    rows = {item.id: figure_rows(item, measured, judge) for item in items if item.kind == "figure"}
     judged = judge_all(CLAIMS, measured, seed)
     verdicts = {}
     for item in items:
@@ -51,7 +53,6 @@ def answer(
             verdicts[item.id] = figure_verdict(item.id, rows[item.id])
         else:
             verdicts[item.id] = judged.get(item.id, _unknown(item.id))
-    judge = Judge(measured, seed)
     found = (reconcile(pairing, judge) for pairing in PAIRINGS)
     return Reproduction(
         studies=tuple(published.studies[one] for one in chosen),
@@ -59,7 +60,7 @@ def answer(
         rows=rows,
         verdicts=verdicts,
         flips=tuple(one for one in found if one is not None),
-        curves=tuple(one for one in curves(measured) if one.study in chosen),
+        curves=tuple(one for one in curves(measured, judge) if one.study in chosen),
         notes=tuple(notes),
         host=measured.host,
         quick=quick,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.results.description import median_interval
 from clonometer.studies.cells import heap
 from clonometer.studies.conditions import scans
-from clonometer.studies.judge import CALL
+from clonometer.studies.judge import CALL, Judge
 from clonometer.studies.measured import Measured, Series
 from clonometer.studies.types import Curve, CurveLine
 
@@ -26,9 +26,13 @@ def line_of(label: str, points: Sequence[tuple[float, Series]], scale: float, **
     return CurveLine(label, x, y, low, high, **more)  # type: ignore[arg-type]
 
 
-def curves(measured: Measured) -> list[Curve]:
+def curves(measured: Measured, judge: Judge) -> list[Curve]:
     """Every plot of the studies for which something was measured."""
-    return [curve for make in (_bendersky,) if (curve := make(measured)) is not None]
+    # Its module uses `line_of` from here.
+    from clonometer.studies.figures_burian import burian_curves
+
+    heap_curve = _bendersky(measured)
+    return [*([heap_curve] if heap_curve else []), *burian_curves(judge)]
 
 
 def _bendersky(measured: Measured) -> Curve | None:

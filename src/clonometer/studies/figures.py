@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from clonometer.results.description import median_interval
 from clonometer.studies.cells import parent_bytes, with_memory
 from clonometer.studies.conditions import largest
+from clonometer.studies.figures_burian import computed
+from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measured, Series
 from clonometer.studies.published import Item, PublishedValue
 from clonometer.studies.types import FigureRow, Verdict
@@ -18,17 +20,34 @@ _SCALE = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "R2": 1.0,
 _PLACES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 
 
-def figure_rows(item: Item, measured: Measured) -> list[FigureRow]:
+def figure_rows(item: Item, measured: Measured, judge: Judge | None = None) -> list[FigureRow]:
     """Set every number of a figure beside what was measured.
 
     Parameters
     ----------
     item
-        A figure whose values name their cells.
+        A figure whose values name their cells, or are computed from several (`clonometer.studies.figures_burian`).
     measured
         The results.
+    judge
+        Makes the intervals of what is computed; by default one of its own.
     """
+    if any(value.cell is None for value in item.values):
+        return _computed(item, judge or Judge(measured))
     return [_row(item.id, value, measured) for value in item.values]
+
+
+def _computed(item: Item, judge: Judge) -> list[FigureRow]:
+    try:
+        found = computed(item.id, judge)
+    except MissingEvidenceError as error:
+        return [FigureRow(item.id, value, None, None, None, str(error), ()) for value in item.values]
+    return [
+        FigureRow(item.id, value, None, None, None, "one of the two may be zero: there is no ratio", cells)
+        if one is None
+        else FigureRow(item.id, value, one.value, one.low, one.high, "", cells)
+        for value, (one, cells) in zip(item.values, found, strict=True)
+    ]
 
 
 def figure_verdict(id_: str, rows: Iterable[FigureRow]) -> Verdict:
@@ -46,8 +65,8 @@ def figure_verdict(id_: str, rows: Iterable[FigureRow]) -> Verdict:
 
 
 def _row(id_: str, value: PublishedValue, measured: Measured) -> FigureRow:
-    if value.cell is None or value.quantity is None:
-        return FigureRow(id_, value, None, None, None, "it is computed from several cells, which were not measured", ())
+    assert value.cell is not None
+    assert value.quantity is not None
     series = measured.find(value.cell, value.quantity)
     if series is None and value.scales is not None:
         return _extrapolated(id_, value, measured)

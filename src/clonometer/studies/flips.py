@@ -48,7 +48,8 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
 
 
 def _pairs(pairing: Pairing, judge: Judge) -> list[Pair]:
-    sides = [_side(workload, judge) for workload in (pairing.a, pairing.b)]
+    told_apart = {axis for side in (pairing.a, pairing.b) for axis in axes_of(side)[1]}
+    sides = [_side(workload, told_apart, judge) for workload in (pairing.a, pairing.b)]
     found: dict[tuple[str, ...], Pair] = {}
     for first, second in ((0, 1), (1, 0)):
         for text, condition in sides[first].items():
@@ -67,12 +68,13 @@ def _pairs(pairing: Pairing, judge: Judge) -> list[Pair]:
     return list(found.values())
 
 
-def _side(name: str, judge: Judge) -> dict[str, dict[str, str]]:
+def _side(name: str, told_apart: set[str], judge: Judge) -> dict[str, dict[str, str]]:
+    """Cells of one side with their conditions; what tells the sides apart is no condition."""
     workload, fixed = axes_of(name)
     side = {}
     for text in judge.measured.cells:
         own, axes = axes_of(text)
-        if own == workload and all(axes.get(axis) == value for axis, value in fixed.items()):
+        if own == workload and {axis: axes[axis] for axis in told_apart if axis in axes} == fixed:
             side[text] = {axis: value for axis, value in axes.items() if axis not in fixed}
     return side
 
@@ -184,5 +186,22 @@ PAIRINGS: tuple[Pairing, ...] = (
         ("call_returns_ns", "task_runs_ns"),
         _LAUNCH_FACTORS,
         {"temperature": "warm"},
+    ),
+    Pairing(
+        "work",
+        "Do workers that are threads take longer than workers that are processes?",
+        ("U7: they do beyond the CPUs", "U12: processes cost less to create", "L6: threads do, by 13 times"),
+        "work.factor",
+        "work.factor[task_kind=process]",
+        "threads",
+        "processes",
+        ("whole_ns",),
+        {
+            "workers": ("2", "8"),
+            "numbers": ("200", "2000"),
+            "output": ("", "shared_stream"),
+            "allocate": ("", "each_number"),
+        },
+        {"numbers": "200", "workers": "2"},
     ),
 )

@@ -1,0 +1,244 @@
+"""Burian's claims and questions as predicates over what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clonometer.stats.ladder import ladder_of_differences
+from clonometer.studies.cells import axes_of
+from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
+from clonometer.studies.measured import Series
+from clonometer.studies.types import Verdict
+from clonometer.studies.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    NOT_DISTINGUISHABLE,
+    NOT_MEASURABLE,
+    Part,
+    over_conditions,
+    verdict,
+)
+from clonometer.studies.workers import (
+    LINE,
+    PROCESS,
+    THREAD,
+    WHOLE,
+    WORKLOAD,
+    Experiment,
+    by_numbers,
+    by_workers,
+    coefficients,
+    fit,
+    gap,
+)
+from clonometer.units import format_duration_interval, format_number, format_ratio, format_share
+from clonometer.words import axis_words
+
+LEAST = 0.02
+ALIKE = 0.05
+_RATIO = "threads over processes"
+_COUNTED = {
+    "voluntary_switches": "sleeps",
+    "involuntary_switches": "preemptions",
+    "run_queue_wait_ns": "wait in run queues",
+    "minor_faults": "page faults",
+    "migrations": "migrations",
+}
+
+
+def _beyond(judge: Judge, experiment: Experiment) -> Experiment:
+    return experiment.between(judge.measured.cpus + 1, float("inf"))
+
+
+def _one(id_: str, judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
+    expected, least = ("alike", ALIKE) if alike else ("above", LEAST)
+    part = Part(_span(experiment), gap(judge, experiment), expected, least, experiment.cells)
+    return verdict(id_, over_conditions([part]), [part], words, _RATIO)
+
+
+def _span(experiment: Experiment) -> str:
+    x = experiment.x
+    return f"{x[0]:,} to {x[-1]:,}" if x else ""
+
+
+def u7(judge: Judge) -> Verdict:
+    """More workers than CPUs."""
+    beyond = _beyond(judge, by_workers(judge.measured))
+    words = f"Threads over processes, more workers than the {judge.measured.cpus} CPUs"
+    return _one("U7", judge, beyond, words)
+
+
+def u8(judge: Judge) -> Verdict:
+    """As many workers as CPUs at most."""
+    within = by_workers(judge.measured).between(1, judge.measured.cpus)
+    words = f"Threads over processes, up to the {judge.measured.cpus} CPUs"
+    return _one("U8", judge, within, words, alike=True)
+
+
+def u9(judge: Judge) -> Verdict:
+    """Which line accounts for less of the scatter."""
+    line = by_workers(judge.measured).between(*LINE)
+    threads, processes = (fit(judge, line, kind, 1).r_squared for kind in (THREAD, PROCESS))
+    if threads.high < processes.low:
+        status = HOLDS
+    else:
+        status = DOES_NOT_HOLD if processes.high < threads.low else NOT_DISTINGUISHABLE
+    said = [
+        f"{name} {format_number(one.value, one.low, one.high)} ({one.low:.3f} to {one.high:.3f})"
+        for name, one in (("threads", threads), ("processes", processes))
+    ]
+    reason = f"R2 of a line through {_span(line)} workers: {', '.join(said)} (the study's threads: 2.3% lower)."
+    ends = (threads.low, threads.high)
+    return Verdict("U9", status, reason, threads.value, ends, "R2 of threads", line.cells)
+
+
+def u12(judge: Judge) -> Verdict:
+    """The intercepts of the lines, as the study reads them."""
+    line = by_workers(judge.measured).between(*LINE)
+    ratio = coefficients(judge, line, 0, 1)
+    if ratio is None:
+        both = [fit(judge, line, kind, 1).coefficients[0] for kind in (THREAD, PROCESS)]
+        said = ", ".join(format_duration_interval(one.value, one.low, one.high) for one in both)
+        reason = f"An intercept may be zero (threads, processes: {said}): it tells nothing of the cost to create."
+        return Verdict("U12", NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
+    part = Part(f"line through {_span(line)} workers", ratio, "above", LEAST, line.cells)
+    words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
+    return verdict("U12", over_conditions([part]), [part], words, "ratio of intercepts")
+
+
+def u13(judge: Judge) -> Verdict:
+    """The upper third of the numbers that were scanned."""
+    whole = by_numbers(judge.measured)
+    upper = whole.between(whole.x[-1] * 2 / 3, float("inf"))
+    words = f"Threads over processes, {whole.held} workers, many numbers"
+    return _one("U13", judge, upper, words)
+
+
+def chain(judge: Judge) -> list[tuple[str, Series, Series]]:
+    """The ablation: what was taken away, and threads and processes without it, in the order in which things go."""
+    sides: dict[frozenset[tuple[str, str]], dict[str, Series]] = {}
+    for text in judge.measured.cells:
+        workload, axes = axes_of(text)
+        series = judge.measured.find(text, WHOLE)
+        if workload == WORKLOAD and series is not None and "workers" in axes:
+            kind = axes.pop("task_kind", THREAD)
+            sides.setdefault(frozenset(axes.items()), {})[kind] = series
+    both = {condition: own for condition, own in sides.items() if len(own) == 2}
+    start = max(both, key=lambda one: ("shared_stream" in dict(one).values(), len(one)), default=None)
+    if start is None or "shared_stream" not in dict(start).values():
+        raise MissingEvidenceError(f"{WORKLOAD}: the ablation was not measured in this run")
+    found, here = [("everything shared", start)], start
+    held = {name: dict(start).get(name) for name in ("numbers", "workers")}
+    left = {one for one in both if all(dict(one).get(name) == value for name, value in held.items())} - {start}
+    while True:
+        near = [one for one in left if len({name for name, _ in one ^ here}) == 1]
+        if not near:
+            break
+        # Of two ways on, the one that keeps most of what was shared comes first, as in the plan.
+        here = max(near, key=lambda one: (len(one & found[-1][1]), len(one)))
+        left.remove(here)
+        changed = dict(here - found[-1][1]) or {name: "" for name, _ in found[-1][1] - here}
+        found.append((_taken(changed), here))
+    return [(words, both[condition][THREAD], both[condition][PROCESS]) for words, condition in found]
+
+
+def _taken(changed: dict[str, str]) -> str:
+    name, value = next(iter(changed.items()))
+    return axis_words(name, value) if value else f"{name.replace('_', ' ')} as by default"
+
+
+def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
+    """What each thing taken away did to the gap, in words, and the evidence."""
+    rungs = chain(judge)
+    ladder = ladder_of_differences(
+        [(a.processes, b.processes) for _, a, b in rungs], seed=judge.seed(rungs[0][1], rungs[-1][1])
+    )
+    first, last = ladder.gaps[0], ladder.gaps[-1]
+    steps = [
+        f"{words} {format_duration_interval(step.value, step.low, step.high)}"
+        for (words, _, _), step in zip(rungs[1:], ladder.steps, strict=True)
+        if not step.contains(0.0)
+    ]
+    cells = tuple(series.cell for _, a, b in rungs for series in (a, b))
+    told = f"what moved it: {'; '.join(steps)}" if steps else "no single step is told from none"
+    rest = ladder.remainder_share
+    left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
+    return (
+        f"With everything shared threads take {format_duration_interval(first.value, first.low, first.high)} longer "
+        f"than processes, with nothing shared {format_duration_interval(last.value, last.low, last.high)}; "
+        f"{told}{left}"
+    ), cells
+
+
+def _counters(judge: Judge, experiment: Experiment) -> str:
+    """Switches, faults and waits of a worker, threads beside processes, at the largest number of workers."""
+    x = experiment.x[-1]
+    a, b = experiment.pair(x)
+    said = []
+    for quantity, words in _COUNTED.items():
+        pair = [judge.measured.find(series.cell, quantity) for series in (a, b)]
+        if all(pair):
+            medians = [_median(series) for series in pair if series is not None]
+            said.append(f"{words} {medians[0]} against {medians[1]}")
+    return f"of a worker among {x}, threads against processes: {', '.join(said)}" if said else ""
+
+
+def _median(series: Series) -> str:
+    from statistics import median
+
+    value = median(series.processes.values.tolist())
+    return format_duration_interval(value, value, value) if series.unit == "ns" else f"{value:,.0f}"
+
+
+def u10(judge: Judge) -> Verdict:
+    """Whether threads are delayed more at random, and what goes with it."""
+    scatter = u9(judge)
+    beyond = _beyond(judge, by_workers(judge.measured))
+    told, cells = _ablation(judge)
+    premise = {HOLDS: "They are", DOES_NOT_HOLD: "It is processes that are"}.get(
+        scatter.status, "It is not told whether they are"
+    )
+    reason = f"{premise}: {scatter.reason} {told}; {_counters(judge, beyond)}."
+    return Verdict("U10", scatter.status, reason, scatter.effect, scatter.interval, scatter.effect_is, cells)
+
+
+def u11(judge: Judge) -> Verdict:
+    """Whether the gap opens beyond the CPUs, and which shared thing opens it."""
+    workers = by_workers(judge.measured)
+    cpus = judge.measured.cpus
+    opening = workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
+    within, beyond = gap(judge, workers.between(1, cpus)), gap(judge, opening)
+    apart = beyond.low > within.high and beyond.value >= within.value * (1 + LEAST)
+    closes = beyond.high < within.low
+    status = HOLDS if apart else DOES_NOT_HOLD if closes else NOT_DISTINGUISHABLE
+    told, cells = _ablation(judge)
+    said = [format_ratio(one.value, one.low, one.high) for one in (within, beyond)]
+    reason = (
+        f"Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), {said[1]} with {_span(opening)}. "
+        f"{told}."
+    )
+    return Verdict("U11", status, reason, beyond.value, (beyond.low, beyond.high), _RATIO, cells)
+
+
+def _two_cpus(test: Callable[[Judge], Verdict], id_: str) -> Callable[[Judge], Verdict]:
+    def run(judge: Judge) -> Verdict:
+        if judge.measured.cpus < 2:
+            reason = "There is but one CPU here: no number of workers lies between one and the CPUs."
+            return Verdict(id_, NOT_MEASURABLE, reason)
+        return test(judge)
+
+    return run
+
+
+CLAIMS = {
+    claim.id: claim
+    for claim in (
+        Claim("U7", "2%", u7),
+        Claim("U8", "within 5%", _two_cpus(u8, "U8")),
+        Claim("U9", "the intervals of R2 do not overlap", u9),
+        Claim("U10", "the intervals of R2 do not overlap", u10),
+        Claim("U11", "2%", _two_cpus(u11, "U11")),
+        Claim("U12", "2%", u12),
+        Claim("U13", "2%", u13),
+    )
+}

@@ -1,0 +1,133 @@
+"""Burian's two experiments as they were measured here: whole times by kind, numbers and workers; fits through them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clonometer.stats.factorial import mean_ratio
+from clonometer.stats.interval import Interval
+from clonometer.stats.polynomial import Polynomial, polynomial_through_medians, ratio_of_coefficients
+from clonometer.studies.cells import axes_of
+from clonometer.studies.judge import Judge, MissingEvidenceError
+from clonometer.studies.measured import Measured, Series
+
+WORKLOAD = "work.factor"
+WHOLE = "whole_ns"
+THREAD, PROCESS = "thread", "process"
+#: Defaults of the axes, which texts of cells leave out.
+_NUMBERS, _WORKERS = 1000, 1
+_OWN_AXES = {"task_kind", "numbers", "workers"}
+#: As in the study: the stretch of figure 1, and the line of figure 4.
+DENSE = (11_000, 11_200)
+LINE = (9, 30)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment: ``points`` has for each kind x and the series there, rising; ``held`` is the other number."""
+
+    points: Mapping[str, Sequence[tuple[int, Series]]]
+    held: int
+
+    def between(self, low: float, high: float) -> Experiment:
+        """The part of it from ``low`` to ``high``, ends included."""
+        kept = {kind: [one for one in own if low <= one[0] <= high] for kind, own in self.points.items()}
+        return Experiment(kept, self.held)
+
+    @property
+    def x(self) -> list[int]:
+        """Where both kinds were measured."""
+        other = {x for x, _ in self.points[PROCESS]}
+        return [x for x, _ in self.points[THREAD] if x in other]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The evidence."""
+        return tuple(series.cell for own in self.points.values() for _, series in own)
+
+    def pair(self, x: int) -> tuple[Series, Series]:
+        """Threads and processes at one x."""
+        return dict(self.points[THREAD])[x], dict(self.points[PROCESS])[x]
+
+
+def by_numbers(measured: Measured, quantity: str = WHOLE) -> Experiment:
+    """Experiment 1: the numbers are varied, the workers held.
+
+    Raises
+    ------
+    MissingEvidenceError
+        If it was not measured.
+    """
+    return _experiment(measured, quantity, vary=0)
+
+
+def by_workers(measured: Measured, quantity: str = WHOLE) -> Experiment:
+    """Experiment 2: the workers are varied, the numbers held.
+
+    Raises
+    ------
+    MissingEvidenceError
+        If it was not measured.
+    """
+    return _experiment(measured, quantity, vary=1)
+
+
+def _experiment(measured: Measured, quantity: str, vary: int) -> Experiment:
+    found: dict[int, dict[str, dict[int, Series]]] = {}
+    for text in measured.cells:
+        workload, axes = axes_of(text)
+        series = measured.find(text, quantity)
+        if workload != WORKLOAD or set(axes) - _OWN_AXES or series is None:
+            continue
+        place = (int(axes.get("numbers", _NUMBERS)), int(axes.get("workers", _WORKERS)))
+        kind = axes.get("task_kind", THREAD)
+        found.setdefault(place[1 - vary], {}).setdefault(kind, {})[place[vary]] = series
+    whole = [(held, kinds) for held, kinds in found.items() if {THREAD, PROCESS} <= set(kinds)]
+    held, kinds = max(whole, key=lambda one: len(one[1][THREAD]), default=(0, {}))
+    if not kinds or len(kinds[THREAD]) < 3:
+        raise MissingEvidenceError(f"{WORKLOAD}: {_why(measured)}")
+    return Experiment({kind: sorted(own.items()) for kind, own in kinds.items()}, held)
+
+
+def _why(measured: Measured) -> str:
+    reasons = [why for text, why in measured.missing.items() if text.startswith(WORKLOAD)]
+    return reasons[0] if reasons else "workers were not measured in this run"
+
+
+def gap(judge: Judge, experiment: Experiment) -> Interval:
+    """Threads over processes, the geometric mean over an experiment's points.
+
+    Raises
+    ------
+    MissingEvidenceError
+        If there is no point.
+    """
+    pairs = [experiment.pair(x) for x in experiment.x]
+    if not pairs:
+        raise MissingEvidenceError(f"{WORKLOAD}: no point of this stretch was measured")
+    return mean_ratio([(a.processes, b.processes) for a, b in pairs], seed=judge.seed(*pairs[0], *pairs[-1]))
+
+
+def fit(judge: Judge, experiment: Experiment, kind: str, degree: int) -> Polynomial:
+    """A polynomial through one kind's points.
+
+    Raises
+    ------
+    MissingEvidenceError
+        If there are too few points.
+    """
+    points = experiment.points[kind]
+    if len(points) <= degree:
+        raise MissingEvidenceError(f"{WORKLOAD}: too few points were measured for a fit")
+    return polynomial_through_medians(
+        [x for x, _ in points],
+        [series.processes.values for _, series in points],
+        degree,
+        seed=judge.seed(points[0][1], points[-1][1]),
+    )
+
+
+def coefficients(judge: Judge, experiment: Experiment, power: int, degree: int) -> Interval | None:
+    """One coefficient of the threads' fit over the same of the processes'; None where one may be zero."""
+    return ratio_of_coefficients(fit(judge, experiment, THREAD, degree), fit(judge, experiment, PROCESS, degree), power)

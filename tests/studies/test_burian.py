@@ -1,0 +1,174 @@
+"""Burian's figures and claims on made results whose curves, gaps and culprits are known."""
+
+from __future__ import annotations
+
+import pytest
+from made import measured, series
+
+from clonometer.studies.answer import CLAIMS, answer
+from clonometer.studies.cells import cell
+from clonometer.studies.figures import figure_rows
+from clonometer.studies.judge import Judge, judge_all
+from clonometer.studies.measured import Measured
+from clonometer.studies.published import load_published
+from clonometer.studies.workers import by_numbers, by_workers
+
+WHOLE, EACH = "whole_ns", "whole_each_ns"
+DAY = 86400e9
+
+
+def text(kind, numbers, workers, **axes):
+    named = {"numbers": str(numbers)} if numbers != 1000 else {}
+    named |= {"workers": str(workers)} if workers != 1 else {}
+    named |= {"task_kind": "process"} if kind == "process" else {}
+    return cell("work.factor", **named, **axes)
+
+
+def workers_scan(gap, numbers=3000, up_to=33):
+    """Time of W workers on 2 CPUs; ``gap`` gives what threads take more, as a factor of W."""
+    values = {}
+    for count in range(1, up_to):
+        for kind in ("thread", "process"):
+            whole = 1e6 * max(1.0, count / 2) * (gap(count) if kind == "thread" else 1.0)
+            values[text(kind, numbers, count), WHOLE] = whole
+            values[text(kind, numbers, count), EACH] = whole / count
+    return values
+
+
+def numbers_scan(thread=lambda n: 1.0):
+    values = {}
+    for n in (1000, 3000, 5000, 9000, 11_000, 11_040, 11_080, 11_120, 11_200, 15_000, 19_000):
+        process = 1e6 + 50.0 * n + 0.02 * n * n
+        values[text("process", n, 4), WHOLE] = process
+        values[text("thread", n, 4), WHOLE] = process * thread(n)
+    return values
+
+
+CHAIN = (
+    {"output": "shared_stream", "allocate": "each_number"},
+    {"output": "shared_append", "allocate": "each_number"},
+    {"allocate": "each_number"},
+    {},
+)
+
+
+def ablation(gaps):
+    values = {}
+    for axes, gap in zip(CHAIN, gaps, strict=True):
+        values[text("process", 2000, 8, **axes), WHOLE] = 1e7
+        values[text("thread", 2000, 8, **axes), WHOLE] = 1e7 + gap * 1e6
+    return values
+
+
+def rows(id_, values):
+    return figure_rows(load_published().item(id_), measured(values))
+
+
+def test_the_experiments_are_found_with_the_number_that_is_held():
+    results = measured(workers_scan(lambda w: 1.0) | numbers_scan() | ablation((3, 2, 1, 0)))
+    assert (by_numbers(results).held, by_workers(results).held) == (4, 3000)
+    assert by_workers(results).x == list(range(1, 33))
+    assert by_numbers(results).x[:2] == [1000, 3000]
+
+
+@pytest.mark.parametrize(("beyond", "u7"), [(1.1, "holds"), (0.9, "does_not_hold"), (1.0, "not_distinguishable")])
+def test_u7_and_u8_are_the_gap_beyond_and_within_the_cpus(beyond, u7):
+    found = judge_all(CLAIMS, measured(workers_scan(lambda w: beyond if w > 2 else 1.0)))
+    assert (found["U7"].status, found["U8"].status) == (u7, "holds")
+    assert found["U7"].effect == pytest.approx(beyond)
+    assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.3)))["U8"].status == "does_not_hold"
+
+
+def test_the_quadratic_fit_is_found_in_days():
+    found = rows("U2", numbers_scan())
+    assert [row.published.what for row in found][:1] == ["threads, x^2 term"]
+    for place in (0, 4):
+        assert found[place].value == pytest.approx(0.02 / DAY, rel=1e-3)
+        assert found[place + 1].value == pytest.approx(50.0 / DAY, rel=1e-2)
+        assert found[place + 3].value > 0.99
+        assert found[place].low <= found[place].value <= found[place].high
+
+
+def test_figure_1_compares_close_numbers_and_u13_large_ones():
+    values = numbers_scan(lambda n: 1.2 if n > 12_000 else 1.0)
+    [row] = rows("U1", values)
+    assert row.value == pytest.approx(1.0)
+    assert len(row.cells) == 10
+    assert judge_all(CLAIMS, measured(values))["U13"].status == "holds"
+    assert judge_all(CLAIMS, measured(numbers_scan()))["U13"].status == "not_distinguishable"
+
+
+def test_lines_of_figure_4_have_slopes_intercepts_and_r2():
+    values = {}
+    for count in range(1, 33):
+        values[text("process", 3000, count), WHOLE] = 2e6 + 1e6 * count
+        values[text("thread", 3000, count), WHOLE] = 6e6 + 1.03e6 * count
+    slope, intercept, threads, processes = rows("U4", values)
+    assert slope.value == pytest.approx(1.03, rel=1e-3)
+    assert intercept.value == pytest.approx(3.0, rel=1e-2)
+    assert min(threads.value, processes.value) > 0.99
+    found = judge_all(CLAIMS, measured(values))
+    assert found["U12"].status == "holds"
+    assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), n=12))["U12"].status == "not_distinguishable"
+
+
+def test_u3_u5_u6_and_the_cpus():
+    values = workers_scan(lambda w: 1.25 if w > 2 else 1.0)
+    within, beyond = rows("U3", values)
+    assert (within.value, beyond.value) == (pytest.approx(1.0), pytest.approx(1.25))
+    processes, threads = rows("U5", values)
+    assert processes.value == threads.value == pytest.approx(0.5)
+    assert rows("U6", values)[0].value == pytest.approx(1.25)
+
+
+def test_u9_is_about_scatter():
+    def scan(thread, process):
+        return Measured(
+            [
+                series(text(kind, 3000, w), WHOLE, 1e6 * w, spread=spread)
+                for w in range(1, 33)
+                for kind, spread in (("thread", thread), ("process", process))
+            ],
+            {},
+            {"cpu.allowed": 2},
+        )
+
+    assert judge_all(CLAIMS, scan(0.5, 0.01))["U9"].status == "holds"
+    assert judge_all(CLAIMS, scan(0.01, 0.5))["U9"].status == "does_not_hold"
+    assert judge_all(CLAIMS, scan(0.1, 0.1))["U9"].status == "not_distinguishable"
+
+
+def test_the_questions_are_answered_by_the_ablation():
+    values = workers_scan(lambda w: 1.2 if w > 2 else 1.0) | ablation((4.0, 1.0, 1.0, 0.2))
+    for kind, sleeps in (("thread", 500.0), ("process", 10.0)):
+        values[text(kind, 3000, 32), "voluntary_switches"] = sleeps
+    found = judge_all(CLAIMS, measured(values))
+    assert found["U11"].status == "holds"
+    assert "1.200" in found["U11"].reason or "1.20" in found["U11"].reason
+    for id_ in ("U10", "U11"):
+        assert "unexplained 5%" in found[id_].reason, found[id_].reason
+        assert "output shared append" in found[id_].reason
+        assert text("thread", 2000, 8, **CHAIN[0]) in found[id_].evidence
+    assert "sleeps 500 ns against 10" in found["U10"].reason
+    assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"
+
+
+def test_all_six_figures_are_drawn_with_fits_and_equations():
+    curves = answer(measured(workers_scan(lambda w: 1.1) | numbers_scan()), ["burian-2015"]).curves
+    assert [curve.name for curve in curves] == [f"burian-2015-figure-{number}" for number in range(1, 7)]
+    assert all([line.label for line in curve.lines] == ["threads", "processes"] for curve in curves)
+    assert "x^2" in curves[1].caption
+    assert "R2 " in curves[1].caption
+    assert curves[1].lines[0].fit
+    assert (curves[3].lines[0].x[0], curves[3].lines[0].x[-1]) == (9.0, 30.0)
+
+
+def test_on_one_cpu_there_is_no_number_between():
+    found = judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
+    assert found["U8"].status == found["U11"].status == "not_measurable"
+
+
+def test_without_workers_every_item_says_so():
+    found = answer(measured({}), ["burian-2015"])
+    assert {one.status for one in found.verdicts.values()} == {"not_measurable"}
+    assert Judge(measured({})).measured.cells == ()
