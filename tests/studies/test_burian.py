@@ -147,7 +147,7 @@ def test_the_questions_are_answered_by_the_ablation():
     assert "1.200" in found["U11"].reason or "1.20" in found["U11"].reason
     for id_ in ("U10", "U11"):
         assert "unexplained 5%" in found[id_].reason, found[id_].reason
-        assert "output shared append" in found[id_].reason
+        assert "one appended file" in found[id_].reason
         assert text("thread", 2000, 8, **CHAIN[0]) in found[id_].evidence
     assert "sleeps 500 ns against 10" in found["U10"].reason
     assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"

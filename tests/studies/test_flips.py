@@ -102,5 +102,5 @@ def test_threads_and_processes_of_one_workload_are_told_apart_by_their_axis():
         values[cell("work.factor", **axes, task_kind="process"), "whole_ns"] = 100.0
     found = reconcile(work, Judge(measured(values)))
     assert len(found.pairs) == 16
-    assert found.sentence.startswith("Output shared stream reverses it")
+    assert found.sentence.startswith("One stream reverses it (so do 7 other conditions)")
     assert {effect.factors: round(effect.value, 1) for effect in found.effects["whole_ns"]}[("output",)] == 6.0

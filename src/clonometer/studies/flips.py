@@ -16,6 +16,7 @@ _STAGES = {
     "task_runs_ns": "until the task runs",
     "reaped_ns": "until reaped",
     "wall_ns": "in wall time",
+    "whole_ns": "for the whole work",
 }
 #: Axes that only one side of a pair has: the other side is then the one that does not name it.
 _ONE_SIDED = ("stack_cache", "stack_kind", "stack_bytes", "thread_ending", "process_ending", "guard", "detached")

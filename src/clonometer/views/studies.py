@@ -24,6 +24,7 @@ STAGES = {
     "task_runs_ns": "until the task runs",
     "reaped_ns": "until reaped",
     "wall_ns": "in wall time",
+    "whole_ns": "for the whole work",
 }
 
 
