@@ -50,6 +50,7 @@ static const char *const FILE_TABLES[] = {"inherited", "own", NULL};
 static const char *const COUNTERS[] = {"padded", "adjacent", NULL};
 static const char *const RELEASES[] = {"as_launched", "together", NULL};
 static const char *const CPUS[] = {"free", "one", "spread", NULL};
+static const char *const PARTNER_CPUS[] = {"same", "other", NULL};
 static const char *const PAGES[] = {"rewritten", "first", "clean", NULL};
 static const char *const PLACEMENTS[] = {"pinned", "free", NULL};
 static const char *const STAGES[] = {"all", "parent", NULL};
@@ -153,7 +154,7 @@ const struct option OPTIONS[] = {
            "whose memory is read: the whole machine's, or that of a control group made for the tasks"),
     CHOICE(path, CLOCK_PATHS, clock_path_available,
            "how the clock is read: through the vDSO, or by a system call"),
-    CHOICE(task_kind, TASK_KINDS, NULL, "what the workers are: threads of one process, or processes"),
+    CHOICE(task_kind, TASK_KINDS, NULL, "what the tasks are: threads of one process, or processes"),
     COUNT_FROM_1(workers, 1, "workers that do the same work at the same time"),
     CHOICE(
         counter_layout, COUNTER_LAYOUTS, NULL,
@@ -184,6 +185,12 @@ const struct option OPTIONS[] = {
     CHOICE(cpus, CPUS, NULL,
            "where workers run: where the scheduler puts them, all on one CPU, spread over all"),
     TEXT(output_folder, "", "the folder in which results are written, and removed; empty: $TMPDIR, or /tmp"),
+    CHOICE(partner_cpu, PARTNER_CPUS, NULL,
+           "where the partner of a pinned task is pinned: on the same CPU or another one; in a ring, every "
+           "second task"),
+    COUNT_FROM_1(ring_tasks, 2, "tasks that wake one another in a ring, one of them running"),
+    BYTES_FROM_1(message_bytes, 1, "size of a message"),
+    BYTES(working_set_bytes, 0, "memory of its own that each task reads and writes at each of its turns"),
     COUNT(call_spin_ns, 0, "known answer: the parent spins this long after its call, before its stamp"),
     COUNT(stamp_spin_ns, 0, "known answer: the new task spins this long before its stamp"),
     COUNT(child_spin_ns, 0, "known answer: the new task spins this long before it exits"),

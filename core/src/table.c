@@ -16,6 +16,10 @@ extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_ra
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
 extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
 extern const struct workload wake_pipe, wake_futex, wake_thread_futex, wake_thread_condvar;
+extern const struct workload switch_pipe, switch_eventfd, switch_futex, switch_yield, switch_signal,
+    switch_unix_socket;
+extern const struct workload ipc_shared_memory, ipc_pipe, ipc_vmsplice, ipc_unix_socket, ipc_posix_queue,
+    ipc_process_vm_readv;
 extern const struct workload memcpy_private;
 extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
 extern const struct workload work_factor;
@@ -74,6 +78,18 @@ const struct workload *const WORKLOADS[] = {
     &wake_futex,
     &wake_thread_futex,
     &wake_thread_condvar,
+    &switch_pipe,
+    &switch_unix_socket,
+    &switch_eventfd,
+    &switch_futex,
+    &switch_signal,
+    &switch_yield,
+    &ipc_shared_memory,
+    &ipc_pipe,
+    &ipc_vmsplice,
+    &ipc_unix_socket,
+    &ipc_posix_queue,
+    &ipc_process_vm_readv,
     &memcpy_private,
     &teardown_exit,
     &teardown_kill,

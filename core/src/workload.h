@@ -17,6 +17,7 @@ enum column_kind {
     COLUMN_SINCE_BEFORE, /* uint64_t ticks, from the sample's stamp before the call, in ns; 0 is null */
     COLUMN_DURATION,     /* uint64_t ticks, in ns; 0 is null */
     COLUMN_EACH,         /* uint64_t ticks for many operations, in ns each, f64 */
+    COLUMN_SIGNED_EACH,  /* int64_t ticks for many operations, in ns each, f64; below zero means something */
     COLUMN_NS,           /* int64_t, already in ns; INT64_MIN is null */
     COLUMN_SIGNED_NS,    /* the same, where a value below zero means something */
     COLUMN_BYTES_EACH,   /* int64_t bytes of many operations, in bytes each, f64; may be below zero; INT64_MIN
@@ -25,6 +26,7 @@ enum column_kind {
     COLUMN_SMALL_COUNT,  /* int16_t; -1 is null */
     COLUMN_REAL_NS,      /* double, already in ns */
     COLUMN_PER_SECOND,   /* double, in 1/s */
+    COLUMN_BYTES_PER_S,  /* int64_t, already bytes a second; INT64_MIN is null */
     COLUMN_CPU,          /* int32_t; -1 is null */
     COLUMN_ERRNO,        /* int16_t, sent as i32 */
     COLUMN_LAUNCHER,     /* the same, which of the launchers at work */

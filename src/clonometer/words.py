@@ -67,6 +67,7 @@ _VALUES: dict[str, dict[str, str]] = {
     "release": {"as_launched": "working as launched", "together": "released together"},
     "cpus": {"free": "free CPUs", "one": "one CPU", "spread": "spread over CPUs"},
     "accounting": {"machine": "by the machine", "cgroup": "by its group"},
+    "partner_cpu": {"same": "one CPU", "other": "two CPUs"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
     "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
     "opened": {"distinct": "distinct files", "same": "the same file"},
@@ -83,6 +84,7 @@ _THINGS = {
     "workers": ("worker", "workers"),
     "zombies": ("zombie", "zombies"),
     "numbers": ("number", "numbers"),
+    "ring_tasks": ("task in the ring", "tasks in the ring"),
     "nofile": ("descriptor of the limit", "descriptors at most"),
 }
 _PHRASES = {"pages": "{} pages", "frequency": "at {}", "after": "after {}", "placement": "{}"}
@@ -96,6 +98,8 @@ _SIZES = {
     "written_bytes": "{} written",
     "allocation_bytes": "blocks of {}",
     "touched_bytes": "{} of stack written",
+    "message_bytes": "messages of {}",
+    "working_set_bytes": "{} of work",
 }
 
 
@@ -165,6 +169,8 @@ def axis_title(name: str) -> str:
         "launch_number": "number of the launch",
         "concurrency": "launchers at once",
         "nofile": "limit of open files",
+        "message_bytes": "size of a message",
+        "working_set_bytes": "memory that each task works on",
     }
     special |= _WRITTEN
     if name in special:

@@ -20,7 +20,7 @@ from clonometer.runner.drivers import find_drivers
 from clonometer.runner.peers import PROGRAMS
 
 pytestmark = pytest.mark.real
-NAMES = {"stress-ng", "perf", "hyperfine", "lat_proc"}
+NAMES = {"stress-ng", "perf", "hyperfine", "lat_proc", "hackbench"}
 
 
 def test_the_plan_has_the_cell_and_the_quantity_of_every_configuration():

@@ -43,6 +43,10 @@ AXES: dict[str, dict[str, Any]] = {
     },
     "file_table": {"type": "choice", "values": ["inherited", "own"], "default": "inherited", "summary": ""},
     "counters": {"type": "choice", "values": ["padded", "adjacent"], "default": "padded", "summary": ""},
+    "partner_cpu": {"type": "choice", "values": ["same", "other"], "default": "same", "summary": ""},
+    "ring_tasks": {"type": "count", "default": 2, "minimum": 1, "summary": ""},
+    "working_set_bytes": {"type": "bytes", "default": 0, "summary": ""},
+    "message_bytes": {"type": "bytes", "default": 1, "minimum": 1, "summary": ""},
 }
 PARENT = [
     "linkage",
@@ -55,6 +59,9 @@ PARENT = [
     "launch_number",
     "sched_class",
 ]
+SWITCH = ["placement", "partner_cpu", "task_kind", "ring_tasks", "working_set_bytes"]
+MESSAGE = ["placement", "partner_cpu", "task_kind", "message_bytes"]
+SIGNED = {"switch_ns"}
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]
@@ -71,6 +78,12 @@ COLUMNS = {
     "errno": ("i32", "errno"),
     "stamp_ns": ("i64", "ns"),
     "cost_ns": ("f64", "ns"),
+    "handover_ns": ("f64", "ns"),
+    "alone_ns": ("f64", "ns"),
+    "switch_ns": ("f64", "ns"),
+    "latency_ns": ("f64", "ns"),
+    "stream_ns": ("f64", "ns"),
+    "bandwidth": ("i64", "bytes/s"),
     "wait_us": ("f64", "us"),
     "write_each_ns": ("f64", "ns"),
     "again_each_ns": ("f64", "ns"),
@@ -150,6 +163,14 @@ WORKLOADS = [
     },
     _workload("contend.mmap", "contend", ["task_kind", "workers"], ["op_ns", "cpu_op_ns"], ()),
     _workload("contend.counter", "contend", ["task_kind", "workers", "counter_layout"], ["op_ns", "cpu_op_ns"], ()),
+    *(
+        _workload(f"switch.{way}", "switch", SWITCH, ["handover_ns", "alone_ns", "switch_ns"], ())
+        for way in ("pipe", "futex")
+    ),
+    *(
+        _workload(f"ipc.{way}", "ipc", MESSAGE, ["latency_ns", "stream_ns", "bandwidth"], ())
+        for way in ("shared_memory", "pipe")
+    ),
     _workload(
         "work.factor",
         "work",
@@ -202,6 +223,7 @@ class RunBuilder:
                             "stage": name.removesuffix("_ns") if name in IMAGE else None,
                             "detail": name in DETAILS,
                             "summary": "",
+                            "signed": name in SIGNED,
                         }
                         for name, (_, unit) in COLUMNS.items()
                     },

@@ -96,7 +96,7 @@ def test_programs_name_each_figure_once_and_say_how_to_install():
     figures = [figure for program in PROGRAMS for figure in program.figures]
     assert len(figures) == len(set(figures))
     assert all(program.install.startswith("apt-get install -y ") for program in PROGRAMS)
-    assert {program.argv[0] for program in PROGRAMS} == {"stress-ng", "perf", "hyperfine", "lat_proc"}
+    assert {program.argv[0] for program in PROGRAMS} == {"stress-ng", "perf", "hyperfine", "lat_proc", "hackbench"}
 
 
 def script(folder: Path, text: str, name: str = "peer") -> PeerProgram:

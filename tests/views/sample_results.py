@@ -15,6 +15,7 @@ from clonometer.results.types import (
     Finding,
     FootprintBar,
     MemorySeries,
+    MessageSeries,
     Results,
     RunWarning,
     ScanSeries,
@@ -227,6 +228,36 @@ def _phases() -> Iterator[ScanSeries]:
                 "cow.stall", "parent_bytes", None, None, condition, sizes, [5e3 + one * each for one in sizes]
             )
             yield replace(series, family="cow", quantity=f"{name}_ns")
+
+
+def with_switches(results: Results) -> Results:
+    """The results of a run that measured switches and messages besides."""
+    scans = []
+    for quantity, base in (("handover_ns", 3000.0), ("alone_ns", 900.0), ("switch_ns", 2100.0)):
+        for axis, values in (("ring_tasks", (2, 10, 1000)), ("working_set_bytes", (0, 64 << 10, 64 << 20))):
+            for kind in ({}, {"task_kind": "process"}):
+                one = _scan("switch.pipe", axis, None, None, kind, values, [base + value for value in values])
+                scans.append(replace(one, family="switch", quantity=quantity))
+    sizes = (1, 64 << 10, 64 << 20)
+    rates = tuple(size / (3e3 + size / 4) * 1e9 for size in sizes)
+    messages = tuple(
+        MessageSeries(
+            workload=workload,
+            task_kind=kind,
+            placement=None,
+            condition=condition,
+            message_bytes=sizes,
+            latency_ns=tuple(3e3 + size / 4 for size in sizes),
+            latency_low_ns=tuple(2.9e3 + size / 4 for size in sizes),
+            latency_high_ns=tuple(3.2e3 + size / 3 for size in sizes),
+            bandwidth=rates,
+            bandwidth_low=tuple(0.9 * rate for rate in rates),
+            bandwidth_high=tuple(1.1 * rate for rate in rates),
+        )
+        for workload, kind in (("ipc.shared_memory", "thread"), ("ipc.pipe", "process"))
+        for condition in ({}, {"partner_cpu": "other"})
+    )
+    return replace(results, scans=(*results.scans, *scans), messages=messages)
 
 
 FINDINGS = (

@@ -4,19 +4,30 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
 from clonometer.views.pictures import KINDS, picture
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points, memory_points
 
+# What each says besides the mechanisms' names, for pictures that are not of launches.
+OF_TASKS = {
+    "messages": {"Latency of messages, one CPU", "Bandwidth of messages, two CPUs", "pipe, processes", "64 KiB"},
+    "ring": {"Switching between tasks, handover", "Switching between tasks, switch", "switch.pipe, processes", "1,000"},
+    "working_set": {"Switching between tasks, handover", "switch.pipe, processes", "64 MiB", "0 B"},
+}
+
+
+def words_of(text):
+    assert isinstance(text, str)
+    return {node.text for node in ElementTree.fromstring(text).iter() if node.text}
+
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "footprint", "story")]
+    "kind", sorted(set(KINDS) - set(OF_TASKS) - {"ablation", "contention", "fit", "footprint", "story"})
 )
 def test_svg_names_what_it_draws(results, kind):
-    text = picture(results, kind, "svg")
-    assert isinstance(text, str)
-    words = {node.text for node in ElementTree.fromstring(text).iter() if node.text}
+    words = words_of(picture(results, kind, "svg"))
     assert {"fork", "pthread"} <= words
     assert any("until reaped" in word or word == "reaped" for word in words)
 
@@ -31,6 +42,14 @@ def test_footprints_are_bars_of_their_parts_in_sizes(results):
     words = {node.text for node in ElementTree.fromstring(str(picture(results, "footprint"))).iter() if node.text}
     assert {"process", "thread", "kernel stack", "own pages", "memory of each task"} <= words
     assert any(word.endswith(" KiB") for word in words)
+
+
+@pytest.mark.parametrize("kind", OF_TASKS)
+def test_svg_of_switches_and_messages_names_what_it_draws(results, kind):
+    words = words_of(picture(with_switches(results), kind, "svg"))
+    assert OF_TASKS[kind] <= words
+    # What is only there to be subtracted has no panel, nor has another picture's axis.
+    assert not any("alone" in word or "fork" in word for word in words)
 
 
 def test_png_is_a_png_of_some_size(results):

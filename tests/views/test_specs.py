@@ -4,6 +4,7 @@ import warnings
 
 import jsonschema
 import pytest
+from tests.views.sample_results import with_switches
 
 from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import KINDS, picture_spec
@@ -27,12 +28,13 @@ def validate(spec):
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit")])
 def test_pictures_obey_the_schema_of_vega_lite(results, kind):
-    validate({**picture_spec(results, kind), "config": theme()})
+    validate({**picture_spec(with_switches(results), kind), "config": theme()})
 
 
-def test_the_reports_charts_obey_the_schema_of_vega_lite(results):
-    content = figure_content(results)
-    assert len(content["charts"]) == 11
+@pytest.mark.parametrize(("switches", "count"), [(False, 11), (True, 19)])
+def test_the_reports_charts_obey_the_schema_of_vega_lite(results, switches, count):
+    content = figure_content(with_switches(results) if switches else results)
+    assert len(content["charts"]) == count
     for spec in (*(chart["spec"] for chart in content["charts"]), content["ecdf"]["spec"]):
         validate({**spec, "config": content["theme"]})
 

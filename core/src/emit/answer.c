@@ -69,6 +69,7 @@ static const char *column_type(enum column_kind kind) {
     case COLUMN_REAL_NS:
     case COLUMN_PER_SECOND:
     case COLUMN_BYTES_EACH:
+    case COLUMN_SIGNED_EACH:
         return "f64";
     default:
         return "i64";
@@ -89,6 +90,8 @@ const char *answer_unit(enum column_kind kind) {
         return "1/s";
     case COLUMN_BYTES_EACH:
         return "bytes";
+    case COLUMN_BYTES_PER_S:
+        return "bytes/s";
     default:
         return "ns";
     }
@@ -148,9 +151,15 @@ static void encode(const struct column *column, const struct sample *sample, uin
         each = sample->error != 0 || wide == INT64_MIN ? (double)NAN : (double)wide / (double)operations;
         memcpy(at, &each, sizeof each);
         return;
+    case COLUMN_SIGNED_EACH:
+        memcpy(&wide, field, sizeof wide);
+        each = sample->error != 0 ? (double)NAN : (double)clock_ns(wide) / (double)operations;
+        memcpy(at, &each, sizeof each);
+        return;
     case COLUMN_NS:
     case COLUMN_SIGNED_NS:
     case COLUMN_COUNT:
+    case COLUMN_BYTES_PER_S:
         memcpy(&wide, field, sizeof wide);
         wide = sample->error != 0 ? INT64_MIN : wide;
         break;

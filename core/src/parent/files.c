@@ -41,17 +41,19 @@ static int open_all(const struct request *request) {
     return first < 0 ? -errno : 0;
 }
 
+int parent_files_raise(int64_t files, struct reason *reason) {
+    struct rlimit limit;
+    int64_t wanted = files + LIMITS_OWN_DESCRIPTORS;
+    bool enough = getrlimit(RLIMIT_NOFILE, &limit) == 0 && (int64_t)limit.rlim_cur >= wanted;
+    return files == 0 || enough ? 0 : set_limit(wanted, reason);
+}
+
 int parent_files_build(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
-    struct rlimit limit;
     if (request->open_files == 0) {
         return 0;
     }
-    int64_t wanted = request->open_files + LIMITS_OWN_DESCRIPTORS;
-    int error = 0;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || (int64_t)limit.rlim_cur < wanted) {
-        error = set_limit(wanted, reason);
-    }
+    int error = parent_files_raise(request->open_files, reason);
     if (error != 0) {
         return error;
     }

@@ -21,6 +21,10 @@ int parent_build(struct bench *bench, struct reason *reason);
 /* Brings the memory into the state that `pages` names; outside every interval. 0 or -errno. */
 int parent_before_launch(struct bench *bench);
 
+/* Raises the limit of open files to so many beside the probe's own, if it is lower. 0, or -errno with the
+ * reason. */
+int parent_files_raise(int64_t files, struct reason *reason);
+
 /* In a child: closes every descriptor from 3 up to the limit, but for `kept` (-1: all of them). */
 void parent_close_files(const struct bench *bench, int kept);
 

@@ -20,6 +20,7 @@ _WORDS = {
     "thread": "Thread",
     "exec": "Fork or spawn, and exec",
     "switch": "Round trip between two processes",
+    "message": "Message between two processes",
     "system call": "System call",
 }
 

@@ -16,6 +16,8 @@ FAMILIES = (
     "new_program",
     "work",
     "wake",
+    "switch",
+    "ipc",
     "contend",
     "isolate",
     "teardown",

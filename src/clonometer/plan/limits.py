@@ -40,6 +40,9 @@ _NS_PER_THING: Mapping[str, tuple[float, float]] = {
     "written_bytes": (0.6, 0.0),
     "zombies": (50_000.0, 0.0),
     "tasks": (300_000.0, 0.0),
+    "ring_tasks": (10_000.0, 150_000.0),
+    "working_set_bytes": (2.0, 2.0),
+    "message_bytes": (6.0, 4.0),
     "launch_number": (0.0, 100_000.0),
 }
 # A written VMA has page tables of its own.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COLUMN_DTYPES = {"i32": "<i4", "i64": "<i8", "f64": "<f8"}
 COLUMN_WIDTHS = {"i32": 4, "i64": 8, "f64": 8}
-UNITS = ("ns", "us", "bytes", "count", "cpu", "errno", "1/s")
+UNITS = ("ns", "us", "bytes", "count", "cpu", "errno", "1/s", "bytes/s")
 STATUSES = ("ok", "skipped", "failed")
 # The run file's own columns (docs/runfile.md).
 RESERVED_COLUMNS = ("cell", "process", "block", "sample")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.wording import linkage, mechanism
 from clonometer.results.scans import Scan, said_condition, scans_of
-from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, ScanSeries
+from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, MessageSeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
 
 _PLOTTED_FAMILIES = ("same_image", "new_program")
@@ -169,3 +169,63 @@ def _scan_series(book: Book, scan: Scan) -> ScanSeries:
         x=tuple(int(row.condition[scan.axis]) for row in rows),
         **_medians(rows),
     )
+
+
+def message_series(book: Book) -> tuple[MessageSeries, ...]:
+    """Latency and bandwidth against the size of messages, for each way, kind of tasks and placement.
+
+    Returns
+    -------
+    tuple of MessageSeries
+        In the order of the plan. A series has at least two sizes, at each of which both were measured.
+    """
+    scans = [scan for scan in scans_of(book) if scan.axis == "message_bytes"]
+    streams = {_line_of(scan): scan for scan in scans if scan.points[0].estimate.quantity == "stream_ns"}
+    found = []
+    for scan in scans:
+        if scan.points[0].estimate.quantity == "latency_ns" and _line_of(scan) in streams:
+            one = _message_series(scan, streams[_line_of(scan)])
+            if len(one.message_bytes) > 1:
+                found.append(one)
+    return tuple(found)
+
+
+def _line_of(scan: Scan) -> tuple[object, ...]:
+    first = scan.points[0].estimate
+    return (first.workload, tuple(scan.condition.items()), _free_placement(first))
+
+
+def _free_placement(one: Estimate) -> str | None:
+    return one.placement if one.condition.get("placement") == "free" else None
+
+
+def _message_series(latency: Scan, stream: Scan) -> MessageSeries:
+    times = {_size(point): point.estimate for point in stream.points}
+    rows = [point.estimate for point in latency.points if _size(point) in times and times[_size(point)].median_ns]
+    sizes = [int(row.condition["message_bytes"]) for row in rows]
+    first = latency.points[0].estimate
+    medians = _medians(rows) if rows else {"median_ns": (), "low_ns": (), "high_ns": ()}
+    streamed = _medians([times[size] for size in sizes]) if rows else medians
+
+    def rates(name: str) -> tuple[float, ...]:
+        pairs = zip(sizes, streamed[name], strict=True)
+        return tuple(size / time_ns * 1e9 if time_ns > 0 else 0.0 for size, time_ns in pairs)
+
+    return MessageSeries(
+        workload=first.workload,
+        task_kind=str(first.condition["task_kind"]),
+        placement=_free_placement(first),
+        condition={axis: value for axis, value in latency.condition.items() if axis != "task_kind"},
+        message_bytes=tuple(sizes),
+        latency_ns=medians["median_ns"],
+        latency_low_ns=medians["low_ns"],
+        latency_high_ns=medians["high_ns"],
+        bandwidth=rates("median_ns"),
+        # The longest time is the least bandwidth.
+        bandwidth_low=rates("high_ns"),
+        bandwidth_high=rates("low_ns"),
+    )
+
+
+def _size(point: Evidence) -> int:
+    return int(point.estimate.condition["message_bytes"])

@@ -13,7 +13,7 @@ from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
 from clonometer.results.footprints import footprint_bars
 from clonometer.results.observed import ObservedCell, observe
-from clonometer.results.series import ecdf_series, memory_series, phase_series, scan_series
+from clonometer.results.series import ecdf_series, memory_series, message_series, phase_series, scan_series
 from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.results.types import CellStatus, Results
@@ -87,6 +87,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         fits=fit_series(book, seed),
         ablations=ablation_series(book, seed),
         fit_panels=fit_panels(scan_series(book), fit_series(book, seed)),
+        messages=message_series(book),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },

@@ -312,6 +312,39 @@ class FootprintBar:
 
 
 @dataclass(frozen=True)
+class MessageSeries:
+    """Messages of one way between tasks, by their size: latency, and bandwidth of a stream.
+
+    Attributes
+    ----------
+    workload, task_kind
+        The way, and ``thread`` or ``process``.
+    placement
+        Where the tasks ran, if that was left free.
+    condition
+        The other axes that are off their default, ``message_bytes`` and ``task_kind`` left out.
+    message_bytes
+        Rising.
+    latency_ns, latency_low_ns, latency_high_ns
+        Half a round trip, one for each size.
+    bandwidth, bandwidth_low, bandwidth_high
+        Bytes per second, one for each size: the size over the time of a message of a stream.
+    """
+
+    workload: str
+    task_kind: str
+    placement: str | None
+    condition: Mapping[str, int | str]
+    message_bytes: Sequence[int]
+    latency_ns: Sequence[float]
+    latency_low_ns: Sequence[float]
+    latency_high_ns: Sequence[float]
+    bandwidth: Sequence[float]
+    bandwidth_low: Sequence[float]
+    bandwidth_high: Sequence[float]
+
+
+@dataclass(frozen=True)
 class Results:
     """All that is known of a run, for views: estimates, findings, plots and facts."""
 
@@ -342,3 +375,4 @@ class Results:
     fits: Sequence[FitSeries] = ()
     ablations: Sequence[AblationSeries] = ()
     fit_panels: Sequence[FitPanel] = ()
+    messages: Sequence[MessageSeries] = ()

@@ -23,7 +23,7 @@ WALL_OVER_CPU = 1.5
 _LEAST_BLOCKS = 10
 
 _LOOP_FAMILIES = ("floor", "clock", "memory")
-_CROWDS = ("contend", "isolate", "work")
+_CROWDS = ("contend", "isolate", "work", "switch", "ipc")
 
 
 def estimate_warnings(
@@ -74,10 +74,10 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
     blocks = list(metadata["blocks"])
     entries = metadata["catalogue"]["workloads"]
     loops = {entry["id"] for entry in entries if not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES}
-    # Workers that take turns push each other aside by design.
+    # Workers that take turns, and tasks that wake one another, push each other aside by design.
     crowds = {entry["id"] for entry in entries if entry["family"] in _CROWDS}
     alone = [block for block in blocks if _workload(block) not in crowds]
-    whole = [_drift(blocks, "the run"), _neighbour(alone, loops), _wall(blocks, loops)]
+    whole = [_drift(blocks, "the run"), _neighbour(alone, loops), _wall(alone, loops)]
     found = [warning for warning in whole if warning is not None]
     return tuple(found + _gathered(estimates, {warning.id for warning in found}))
 

@@ -20,6 +20,8 @@ TIMEOUT_S = 10.0
 _MOST_OUTPUT_BYTES = 1 << 20
 _FAILURES_UNTIL_GIVEN_UP = 2
 _FIELD = r"[0-9]+(?:[.,][0-9]+)?"
+# Of a group each of 20 senders writes to each of 20 receivers in every loop.
+_MESSAGING_LOOPS, _MESSAGING_PAIRS = 100, 400
 _NUMBER = rf"({_FIELD})"
 
 
@@ -104,6 +106,24 @@ def parse_perf(figure: str) -> Callable[[str], dict[str, float]]:
     return parse
 
 
+def parse_messaging(figure: str, messages: int) -> Callable[[str], dict[str, float]]:
+    r"""Make the reader of hackbench and ``perf bench sched messaging``: the time of all messages, in seconds.
+
+    Examples
+    --------
+    >>> parse_messaging("perf.messaging", 40_000)("     Total time: 0.120 [sec]\n")
+    {'perf.messaging': 3000.0}
+    >>> parse_messaging("hackbench.messaging", 40_000)("Time: 0.120\n")
+    {'hackbench.messaging': 3000.0}
+    """
+
+    def parse(text: str) -> dict[str, float]:
+        line = re.search(rf"^\s*(?:Total time|Time):\s+{_NUMBER}", text, re.MULTILINE)
+        return _checked({} if line is None else {figure: _decimal(line.group(1)) * 1e9 / messages}, text)
+
+    return parse
+
+
 def parse_hyperfine(text: str) -> dict[str, float]:
     """Read hyperfine's JSON export: the mean of its runs.
 
@@ -175,6 +195,20 @@ PROGRAMS: tuple[PeerProgram, ...] = (
     _perf("syscall fork", 500, "perf.fork"),
     _perf("syscall execve", 200, "perf.execve"),
     _perf("sched pipe", 10_000, "perf.pipe"),
+    PeerProgram(
+        "perf bench sched messaging",
+        ("perf", "bench", "sched", "messaging", "-g", "1", "-l", str(_MESSAGING_LOOPS)),
+        ("perf.messaging",),
+        "apt-get install -y linux-perf",
+        parse_messaging("perf.messaging", _MESSAGING_LOOPS * _MESSAGING_PAIRS),
+    ),
+    PeerProgram(
+        "hackbench",
+        ("hackbench", "-g", "1", "-l", str(_MESSAGING_LOOPS)),
+        ("hackbench.messaging",),
+        "apt-get install -y rt-tests",
+        parse_messaging("hackbench.messaging", _MESSAGING_LOOPS * _MESSAGING_PAIRS),
+    ),
     _perf("syscall basic", 300_000, "perf.getppid"),
     PeerProgram(
         "hyperfine -N /bin/true",

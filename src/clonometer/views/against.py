@@ -13,6 +13,12 @@ BYTES_LABEL = (
     "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : "
     "format(datum.value, '~g') + ' B'"
 )
+_RATE_LABEL = (
+    "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' GB/s' : "
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' MB/s' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' kB/s' : "
+    "format(datum.value, '~g') + ' B/s'"
+)
 _COUNT_LABEL = "format(datum.value, ',')"
 # A log axis is worth its strangeness from here on.
 _LOG_X_SPAN = 30
@@ -97,6 +103,48 @@ def scan_panel(
     return {**panel, "layer": _layers(x, y, labels)}
 
 
+def messages_panel(
+    data: Sequence[Datum],
+    *,
+    labels: Sequence[str],
+    quantity: str,
+    domain: Sequence[float] | None = None,
+    title: str | None = None,
+    width: int | str = 340,
+    height: int = 280,
+) -> Spec:
+    """Draw the latency or the bandwidth of messages against their size, both on log axes, with 95% intervals.
+
+    Parameters
+    ----------
+    data
+        ``x``, ``median``, ``low``, ``high``, ``label`` and ``tip`` of each point.
+    labels
+        The labels in the order of their colours.
+    quantity
+        ``latency`` (ns) or ``bandwidth`` (bytes per second).
+    domain
+        The least and the greatest value of the axis.
+    """
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
+        "axis": {
+            "title": "size of a message (log)",
+            "labelExpr": BYTES_LABEL,
+            "values": sorted({int(point["x"]) for point in data}),
+        },
+    }
+    fields = ("low", "median", "high")
+    y = {field: time_axis(field, f"{quantity} (log)", domain) for field in fields[:2]}
+    if quantity == "bandwidth":
+        for axis in y.values():
+            axis["axis"] |= {"labelExpr": _RATE_LABEL}
+    panel = frame(data, title, width, height, f"{quantity} of messages against their size, with 95% intervals.")
+    return {**panel, "layer": _layers(x, y, labels, fields)}
+
+
 def _x_scale(values: Sequence[int]) -> tuple[Spec, str]:
     """Choose the scale, and what to say of it. Zero has a place on a symmetric log axis only."""
     above = [value for value in values if value > 0]
@@ -118,12 +166,15 @@ def _scan_time(field: str, domain: Sequence[float] | None) -> Spec:
     }
 
 
-def _layers(x: Spec, y: dict[str, Spec], labels: Sequence[str]) -> list[dict[str, Any]]:
+def _layers(
+    x: Spec, y: dict[str, Spec], labels: Sequence[str], fields: Sequence[str] = ("low_ns", "median_ns", "high_ns")
+) -> list[dict[str, Any]]:
     """Interval as a band and as rules, the median as a line with its points."""
+    low, middle, high = fields
     shared = {"x": x, "color": colour(labels)}
     dashes = _dash(labels)
-    ends = {"y": y["low_ns"], "y2": {"field": "high_ns"}}
-    median = {"y": y["median_ns"], "tooltip": {"field": "tip", "type": "nominal"}}
+    ends = {"y": y[low], "y2": {"field": high}}
+    median = {"y": y[middle], "tooltip": {"field": "tip", "type": "nominal"}}
     return [
         {"mark": {"type": "area", "opacity": 0.18, "line": False}, "encoding": {**shared, **ends}},
         {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**shared, **ends}},

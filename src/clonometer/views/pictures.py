@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
-from clonometer.views.against import memory_panel, scan_panel
+from clonometer.views.against import memory_panel, messages_panel, scan_panel
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
 from clonometer.views.labels import STAGE_ORDER, family_name
 from clonometer.views.parts import part_points, parts_panel
@@ -23,11 +24,24 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
-from clonometer.views.scans import ScanChart, phase_charts, scan_charts
+from clonometer.views.scans import MessageChart, ScanChart, message_charts, phase_charts, scan_charts, scans_drawn
 from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
 from clonometer.words import axis_title
 
-KINDS = ("ablation", "contention", "ecdf", "fit", "footprint", "memory", "overview", "scan", "story")
+KINDS = (
+    "ablation",
+    "contention",
+    "ecdf",
+    "fit",
+    "footprint",
+    "memory",
+    "messages",
+    "overview",
+    "ring",
+    "scan",
+    "story",
+    "working_set",
+)
 _WANTED = {
     "ablation": "threads and processes under conditions that differ one by one (the plan work-ablation has)",
     "contention": "cells of contend.* with several numbers of workers",
@@ -35,9 +49,12 @@ _WANTED = {
     "ecdf": "distributions of launches",
     "footprint": "idle tasks whose memory was read (the plan footprint has)",
     "memory": "cells that differ in parent_bytes",
+    "messages": "cells that differ in message_bytes",
     "overview": "launches",
-    "scan": "cells that differ in a numeric axis",
+    "ring": "cells that differ in ring_tasks",
+    "scan": "cells that differ in any other numeric axis",
     "story": "event whose phases were measured against a numeric axis (the plan cow has: a fork)",
+    "working_set": "cells that differ in working_set_bytes",
 }
 # Stages of a launch fit in one row.
 PANELS_A_ROW = 4
@@ -55,8 +72,10 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     kind
         ``ablation`` (a gap that shrinks), ``contention`` (an operation's cost against the workers, threads and
         processes), ``ecdf`` (distributions), ``fit`` (curves through scans of workers), ``footprint`` (memory of idle
-        tasks), ``memory`` (time against the parent's memory), ``overview`` (medians), ``scan`` (time against every
-        other numeric axis that the run scans) or ``story`` (the phases of an event).
+        tasks), ``memory`` (time against the parent's memory), ``messages`` (latency and bandwidth against size),
+        ``overview`` (medians), ``ring`` and ``working_set`` (switches against the number of tasks and the memory they
+        work on), ``scan`` (time against every other numeric axis that the run scans) or ``story`` (the phases of an
+        event).
     image_format
         ``png`` or ``svg``.
 
@@ -172,8 +191,30 @@ def _contention(results: Results) -> Spec | None:
     return stack(rows) if rows else None
 
 
-def _scan(results: Results) -> Spec | None:
-    return _scan_rows([(chart, f"{family_name(chart.family)}, ") for chart in scan_charts(results.scans)])
+def _messages(results: Results) -> Spec | None:
+    rows = [
+        [
+            messages_panel(
+                points,
+                labels=chart.labels,
+                quantity=name,
+                domain=chart.domains[name],
+                title=_title(chart, name),
+            )
+            for name, points in chart.panels.items()
+        ]
+        for chart in message_charts(results.messages)
+    ]
+    return stack(rows) if rows else None
+
+
+def _title(chart: MessageChart, quantity: str) -> str:
+    return f"{quantity.capitalize()} of messages, {chart.title}"
+
+
+def _scan(results: Results, kind: str | None = None) -> Spec | None:
+    charts = scan_charts(scans_drawn(results.scans, kind))
+    return _scan_rows([(chart, f"{family_name(chart.family)}, ") for chart in charts])
 
 
 def _story(results: Results) -> Spec | None:
@@ -226,7 +267,10 @@ _DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
     "fit": _fit,
     "footprint": _footprint,
     "memory": _memory,
+    "messages": _messages,
     "overview": _overview,
+    "ring": partial(_scan, kind="ring"),
     "scan": _scan,
     "story": _story,
+    "working_set": partial(_scan, kind="working_set"),
 }

@@ -31,6 +31,9 @@ TEMPERATURES = ("warm", "cold", None)
 _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgroup.pids_max"}
 # Digits that are read at a glance.
 _LONGEST_UNGROUPED = 4
+# Units that people read otherwise, and how many of the column's unit one of them is.
+_SHOWN_AS = {"bytes/s": "MB/s"}
+_PER_SHOWN = {"bytes/s": 1e6}
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ def quantity_label(row: Row) -> str:
     one = row.any_estimate
     if one.stage:
         return row.stage
-    unit = rows_unit([row]) if one.value is None or one.unit == "bytes" else "" if one.unit == "count" else one.unit
+    unit = rows_unit([row]) if one.value is None or one.unit == "bytes" else value_unit(one).strip()
     return f"{row.stage}, {unit}" if unit else row.stage
 
 
@@ -174,7 +177,13 @@ def figure(one: Estimate | None, unit: str) -> Figure:
     whatever ``unit`` is.
     """
     if one is not None and one.value is not None:
-        size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value])) if one.unit == "bytes" else 1
+        size = (
+            bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value]))
+            if one.unit == "bytes"
+        size = _PER_SHOWN.get(one.unit, 1)
+        if one.unit == "bytes":
+            size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value]))
+        )
         scaled = [None if end is None else end / size for end in (one.value_low, one.value_high)]
         return _value_figure(one.value / size, scaled[0], scaled[1])
     if one is None or one.median_ns is None:
@@ -228,7 +237,7 @@ def value_unit(one: Estimate) -> str:
     """What stands behind an estimate that is no time: its unit, after a space."""
     if one.unit == "count" or one.value is None:
         return ""
-    return f" {bytes_unit([one.value]) if one.unit == 'bytes' else one.unit}"
+    return f" {bytes_unit([one.value]) if one.unit == 'bytes' else _SHOWN_AS.get(one.unit, one.unit)}"
 
 
 def host_phrases(results: Results) -> list[str]:

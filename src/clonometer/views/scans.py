@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.results.types import ScanSeries
-from clonometer.units import approximate_bytes, format_duration_interval
+from clonometer.results.types import MessageSeries, ScanSeries
+from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.labels import PLACEMENT_NAMES, STAGE_ORDER, family_name, mechanism_name, stage_name
 from clonometer.views.plots import stage_title, time_domain
 from clonometer.words import axis_title, axis_words
@@ -28,6 +28,86 @@ class ScanChart:
     labels: tuple[str, ...]
     domain: list[float] | None
     panels: Mapping[str, list[dict[str, Any]]]
+
+
+#: Axes with a picture of their own, and what it is called; messages have panels of another kind.
+OWN_KINDS = {"ring_tasks": "ring", "working_set_bytes": "working_set"}
+_MESSAGES = "message_bytes"
+_BESIDE = ("alone_ns",)
+
+
+def scans_drawn(series: Sequence[ScanSeries], kind: str | None = None) -> list[ScanSeries]:
+    """The scans of a kind of picture; None: those without a picture of their own, ``all``: all but messages."""
+    drawn = [one for one in series if one.axis != _MESSAGES and one.quantity not in _BESIDE]
+    return drawn if kind == "all" else [one for one in drawn if OWN_KINDS.get(one.axis) == kind]
+
+
+@dataclass(frozen=True)
+class MessageChart:
+    """Latency and bandwidth of messages under one condition: the points of their lines."""
+
+    title: str
+    labels: tuple[str, ...]
+    domains: Mapping[str, list[float] | None]
+    panels: Mapping[str, list[dict[str, Any]]]
+
+
+def message_charts(series: Sequence[MessageSeries]) -> list[MessageChart]:
+    """Arrange messages as charts: one for each condition and placement."""
+    keys = dict.fromkeys((tuple(one.condition.items()), one.placement) for one in series)
+    labels = tuple(dict.fromkeys(_message_label(one) for one in series))
+    charts = []
+    for condition, placement in keys:
+        own = [one for one in series if (tuple(one.condition.items()), one.placement) == (condition, placement)]
+        words = [axis_words(*item) for item in condition]
+        words = [word for word in words if not (placement and word == "free")]
+        words += [PLACEMENT_NAMES.get(placement, placement)] if placement else []
+        panels = {
+            "latency": [point for one in own for point in _latency_points(one)],
+            "bandwidth": [point for one in own for point in _bandwidth_points(one)],
+        }
+        domains = {name: time_domain(points, "low", "high") for name, points in panels.items()}
+        charts.append(MessageChart(", ".join(words) or "one CPU", labels, domains, panels))
+    return charts
+
+
+def _message_label(one: MessageSeries) -> str:
+    name = mechanism_name(one.workload).removeprefix("ipc.").replace("_", " ")
+    return f"{name}, {axis_words('task_kind', one.task_kind)}"
+
+
+def _latency_points(one: MessageSeries) -> list[dict[str, Any]]:
+    label = _message_label(one)
+    numbers = zip(one.message_bytes, one.latency_ns, one.latency_low_ns, one.latency_high_ns, strict=True)
+    return [
+        {
+            "label": label,
+            "x": size,
+            "median": median,
+            "low": low,
+            "high": high,
+            "tip": f"{label}, {approximate_bytes(size)}: {format_duration_interval(median, low, high)}",
+        }
+        for size, median, low, high in numbers
+        if low > 0
+    ]
+
+
+def _bandwidth_points(one: MessageSeries) -> list[dict[str, Any]]:
+    label = _message_label(one)
+    numbers = zip(one.message_bytes, one.bandwidth, one.bandwidth_low, one.bandwidth_high, strict=True)
+    return [
+        {
+            "label": label,
+            "x": size,
+            "median": median,
+            "low": low,
+            "high": high,
+            "tip": f"{label}, {approximate_bytes(size)}: {format_number(median / 1e6, low / 1e6, high / 1e6)} MB/s",
+        }
+        for size, median, low, high in numbers
+        if low > 0
+    ]
 
 
 def scan_charts(series: Sequence[ScanSeries]) -> list[ScanChart]:

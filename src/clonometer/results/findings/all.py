@@ -12,8 +12,10 @@ from clonometer.results.findings.cow import first_writes, stalls
 from clonometer.results.findings.footprint import footprints
 from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
+from clonometer.results.findings.messages import messages
 from clonometer.results.findings.scans import scans
 from clonometer.results.findings.steps import steps
+from clonometer.results.findings.switching import indirect, kinds
 from clonometer.results.findings.workers import workers
 from clonometer.results.types import Finding
 
@@ -23,6 +25,9 @@ _FINDERS = (
     memory,
     stalls,
     first_writes,
+    kinds,
+    indirect,
+    messages,
     footprints,
     steps,
     contention,

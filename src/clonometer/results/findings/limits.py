@@ -5,9 +5,12 @@ from __future__ import annotations
 from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
-from clonometer.results.types import Finding
+from clonometer.results.types import Estimate, Finding
 from clonometer.units import format_duration
 
+Changes = dict[str, int | str]
+# Axes whose default is as much a thing of its own as any other value.
+_NAMED_DEFAULTS = ("task_kind",)
 _FLOOR = (
     ("launch.none", "reaped", "the bare loop takes {}"),
     ("launch.stamp", None, "the child's stamp {} (inside reaped)"),
@@ -65,8 +68,9 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
     a, b = one.a.estimate, one.b.estimate
     changes_a, changes_b = comparer.book.changes(a), comparer.book.changes(b)
     common = {axis: value for axis, value in changes_a.items() if changes_b.get(axis) == value}
-    own_a = _side(changes_a, common, a.workload if a.workload != b.workload else "")
-    own_b = _side(changes_b, common, b.workload if a.workload != b.workload else "")
+    # A side at its default is called by what it is where the other one is off it.
+    own_a = _side(_with_defaults(changes_a, changes_b, a), common, a.workload if a.workload != b.workload else "")
+    own_b = _side(_with_defaults(changes_b, changes_a, b), common, b.workload if a.workload != b.workload else "")
     words = condition(common, a.temperature, a.condition.get("placement"))
     what = measured(a.stage, a.quantity)
     words = f", {words}" if words else ""
@@ -75,6 +79,11 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
     if a.workload == b.workload:
         return f"{mechanism(a.workload)} {what}{words}: {own_a} and {own_b} ({one.aside})"
     return f"{own_a} and {own_b} {what}{words} ({one.aside})"
+
+
+def _with_defaults(own: Changes, other: Changes, one: Estimate) -> Changes:
+    named = {axis: one.condition[axis] for axis in other if axis in _NAMED_DEFAULTS and axis in one.condition}
+    return {**named, **own}
 
 
 def _side(changes: dict[str, int | str], common: dict[str, int | str], workload: str) -> str:

@@ -24,6 +24,9 @@ PAGE_BYTES = 4096
 MOST_MISS = 0.5
 # Families whose scans are no lines: findings of their own compare at each point.
 _SPOKEN_OF_ELSEWHERE = ("contend",)
+# Findings of their own tell of these axes, and these quantities are there to be subtracted.
+_TOLD_ELSEWHERE = frozenset(("message_bytes", "working_set_bytes"))
+_BESIDE = frozenset(("alone_ns",))
 _SPOKEN = ("reaped", "call_returns")
 _STAGE_ORDER = (*reversed(STAGES), None)
 
@@ -46,7 +49,7 @@ def scans(comparer: Comparer) -> list[Finding]:
             or has_shape(scan)  # a curve of a known shape has a finding of its own
         ):
             continue
-        if first.family in _SPOKEN_OF_ELSEWHERE:
+        if first.family in _SPOKEN_OF_ELSEWHERE or scan.axis in _TOLD_ELSEWHERE or first.quantity in _BESIDE:
             continue
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, _placement(scan))

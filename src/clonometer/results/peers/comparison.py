@@ -76,10 +76,10 @@ def compare_peers(
     """
     present = set(run.cells())
     starts = {int(one["process"]): float(one["started_ns"]) for one in run.metadata["processes"]}
-    ours: dict[tuple[str, str, str], Processes | None] = {}
+    ours: dict[tuple[str, str, str, int], Processes | None] = {}
     rows = []
     for configuration in CONFIGURATIONS:
-        key = (configuration.cell, configuration.column, configuration.statistic)
+        key = (configuration.cell, configuration.column, configuration.statistic, configuration.times)
         if key not in ours:
             ours[key] = _ours(run, configuration, starts) if configuration.cell in present else None
         rows.append(_compare(configuration, ours[key], figures.get(configuration.id, ()), absent, seed))
@@ -160,7 +160,7 @@ def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int,
         blocks = [own & (block == index) for index in np.unique(block[own])]
         figure = _statistic(configuration.statistic, values[usable].astype(np.float64), began, blocks)
         if figure is not None:
-            found.append(figure)
+            found.append(figure * configuration.times)
             when.append(starts.get(int(number), 0.0))
     return Processes.of(found, when) if found else None
 

@@ -15,9 +15,11 @@ _THREAD_NOW = "launch.pthread[linkage=dynamic_now,placement=free,temperature=war
 _EXEC = "launch.fork_exec[linkage=dynamic_lazy,placement=free,temperature=warm]"
 _EXEC_TRUE = "launch.fork_exec[linkage=dynamic_lazy,placement=free,program=/bin/true,temperature=warm]"
 _SPAWN_TRUE = "launch.posix_spawn[linkage=dynamic_now,placement=free,program=/bin/true,temperature=warm]"
-_PIPE = "wake.pipe[linkage=dynamic_lazy,placement=free,temperature=warm]"
+_PIPE = "switch.pipe[linkage=dynamic_lazy,placement=free,task_kind=process]"
+_SOCKET = "ipc.unix_socket[linkage=dynamic_lazy,message_bytes=100,placement=free,task_kind=process]"
 _CLOCK = "clock.realtime_coarse[path=syscall]"
 
+_CROWD = "its 40 processes share the CPUs and all sockets at once, and its time contains starting and ending them"
 _LARGE = "is a large program: fork copies the page tables and mappings of it and of all its libraries"
 
 
@@ -30,13 +32,16 @@ class PeerConfiguration:
     id
         ``PEER.FIGURE``.
     word
-        What the figure is called: ``fork``, ``vfork``, ``thread``, ``exec``, ``switch`` or ``system call``.
+        What the figure is called: ``fork``, ``vfork``, ``thread``, ``exec``, ``switch``, ``message`` or
+        ``system call``.
     peer, measures
         Its name, and how it takes the figure.
     cell, column, statistic
         The cell of the plan ``peers``, the column and the statistic (`STATISTICS`) that mean the same.
     why
         What is left to explain the difference where there is one; empty where no program of it can be run here.
+    times
+        How many of ours make one of theirs: a round trip is two hand-overs.
     """
 
     id: str
@@ -47,6 +52,7 @@ class PeerConfiguration:
     column: str
     statistic: str
     why: str
+    times: int = 1
 
 
 CONFIGURATIONS: tuple[PeerConfiguration, ...] = (
@@ -132,7 +138,15 @@ CONFIGURATIONS: tuple[PeerConfiguration, ...] = (
     ),
     PeerConfiguration(
         "perf.pipe", "switch", "perf bench", "a round trip of four bytes between two processes, mean",
-        _PIPE, "answered_ns", "mean", "its two processes answer at once; ours sleeps first, as an idle worker does",
+        _PIPE, "handover_ns", "mean", "left free, its two processes may run on one CPU or on two, and so may ours", 2,
+    ),
+    PeerConfiguration(
+        "perf.messaging", "message", "perf bench", "20 processes send 100 bytes to each of 20 others, a message",
+        _SOCKET, "stream_ns", "mean", _CROWD,
+    ),
+    PeerConfiguration(
+        "hackbench.messaging", "message", "hackbench", "20 processes send 100 bytes to each of 20 others, a message",
+        _SOCKET, "stream_ns", "mean", _CROWD,
     ),
     PeerConfiguration(
         "perf.getppid", "system call", "perf bench", "getppid(), mean",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.results.types import Results
-from clonometer.views.against import memory_panel, scan_panel
+from clonometer.views.against import memory_panel, messages_panel, scan_panel
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
 from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
 from clonometer.views.parts import part_points, parts_panel
@@ -21,7 +21,7 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
-from clonometer.views.scans import ScanChart, phase_charts, scan_charts
+from clonometer.views.scans import ScanChart, message_charts, phase_charts, scan_charts, scans_drawn
 from clonometer.views.specs import PALETTE, ecdf_panel, overview_panel, theme
 from clonometer.words import axis_title
 
@@ -42,6 +42,7 @@ def figure_content(results: Results) -> dict[str, Any]:
         *_story(results),
         *_footprints(results),
         *_scans(results),
+        *_messages(results),
         *_fits(results),
         *_ablations(results),
     ]
@@ -104,7 +105,7 @@ def _memory(results: Results) -> list[dict[str, Any]]:
 
 
 def _scans(results: Results) -> list[dict[str, Any]]:
-    return _scan_figures("scan", scan_charts(results.scans))
+    return _scan_figures("scan", scan_charts(scans_drawn(results.scans, "all")))
 
 
 def _footprints(results: Results) -> list[dict[str, Any]]:
@@ -171,6 +172,29 @@ def _ablations(results: Results) -> list[dict[str, Any]]:
         }
         for number, one in enumerate(results.ablations)
         for points in [ablation_points(one)]
+    ]
+
+
+def _messages(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"messages-{number}-{name}",
+            "kind": "scan",
+            "title": f"{name.capitalize()} of messages, {chart.title}",
+            "alt": f"{name.capitalize()} by size of a message. "
+            + "; ".join(str(point["tip"]) for point in points)
+            + ".",
+            "spec": messages_panel(
+                points,
+                labels=chart.labels,
+                quantity=name,
+                domain=chart.domains[name],
+                width="container",
+                height=300,
+            ),
+        }
+        for number, chart in enumerate(message_charts(results.messages))
+        for name, points in chart.panels.items()
     ]
 
 

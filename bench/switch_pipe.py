@@ -1,0 +1,58 @@
+"""Switches by pipe between two processes on one CPU: the probe beside ``perf bench sched pipe`` on the same CPU.
+
+What perf calls an operation is a round trip: a message to the other process and one back, two switches. Ours is a
+hand-over, one switch, so that twice ours is compared with perf's. Both sides read and write four bytes, and both
+times contain the system calls.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from bench.harness import Line, ask_probe, clock, interleaved_ratio, say
+from clonometer.runner.peers import parse_perf
+
+OPERATIONS = 20_000
+SAMPLES = 2_000
+HANDOVERS_EACH = 2
+AGREEMENT = 0.05
+MOST_PAIRS = 60
+
+
+def perf_ns(cpu: int) -> float:
+    """Nanoseconds of perf's operation; taskset, since the option for CPUs came later than the benchmark."""
+    command = ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(OPERATIONS)]
+    # perf writes decimals as the locale does.
+    text = subprocess.check_output(command, text=True, env={**os.environ, "LC_ALL": "C"})
+    return parse_perf("pipe")(text)["pipe"]
+
+
+def probe_ns(kind: str, cpu: int, clock_words: list[str]) -> float:
+    """Nanoseconds of two hand-overs of the probe: the mean, as perf's is one."""
+    words = ["workload=switch.pipe", f"task_kind={kind}", f"samples={SAMPLES}", "blocks=1", f"cpu={cpu}"]
+    block = ask_probe([*words, *clock_words])[0]
+    return HANDOVERS_EACH * float(block.columns["handover_ns"].mean())
+
+
+def run() -> Iterator[Line]:
+    if shutil.which("perf") is None or shutil.which("taskset") is None:
+        print("switch_pipe: not possible here: perf and taskset are needed (apt-get install -y linux-perf util-linux)")
+        return
+    cpu = max(os.sched_getaffinity(0))
+    clock_words = clock()
+    line = interleaved_ratio(
+        "switch_pipe.process",
+        lambda: probe_ns("process", cpu, clock_words),
+        lambda: perf_ns(cpu),
+        None,
+        "probe / perf bench sched pipe, one CPU",
+        most_pairs=MOST_PAIRS,
+    )
+    yield say(line)
+    # The harness demands less than a limit; agreement has two sides.
+    apart = abs(line.value - 1)
+    ends = sorted((abs(line.low - 1), abs(line.high - 1)))
+    yield say(Line("switch_pipe.apart", apart, 0.0 if line.low <= 1 <= line.high else ends[0], ends[1], AGREEMENT))

@@ -1,0 +1,130 @@
+"""Messages between processes against threads that share memory, by size, and from which size on who is faster (S16)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.results.evidence import Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.switching import Where, way, where_words
+from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.types import Finding
+from clonometer.units import approximate_bytes
+
+THREADS = "ipc.shared_memory"
+_QUANTITIES = {"latency_ns": "latency", "stream_ns": "a message of a stream"}
+# (task kind, workload) -> size of the messages -> row.
+Lines = dict[tuple[str, str], dict[int, Evidence]]
+
+
+def messages(comparer: Comparer) -> list[Finding]:
+    """Say of every way between processes how it compares with threads in shared memory as messages grow."""
+    findings = []
+    for quantity, words in _QUANTITIES.items():
+        for where, lines in _lines(comparer, quantity).items():
+            finding = _finding(comparer, quantity, words, where, lines)
+            if finding is not None:
+                findings.append(finding)
+    return findings
+
+
+def _lines(comparer: Comparer, quantity: str) -> dict[Where, Lines]:
+    found: dict[Where, Lines] = {}
+    for row in comparer.book.rows:
+        one = row.estimate
+        if one.family != "ipc" or one.quantity != quantity:
+            continue
+        free = one.condition.get("placement") == "free"
+        changes = comparer.book.changes(one)
+        others = tuple(item for item in changes.items() if item[0] not in ("task_kind", "message_bytes"))
+        if free and one.placement is None:
+            continue
+        lines = found.setdefault((others, one.placement if free else None), {})
+        key = (str(one.condition["task_kind"]), one.workload)
+        lines.setdefault(key, {})[int(one.condition["message_bytes"])] = row
+    return found
+
+
+def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: Lines) -> Finding | None:
+    threads = lines.get(("thread", THREADS), {})
+    curves: dict[str, dict[int, Comparison]] = {}
+    for (kind, workload), rows in lines.items():
+        made = {size: comparer.compare(rows[size], threads[size]) for size in sorted(rows.keys() & threads.keys())}
+        curve = {size: one for size, one in made.items() if one is not None}
+        if kind == "process" and curve:
+            curves[workload] = curve
+    if not curves:
+        return None
+    words = where_words(comparer, where, next(iter(threads.values())))
+    clauses = [f"by {way(workload)} {_curve_text(curve)}" for workload, curve in curves.items()]
+    best = _best(lines)
+    text = f"{what}, {words}, processes against threads in shared memory: {'; '.join(clauses)}"
+    if best:
+        text += f"; between processes the fastest is {_best_text(best)}"
+    headline = f"{what}, {words}: against threads in shared memory, processes by {_extremes(curves)}"
+    entries = [
+        one.numbers | {"workload": workload, "message_bytes": size, "quantity": quantity}
+        for workload, curve in curves.items()
+        for size, one in curve.items()
+    ]
+    numbers: dict[str, Any] = entries[0] | {
+        "curve": entries,
+        "crossovers": {workload: crossover(curve) for workload, curve in curves.items()},
+        "fastest_between_processes": [{"message_bytes": size, "workload": workload} for size, workload in best.items()],
+        "cells": list(dict.fromkeys(cell for entry in entries for cell in entry["cells"])),
+    }
+    name = ".".join(["messages", quantity.removesuffix("_ns"), *(str(value) for _, value in where[0])])
+    return Finding(name + (f".{where[1]}" if where[1] else ""), sentence(text), numbers, sentence(headline))
+
+
+def crossover(curve: dict[int, Comparison]) -> int | None:
+    """The size from which on processes take longer at every larger size that was measured; None if there is none."""
+    found = None
+    for size in sorted(curve, reverse=True):
+        if curve[size].verdict != "longer":
+            break
+        found = size
+    return found
+
+
+def _curve_text(curve: dict[int, Comparison]) -> str:
+    sizes = sorted(curve)
+    ends = sizes if len(sizes) == 1 else [sizes[0], sizes[-1]]
+    ratios = listed([f"{curve[size].text} times as long at {approximate_bytes(size)}" for size in ends])
+    begin = crossover(curve)
+    if begin is None:
+        return ratios
+    since = "" if begin == sizes[0] else f" from {approximate_bytes(begin)} on"
+    return f"{ratios}, longer at every size{since}"
+
+
+def _best(lines: Lines) -> dict[int, str]:
+    """The way between processes with the least median at each size that at least two ways have."""
+    found: dict[int, str] = {}
+    own = {workload: rows for (kind, workload), rows in lines.items() if kind == "process"}
+    for size in sorted({size for rows in own.values() for size in rows}):
+        medians = {workload: rows[size].estimate.median_ns or 0.0 for workload, rows in own.items() if size in rows}
+        if len(medians) > 1:
+            found[size] = min(medians, key=lambda workload: medians[workload])
+    return found
+
+
+def _best_text(best: dict[int, str]) -> str:
+    """Say the fastest ways as ranges of sizes."""
+    ranges: list[tuple[str, int]] = []
+    for size, workload in best.items():
+        if not ranges or ranges[-1][0] != workload:
+            ranges.append((workload, size))
+    said = [f"{way(ranges[0][0])} at {'every size' if len(ranges) == 1 else f'{approximate_bytes(ranges[0][1])}'}"]
+    said += [f"{way(workload)} from {approximate_bytes(size)} on" for workload, size in ranges[1:]]
+    return ", ".join(said)
+
+
+def _extremes(curves: dict[str, dict[int, Comparison]]) -> str:
+    """The ways that come nearest to threads and furthest from them at the largest size."""
+    last = {workload: curve[max(curve)] for workload, curve in curves.items()}
+    ordered = sorted(last, key=lambda workload: last[workload].ratio.value)
+    chosen = ordered if len(ordered) == 1 else [ordered[0], ordered[-1]]
+    size = max(max(curve) for curve in curves.values())
+    ratios = listed([f"{way(workload)} take {last[workload].text} times as long" for workload in chosen])
+    return f"{ratios} at {approximate_bytes(size)}"

@@ -1,0 +1,213 @@
+"""What a switch costs: between threads and between processes, and indirectly, by the caches that it leaves cold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clonometer.results.evidence import Evidence
+from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer, Comparison
+from clonometer.results.findings.wording import condition, listed, sentence
+from clonometer.results.scans import Scan, scans_of
+from clonometer.results.types import Finding
+from clonometer.stats.bootstrap import difference_of_medians
+from clonometer.stats.interval import Interval
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.words import axis_words
+
+_FAMILY = "switch"
+_HANDOVER, _SWITCH = "handover_ns", "switch_ns"
+_OF_LARGE_CELLS = frozenset(("ring_tasks", "working_set_bytes"))
+Where = tuple[tuple[tuple[str, int | str], ...], str | None]
+Pair = tuple[Evidence, Evidence]
+
+
+def way(workload: str) -> str:
+    """Say by what a task is woken or a message carried.
+
+    Examples
+    --------
+    >>> way("switch.unix_socket")
+    'unix socket'
+    """
+    return workload.partition(".")[2].replace("_", " ")
+
+
+def where_words(comparer: Comparer, where: Where, row: Evidence) -> str:
+    """Say where tasks ran: pinned to one CPU or two, or free with what was observed, and what else was changed."""
+    changes = {axis: value for axis, value in where[0] if axis != "partner_cpu"}
+    words = [condition(changes, None, comparer.book.default("placement"))]
+    if where[1] is not None:
+        words.append({"same_cpu": "on one CPU", "other_cpu": "on two CPUs"}.get(where[1], where[1]))
+    elif "partner_cpu" in row.estimate.condition:
+        words.append(axis_words("partner_cpu", row.estimate.condition["partner_cpu"]))
+    return ", ".join(words)
+
+
+def pairs_of(comparer: Comparer, family: str, quantity: str, left_out: frozenset[str]) -> dict[Where, list[Pair]]:
+    """Processes and threads that differ in nothing else, by where they ran; each pair in the order of the plan."""
+    threads: dict[tuple[str, Where], Evidence] = {}
+    processes: dict[tuple[str, Where], Evidence] = {}
+    for row in comparer.book.rows:
+        one = row.estimate
+        changes = comparer.book.changes(one)
+        kind = one.condition.get("task_kind")
+        if one.family != family or one.quantity != quantity or left_out & changes.keys() or kind is None:
+            continue
+        others = tuple((axis, value) for axis, value in changes.items() if axis != "task_kind")
+        free = one.condition.get("placement") == "free"
+        key = (one.workload, (others, one.placement if free else None))
+        if not (free and one.placement is None):
+            (threads if kind == "thread" else processes)[key] = row
+    found: dict[Where, list[Pair]] = {}
+    for (workload, where), row in processes.items():
+        if (workload, where) in threads:
+            found.setdefault(where, []).append((row, threads[(workload, where)]))
+    return found
+
+
+def kinds(comparer: Comparer) -> list[Finding]:
+    """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
+    findings = []
+    for where, pairs in pairs_of(comparer, _FAMILY, _HANDOVER, _OF_LARGE_CELLS).items():
+        made = [one for process, thread in pairs if (one := comparer.compare(process, thread)) is not None]
+        if not made:
+            continue
+        words = where_words(comparer, where, made[0].a)
+        clauses = _clauses(made)
+        least, entries = _least(comparer, made)
+        text = f"{words}: {clauses}; {least}" if least else f"{words}: {clauses}"
+        headline = f"{words}: {least}" if least else f"{words}: {clauses}"
+        numbers = made[0].numbers | {
+            "of": "processes over threads, a hand-over",
+            "ways": entries,
+            "cells": [cell for one in made for cell in one.numbers["cells"]],
+        }
+        name = ".".join(["switch.kinds", *(str(value) for _, value in where[0]), *filter(None, [where[1]])])
+        findings.append(Finding(name, sentence(text), numbers, sentence(headline)))
+    return findings
+
+
+def _clauses(made: list[Comparison]) -> str:
+    longer, shorter = ([one for one in made if one.verdict == verdict] for verdict in ("longer", "shorter"))
+    same = [one for one in made if one.verdict == "same"]
+    said = []
+    if longer:
+        ratios = listed([f"{one.text} times by {way(one.a.estimate.workload)}" for one in longer])
+        said.append(f"a hand-over between processes takes longer than between threads, {ratios}")
+    if shorter:
+        ratios = listed([f"{one.inverse_text} times by {way(one.a.estimate.workload)}" for one in shorter])
+        said.append(f"between threads it takes longer, {ratios}")
+    if same:
+        asides = listed([f"by {way(one.a.estimate.workload)} ({one.aside})" for one in same])
+        said.append(f"threads and processes cannot be told apart {asides}")
+    return "; ".join(said)
+
+
+def _least(comparer: Comparer, made: list[Comparison]) -> tuple[str, list[dict[str, Any]]]:
+    """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
+    entries, spoken = [], []
+    for one in made:
+        switches = {side: _switch_row(comparer, row) for side, row in (("process", one.a), ("thread", one.b))}
+        entry: dict[str, Any] = one.numbers | {"workload": one.a.estimate.workload}
+        for side, row in (("process", one.a), ("thread", one.b)):
+            entry[f"{side}_handover_ns"] = row.estimate.median_ns
+            itself = switches[side]
+            entry[f"{side}_switch_ns"] = None if itself is None else itself.estimate.median_ns
+        entries.append(entry)
+        process, thread = switches["process"], switches["thread"]
+        # A task that yields sleeps never: it is less than a switch to a task that has to be woken.
+        if process is not None and thread is not None and one.a.estimate.workload != "switch.yield":
+            spoken.append((thread, process))
+    if not spoken:
+        return "", entries
+    thread, process = min(spoken, key=lambda pair: pair[0].estimate.median_ns or 0.0)
+    costs = f"{_cost(thread)} between threads, {_cost(process)} between processes"
+    return f"the switch itself, by {way(thread.estimate.workload)}: {costs}", entries
+
+
+def _switch_row(comparer: Comparer, row: Evidence) -> Evidence | None:
+    one = row.estimate
+    rows = comparer.book.select(one.workload, comparer.book.changes(one), None, None, _SWITCH)
+    return next((other for other in rows if other.estimate.placement == one.placement), None)
+
+
+def _cost(row: Evidence) -> str:
+    one = row.estimate
+    median = one.median_ns or 0.0
+    low, high = one.median_low_ns, one.median_high_ns
+    if low is None or high is None:
+        return format_duration(median)
+    return below(high) if low <= 0 else format_duration_interval(median, low, high)
+
+
+def below(most_ns: float) -> str:
+    """Write what is not seen: less than the most that its interval allows."""
+    return f"< {format_duration(most_ns)}" if most_ns > 0 else "< 1 ns"
+
+
+def indirect(comparer: Comparer) -> list[Finding]:
+    """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
+    found = []
+    for scan in scans_of(comparer.book):
+        first = scan.points[0].estimate
+        if scan.axis == "working_set_bytes" and first.quantity == _SWITCH and first.condition[scan.axis] == 0:
+            found.append(_indirect(comparer, scan))
+    return found
+
+
+def _indirect(comparer: Comparer, scan: Scan) -> Finding:
+    none, first = scan.points[0], scan.points[0].estimate
+    entries = [_entry(comparer, point, none) for point in scan.points[1:]]
+    seen = [entry for entry in entries if entry["verdict"] == "longer"]
+    observed = first.placement if first.condition.get("placement") == "free" else None
+    where: Where = (tuple(scan.condition.items()), observed)
+    # Said first, whether it is the default or not.
+    kind = axis_words("task_kind", first.condition["task_kind"])
+    where = (tuple(item for item in where[0] if item[0] != "task_kind"), where[1])
+    words = f"{way(first.workload)}, {kind}, {where_words(comparer, where, none)}"
+    if seen:
+        most = max(seen, key=lambda entry: entry["indirect_ns"])
+        named = [seen[0], most] if most is not seen[0] else [most]
+        amounts = listed([f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}" for entry in named])
+        text = f"{words}: caches that a switch leaves cold add {amounts} of work in each task to its {_cost(none)}"
+    else:
+        text = f"{words}: no indirect cost of a switch is seen at any size of the tasks' work"
+    headline = text
+    unseen = [entry for entry in entries if entry["verdict"] == "same"]
+    if unseen:
+        asides = [f"{approximate_bytes(entry['bytes'])} ({below(entry['below_ns'])})" for entry in unseen]
+        text += f"; nothing is seen with {listed(asides)}"
+    name = ".".join(["switch.indirect", way(first.workload), *(str(value) for value in scan.condition.values())])
+    numbers: Mapping[str, Any] = {
+        "workload": first.workload,
+        "direct_ns": first.median_ns,
+        "sizes": entries,
+        "cells": [point.estimate.cell for point in scan.points],
+    }
+    return Finding(name, sentence(text), numbers, sentence(headline))
+
+
+def _entry(comparer: Comparer, point: Evidence, none: Evidence) -> dict[str, Any]:
+    seed = comparer.seed_for("indirect", point.estimate.cell, none.estimate.cell)
+    more = difference_of_medians(point.processes, none.processes, seed=seed)
+    return {
+        "bytes": int(point.estimate.condition["working_set_bytes"]),
+        "indirect_ns": more.value,
+        "indirect_low_ns": more.low,
+        "indirect_high_ns": more.high,
+        "below_ns": max(abs(more.low), abs(more.high)),
+        "confidence": more.confidence,
+        "n_processes": more.n,
+        "verdict": _verdict(more),
+    }
+
+
+def _verdict(more: Interval) -> str:
+    if more.contains(0.0) or more.n < MINIMUM_PROCESSES:
+        return "same"
+    return "longer" if more.value > 0 else "shorter"
+
+
+def _amount(entry: Mapping[str, Any]) -> str:
+    return format_duration_interval(entry["indirect_ns"], entry["indirect_low_ns"], entry["indirect_high_ns"])

@@ -1,0 +1,151 @@
+"""Messages between tasks, for real: they arrive, and a partner that dies stops nobody for ever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests import probe
+from tests.integration.test_probe import gone, present
+from tests.integration.test_wake import CPUS, members
+
+from clonometer.protocol import AnswerReader
+
+pytestmark = pytest.mark.real
+
+WAYS = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["family"] == "ipc" and entry["available"]]
+KINDS = ["thread", "process"]
+OF_PROCESSES = [f"{name} task_kind=process" for name in ("switch.pipe", "switch.futex", "switch.yield", *WAYS)]
+
+
+def test_every_way_is_there() -> None:
+    names = ["pipe", "posix_queue", "process_vm_readv", "shared_memory", "unix_socket", "vmsplice"]
+    there = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["family"] == "ipc"]
+    assert sorted(there) == [f"ipc.{name}" for name in names]
+
+
+# Odd sizes too: the receiver compares every byte with what was sent, and a wrong one is counted as EBADMSG.
+@pytest.mark.parametrize("size", [1, 7, 4097, 65536, 1_000_003])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workload", WAYS)
+def test_messages_of_every_size_arrive_whole(workload: str, kind: str, size: int) -> None:
+    words = [f"workload={workload}", f"task_kind={kind}", f"message_bytes={size}"]
+    answer = probe.ask(*words, "samples=3", "blocks=1", "warmup=1")
+    assert (answer.done.status, answer.done.reason) == ("ok", None)
+    (block,) = answer.blocks
+    assert block.outcomes == {"ok": 3}
+    for column in ("latency_ns", "stream_ns", "bandwidth"):
+        assert (present(block, column) > 0).all()
+
+
+@pytest.mark.parametrize("workload", WAYS)
+def test_the_bandwidth_is_the_bytes_of_the_stream_for_its_time(workload: str) -> None:
+    size = 100_000
+    (block,) = probe.ask(f"workload={workload}", f"message_bytes={size}", "samples=5", "blocks=1").blocks
+    computed = size / block.columns["stream_ns"] * 1e9
+    assert block.columns["bandwidth"] == pytest.approx(computed, rel=1e-3)
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+@pytest.mark.parametrize("workload", WAYS)
+def test_the_partner_can_be_on_another_cpu(workload: str) -> None:
+    words = [f"workload={workload}", "task_kind=process", "partner_cpu=other", "samples=3", "blocks=1"]
+    (block,) = probe.ask(*words).blocks
+    assert set(present(block, "cpu_before")) == {max(CPUS)}
+    assert set(present(block, "cpu_child")) == {sorted(CPUS)[-2]}
+
+
+@pytest.mark.parametrize("size", [0, 1 << 40])
+def test_sizes_that_cannot_be_are_refused(size: int) -> None:
+    answer = probe.ask("workload=ipc.pipe", f"message_bytes={size}")
+    assert (answer.done.status, answer.blocks) == ("failed", [])
+    assert "message_bytes" in answer.done.reason
+
+
+def test_more_memory_than_there_is_is_refused_with_the_numbers() -> None:
+    import resource
+
+    def little() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+    answer = probe.ask("workload=ipc.shared_memory", f"message_bytes={256 << 20}", before=little)
+    assert answer.done.status == "skipped"
+    assert "RLIMIT_AS" in answer.done.reason
+
+
+def awaited(session: int, count: int) -> list[int]:
+    """The session's processes, once there are so many."""
+    found: list[int] = []
+    for _ in range(400):
+        found = members(session)
+        if len(found) == count:
+            break
+        time.sleep(0.02)
+    return found
+
+
+@pytest.mark.parametrize("words", OF_PROCESSES)
+def test_a_partner_that_is_killed_stops_nobody(words: str) -> None:
+    """The probe notices, counts what is left as ECHILD, answers and leaves nothing."""
+    name, kind = words.split()
+    reading, writing = os.pipe()
+    command = [probe.executable(), "--fd", str(writing), f"workload={name}", kind, *probe.clock_words()]
+    with subprocess.Popen(
+        [*command, "samples=200000", "blocks=1", "warmup=0"], pass_fds=[writing], start_new_session=True
+    ) as process:
+        os.close(writing)
+        found = awaited(process.pid, 2)
+        time.sleep(0.1)
+        (partner,) = set(found) - {process.pid}
+        os.kill(partner, signal.SIGKILL)
+        with os.fdopen(reading, "rb") as answer:
+            data = answer.read()
+        assert process.wait(timeout=30) == 0
+        assert gone(process.pid)
+    reader = AnswerReader()
+    (block,) = reader.feed(data)
+    assert reader.finish().status == "ok"
+    assert block.outcomes["ECHILD"] > 0
+    assert block.outcomes["ok"] + block.outcomes["ECHILD"] == 200_000
+
+
+@pytest.mark.parametrize("words", ["ring_tasks=40 task_kind=process", "ring_tasks=40 task_kind=thread"])
+def test_a_ring_ends_with_its_probe(words: str) -> None:
+    reading, writing = os.pipe()
+    command = [probe.executable(), "--fd", str(writing), "workload=switch.pipe", *words.split(), "samples=1000000"]
+    with subprocess.Popen([*command, "blocks=1"], pass_fds=[writing], start_new_session=True) as process:
+        os.close(writing)
+        expected = 40 if "process" in words else 1
+        assert len(awaited(process.pid, expected)) == expected
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        os.close(reading)
+        assert gone(process.pid)
+
+
+def test_one_of_many_that_is_killed_stops_nobody() -> None:
+    reading, writing = os.pipe()
+    command = [probe.executable(), "--fd", str(writing), "workload=switch.futex", "task_kind=process", "ring_tasks=20"]
+    with subprocess.Popen(
+        [*command, "samples=20000", "blocks=1"], pass_fds=[writing], start_new_session=True
+    ) as process:
+        os.close(writing)
+        found = awaited(process.pid, 20)
+        time.sleep(0.1)
+        os.kill(max(set(found) - {process.pid}), signal.SIGKILL)
+        with os.fdopen(reading, "rb") as answer:
+            answer.read()
+        assert process.wait(timeout=30) == 0
+        assert gone(process.pid)
+
+
+def test_no_queue_is_left_behind() -> None:
+    if "ipc.posix_queue" not in WAYS:
+        pytest.skip("no POSIX queues here")
+    assert probe.ask("workload=ipc.posix_queue", "samples=3", "blocks=1").done.status == "ok"
+    mounted = Path("/dev/mqueue")
+    assert not mounted.is_dir() or not list(mounted.glob("clonometer-*"))

@@ -1,0 +1,169 @@
+"""What findings and plots make of switches and messages whose costs are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clonometer.errors import InputError
+from clonometer.results import summarize
+from clonometer.results.types import Finding
+from clonometer.views.html.figures import figure_content
+from clonometer.views.pictures import drawable_kinds, picture_spec
+
+KIB = 1 << 10
+SIZES = (1, 4 * KIB, 64 * KIB, 1024 * KIB)
+
+
+def _switch(handover: float, alone: float = 1000) -> dict[str, float]:
+    return {"handover_ns": handover, "alone_ns": alone, "switch_ns": handover - alone}
+
+
+def _message(latency: float, stream: float) -> dict[str, float]:
+    return {"latency_ns": latency, "stream_ns": stream}
+
+
+def _findings(run: Any) -> dict[str, Finding]:
+    return {finding.id: finding for finding in summarize(run).findings}
+
+
+@pytest.fixture(scope="module")
+def switched(make_builder: Any) -> Any:
+    """Between processes a pipe takes 1.5 times as long, a futex as long; work costs 2 us from 64 KiB on."""
+    builder = make_builder()
+    for kind, factor in (("thread", 1.0), ("process", 1.5)):
+        builder.cell("switch.pipe", _switch(4000 * factor), None, task_kind=kind)
+        builder.cell("switch.futex", _switch(2500), None, task_kind=kind, spread=0.004)
+    for size, more in ((KIB, 0), (64 * KIB, 2000), (256 * KIB, 2500)):
+        builder.cell("switch.pipe", _switch(4000 + more + size, 1000 + size), None, working_set_bytes=size)
+    for tasks in (10, 100):
+        builder.cell("switch.pipe", _switch(4000 + 20 * tasks), None, ring_tasks=tasks)
+    return builder.run
+
+
+def test_processes_are_held_against_threads_by_each_way(switched: Any) -> None:
+    finding = _findings(switched)["switch.kinds"]
+    ways = {one["workload"]: one for one in finding.numbers["ways"]}
+    assert ways["switch.pipe"]["verdict"] == "longer"
+    assert ways["switch.pipe"]["ratio"] == pytest.approx(1.5, rel=0.05)
+    assert ways["switch.pipe"]["process_switch_ns"] == pytest.approx(5000, rel=0.05)
+    assert ways["switch.futex"]["verdict"] == "same"
+    assert "a hand-over between processes takes longer than between threads, 1.5" in finding.sentence
+    assert "cannot be told apart by futex" in finding.sentence
+    # The cheapest way stands for the switch itself.
+    assert "the switch itself, by futex: 1.5" in finding.headline
+    # Rings and work are conditions of their own.
+    assert all("ring_tasks" not in cell and "working_set" not in cell for cell in finding.numbers["cells"])
+
+
+def test_the_indirect_cost_is_what_work_adds_to_a_switch(switched: Any) -> None:
+    finding = _findings(switched)["switch.indirect.pipe"]
+    by_size = {one["bytes"]: one for one in finding.numbers["sizes"]}
+    assert by_size[KIB]["verdict"] == "same"
+    for size, truth in ((64 * KIB, 2000), (256 * KIB, 2500)):
+        assert by_size[size]["verdict"] == "longer"
+        assert by_size[size]["indirect_ns"] == pytest.approx(truth, rel=0.1)
+    assert finding.sentence.startswith("Pipe, threads, pinned, one CPU: caches that a switch leaves cold add 2")
+    assert "nothing is seen with 1 KiB (< " in finding.sentence
+    assert by_size[KIB]["below_ns"] < 200
+
+
+def test_work_that_changes_nothing_is_said_to_be_unseen(builder: Any) -> None:
+    for size in (0, 4 * KIB, 64 * KIB):
+        builder.cell("switch.pipe", _switch(4000 + size, 1000 + size), None, working_set_bytes=size, spread=0.0)
+    sentence = _findings(builder.run)["switch.indirect.pipe"].sentence
+    assert "no indirect cost of a switch is seen" in sentence
+    assert "64 KiB (< " in sentence
+
+
+def test_a_ring_has_its_slope_and_nothing_is_told_twice(switched: Any) -> None:
+    found = _findings(switched)
+    low, high = found["scan.ring_tasks.switch.pipe.handover_ns"].numbers["slope_ns_interval"]
+    assert low <= 20 <= high
+    assert not [name for name in found if "working_set_bytes" in name or "alone_ns" in name]
+
+
+def test_free_tasks_are_compared_where_both_ran_alike(builder: Any) -> None:
+    for kind, factor in (("thread", 1.0), ("process", 1.3)):
+        text = builder.cell("switch.futex", _switch(2000 * factor), None, task_kind=kind, placement="free")
+        columns = builder.run.data[text]
+        columns["cpu_before"][:] = 0
+        columns["cpu_child"][:] = columns["sample"] % 2
+        columns["handover_ns"][columns["cpu_child"] == 1] *= 10
+    found = _findings(builder.run)
+    for place, words in (("same_cpu", "on one CPU"), ("other_cpu", "on two CPUs")):
+        finding = found[f"switch.kinds.free.{place}"]
+        assert finding.numbers["ways"][0]["ratio"] == pytest.approx(1.3, rel=0.05)
+        assert words in finding.sentence
+
+
+@pytest.fixture(scope="module")
+def exchanged(make_builder: Any) -> Any:
+    """Between processes a pipe is twice as slow as threads from 64 KiB on, and shared memory 1.2 times at any size."""
+    builder = make_builder()
+    for size in SIZES:
+        time = 5000 + size / 4
+        own = {"partner_cpu": "other", "message_bytes": size}
+        builder.cell("ipc.shared_memory", _message(time, time / 2), None, **own)
+        builder.cell("ipc.shared_memory", _message(1.2 * time, 0.6 * time), None, task_kind="process", **own)
+        factor = 2.0 if size >= 64 * KIB else 0.9
+        builder.cell("ipc.pipe", _message(factor * time, factor * time), None, task_kind="process", **own)
+    return builder.run
+
+
+def test_messages_have_a_size_from_which_on_processes_take_longer(exchanged: Any) -> None:
+    finding = _findings(exchanged)["messages.latency.other"]
+    assert finding.numbers["crossovers"] == {"ipc.shared_memory": 1, "ipc.pipe": 64 * KIB}
+    fastest = [one["workload"] for one in finding.numbers["fastest_between_processes"]]
+    assert fastest == ["ipc.pipe", "ipc.pipe", "ipc.shared_memory", "ipc.shared_memory"]
+    assert "by pipe 0.9" in finding.sentence
+    assert "longer at every size from 64 KiB on" in finding.sentence
+    assert "the fastest is pipe at 1 B, shared memory from 64 KiB on" in finding.sentence
+    assert "two CPUs" in finding.headline
+
+
+def test_bandwidth_is_the_size_over_the_time_of_a_stream(exchanged: Any) -> None:
+    series = {(one.workload, one.task_kind): one for one in summarize(exchanged).messages}
+    assert len(series) == 3
+    threads = series["ipc.shared_memory", "thread"]
+    assert tuple(threads.message_bytes) == SIZES
+    for size, rate, low, high in zip(
+        SIZES, threads.bandwidth, threads.bandwidth_low, threads.bandwidth_high, strict=True
+    ):
+        assert rate == pytest.approx(size / ((5000 + size / 4) / 2) * 1e9, rel=0.05)
+        assert low <= rate <= high
+
+
+def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, exchanged: Any) -> None:
+    switches, messages = summarize(switched), summarize(exchanged)
+    assert drawable_kinds(switches) == ["ring", "working_set"]
+    assert drawable_kinds(messages) == ["messages"]
+    ring = picture_spec(switches, "ring")
+    titles = [panel["title"] for panel in ring["vconcat"][0]["hconcat"]]
+    assert titles == ["Switching between tasks, handover", "Switching between tasks, switch"]
+    (row,) = picture_spec(messages, "messages")["vconcat"]
+    assert [panel["title"] for panel in row["hconcat"]] == [
+        "Latency of messages, two CPUs",
+        "Bandwidth of messages, two CPUs",
+    ]
+    points = row["hconcat"][1]["data"]["values"]
+    assert len(points) == 3 * len(SIZES)
+    assert {point["label"] for point in points} == {
+        "shared memory, threads",
+        "shared memory, processes",
+        "pipe, processes",
+    }
+    ids = {chart["id"] for chart in figure_content(messages)["charts"]}
+    assert ids == {"messages-0-latency", "messages-0-bandwidth"}
+    assert sum(chart["kind"] == "scan" for chart in figure_content(switches)["charts"]) == 4
+    with pytest.raises(InputError, match="no cells that differ in message_bytes"):
+        picture_spec(switches, "messages")
+
+
+def test_switches_by_design_are_no_neighbours(builder: Any) -> None:
+    builder.cell(
+        "switch.pipe", _switch(4000), None, facts={"involuntary_switches": 5000, "cpu_ns": 10, "wall_ns": 1000}
+    )
+    warned = {warning.id for warning in summarize(builder.run).warnings}
+    assert not warned & {"switches.involuntary", "wall.far_above_cpu"}
