@@ -41,7 +41,7 @@ struct credit {
     uint32_t sleeper;
 };
 
-/* One direction. */
+/* One direction. The padding is meant. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct lane {
     struct credit filled;                    /* messages that are there */
     struct credit freed;                     /* messages whose memory may be written again */
@@ -72,7 +72,8 @@ struct exchange_ways {
     int (*receive)(struct exchange *exchange, int side, struct lane *lane, unsigned char **message);
 };
 
-/* In memory that both share. */
+/* In memory that both share. The padding is meant.
+ * NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct exchange {
     const struct exchange_ways *ways;
     struct team *team;
@@ -111,12 +112,12 @@ int exchange_read(struct exchange *exchange, int side, struct lane *lane, unsign
         return exchange_prepare(bench, &(ways_of), reason);                                                  \
     }                                                                                                        \
     const struct workload variable = {                                                                       \
-        .id = name,                                                                                          \
+        .id = (name),                                                                                        \
         .family = "ipc",                                                                                     \
-        .summary = says,                                                                                     \
+        .summary = (says),                                                                                   \
         .columns = EXCHANGE_COLUMNS,                                                                         \
         .axes = EXCHANGE_AXES,                                                                               \
-        .available = available_of,                                                                           \
+        .available = (available_of),                                                                         \
         .prepare = prepare_##variable,                                                                       \
         .launch = exchange_launch,                                                                           \
         .operations = exchange_operations,                                                                   \

@@ -21,8 +21,7 @@ int bytes_wait(struct ring *ring, int task) {
 /* What holds nothing takes four bytes at once. */
 int bytes_post(struct ring *ring, int task) {
     uint32_t message = (uint32_t)task;
-    ssize_t put;
-    while ((put = write(ring->channels[task].fds[1], &message, sizeof message)) < 0) {
+    while (write(ring->channels[task].fds[1], &message, sizeof message) < 0) {
         if (errno != EINTR) {
             return -errno;
         }

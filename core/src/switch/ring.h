@@ -102,10 +102,10 @@ pid_t ring_task_of(const struct ring *ring, int task);
         return ring_prepare(bench, &(ways_of), reason);                                                      \
     }                                                                                                        \
     const struct workload variable = {                                                                       \
-        .id = name,                                                                                          \
+        .id = (name),                                                                                        \
         .family = "switch",                                                                                  \
-        .summary = says,                                                                                     \
-        .columns = columns_of,                                                                               \
+        .summary = (says),                                                                                   \
+        .columns = (columns_of),                                                                             \
         .axes = RING_AXES,                                                                                   \
         .prepare = prepare_##variable,                                                                       \
         .launch = ring_launch,                                                                               \
