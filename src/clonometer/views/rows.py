@@ -177,13 +177,9 @@ def figure(one: Estimate | None, unit: str) -> Figure:
     whatever ``unit`` is.
     """
     if one is not None and one.value is not None:
-        size = (
-            bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value]))
-            if one.unit == "bytes"
         size = _PER_SHOWN.get(one.unit, 1)
         if one.unit == "bytes":
             size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value]))
-        )
         scaled = [None if end is None else end / size for end in (one.value_low, one.value_high)]
         return _value_figure(one.value / size, scaled[0], scaled[1])
     if one is None or one.median_ns is None:
