@@ -17,7 +17,7 @@
 #include "clock/clock.h"
 #include "sys/sys.h"
 
-enum { NOT_STARTED = 127, SMALL_PIPE = 4096, MOST_ANSWER_BYTES = 256 << 20, CHUNK = 65536 };
+enum { NOT_STARTED = 127, SMALL_PIPE = 4096, MOST_ANSWER_BYTES = 256 << 20, CHUNK = 65536, EXEC_SHARE = 8 };
 
 static const char ANSWER_WORD[] = "{traced fd}";
 
@@ -167,7 +167,7 @@ static int open_rings(const struct listening *listening, pid_t pid, struct rings
         return rings_open(rings, listening->wanted, listening->ring_bytes, clock, reason);
     }
     if (listening->how == LISTEN_FAST) {
-        int error = rings_open(rings, RINGS_EXEC, 1, clock, reason);
+        int error = rings_open(rings, RINGS_EXEC, listening->ring_bytes / EXEC_SHARE, clock, reason);
         error = error != 0 ? error : fast_open(fast, listening->wanted, listening->ring_bytes, reason);
         if (error != 0) {
             rings_close(rings);

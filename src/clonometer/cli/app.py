@@ -21,6 +21,7 @@ _MODULES = {
     "list": "listing",
     "recover": "recover",
     "doctor": "doctor",
+    "explain": "explain",
     "peers": "peers",
     "reproduce": "reproduce",
     "census": "census",

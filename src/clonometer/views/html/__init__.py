@@ -59,6 +59,16 @@ def environment() -> jinja2.Environment:
     )
 
 
+def page_assets(data: Any, script: str) -> dict[str, str]:
+    """What a page with charts carries inside it: style, script, data and the library that draws."""
+    return {
+        "style": asset("style.css"),
+        "script": asset(script),
+        "data": _embedded(data),
+        "chart_library": _chart_library(),
+    }
+
+
 def asset(name: str) -> str:
     """The text of a style sheet or script."""
     return (_HERE / name).read_text(encoding="utf-8")

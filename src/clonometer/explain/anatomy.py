@@ -1,0 +1,238 @@
+"""Explaining a mechanism: traced and untraced launches side by side, and what comes of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clonometer.errors import UnavailableError, UsageError
+from clonometer.explain.budget import BAND, budget_of, overhead_of
+from clonometer.explain.calls import calls_of, made
+from clonometer.explain.launches import launches_of
+from clonometer.explain.memory import Memory
+from clonometer.explain.partition import TracedLaunch, traced_launches
+from clonometer.explain.source import Trace, Tracer
+from clonometer.explain.stacks import fold
+from clonometer.explain.timeline import make_timeline, nearest
+from clonometer.explain.types import CallUse, Explanation, Tier
+from clonometer.plan.types import Catalogue, Target
+
+TIERS = ("tracepoints", "own", "stamps")
+_EVENTS = ("tasks", "sched", "calls", "faults")
+_WAYS = {"tracepoints": ("fast", "tracepoints"), "own": ("own",), "stamps": ("none",)}
+_MEANS = {
+    "fast": "kernel tracepoints, noted by bpf programs",
+    "tracepoints": "kernel tracepoints, by perf rings",
+    "own": "perf without privileges: the parent's own switches and page faults",
+    "none": "stamps in user code only",
+}
+_CANNOT_SEE = {
+    "tracepoints": ("interrupts, which lengthen whatever they interrupt",),
+    "own": (
+        "system calls and wake-ups: the call, the wait and the reaping are told apart by the parent's switches only",
+        "how long page faults take, and their cause",
+        "the child, but for its own stamps: its waiting, its faults, its exit",
+    ),
+    "stamps": (
+        "everything inside the kernel: parts are what lies between two stamps",
+        "who waited for a CPU, page faults, system calls, exit and reaping",
+    ),
+}
+_LEAST_UNTRACED = 2
+_CALL_SAMPLES = 20
+_STACK_PERIOD_NS = 50_000
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of an explanation.
+
+    ``processes`` traced ones, and as many untraced; ``tier`` to use no better than that; ``stacks`` for samples of the
+    kernel's stacks, whose addresses ``symbol`` names.
+    """
+
+    processes: int = 6
+    tier: str | None = None
+    stacks: bool = False
+    symbol: Callable[[int], str] = hex
+    watch: Callable[[int, int], None] = field(default=lambda done, of: None)
+
+
+def admit(target: Target, catalogue: Catalogue) -> None:
+    """Refuse what has no launch that can be taken to pieces.
+
+    Raises
+    ------
+    UsageError
+        For a workload that is no launch of a task, or launches several at once.
+    UnavailableError
+        For one that this machine does not have.
+    """
+    workload = catalogue.workloads[target.workload]
+    kin = sorted(name for name, one in catalogue.workloads.items() if one.family in ("same_image", "new_program"))
+    if workload.family not in ("same_image", "new_program"):
+        raise UsageError(
+            f"{workload.id} launches no task, so that it has no anatomy", f"what can be explained: {', '.join(kin)}"
+        )
+    if "reaped_ns" not in workload.quantities:
+        raise UsageError(f"nobody waits for what {workload.id} launches: there is no end to explain")
+    if target.condition.get("detached") == "yes":
+        raise UsageError("nobody waits for a detached thread: its launch has no end to explain", "detached=no has one")
+    if target.condition.get("concurrency", 1) not in (1, None):
+        raise UsageError("launches are explained one at a time", "leave concurrency at 1")
+    if not workload.available:
+        raise UnavailableError(f"{workload.id} is not there on this machine: {workload.reason}")
+
+
+def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
+    """Trace a target's launches and say where their time went.
+
+    Parameters
+    ----------
+    tracer
+        What starts the launches.
+    target
+        One cell, warm or cold (`admit` has let it in).
+    wish
+        How much, and how.
+
+    Raises
+    ------
+    UnavailableError
+        If no launch succeeded.
+    """
+    tier, first = _best_tier(tracer, target, wish.tier)
+    traced, untraced = [(time.monotonic(), first)], []
+    for round_ in range(max(wish.processes, _LEAST_UNTRACED)):
+        if round_ > 0:
+            traced.append((time.monotonic(), tracer.trace(target, first.how, _EVENTS)))
+        untraced.append((time.monotonic(), tracer.trace(target, "none")))
+        wish.watch(round_ + 1, wish.processes)
+    processes = [list(traced_launches(trace)) for _, trace in traced]
+    bare = [(when, [one.reaped_ns for one in launches_of(trace)]) for when, trace in untraced]
+    if not all(processes) or not all(times for _, times in bare):
+        raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
+    return _gather(
+        tracer, target, wish, tier, [trace for _, trace in traced], processes, bare, [when for when, _ in traced]
+    )
+
+
+def _gather(
+    tracer: Tracer,
+    target: Target,
+    wish: Wish,
+    tier: Tier,
+    traces: Sequence[Trace],
+    processes: Sequence[Sequence[TracedLaunch]],
+    bare: Sequence[tuple[float, list[int]]],
+    starts: Sequence[float],
+) -> Explanation:
+    reaped, budget, unexplained = budget_of(processes)
+    own = [(when, [one.launch.reaped_ns for one in launches]) for when, launches in zip(starts, processes, strict=True)]
+    overhead, traced_ns, untraced_ns = overhead_of(own, bare)
+    everything = [(one, trace) for trace, launches in zip(traces, processes, strict=True) for one in launches]
+    sees_calls = tier.name == "tracepoints"
+    calls = _calls_over(traces, processes) if sees_calls else _followed(tracer, target)
+    flags, programs = made([one for one, _ in everything]) if sees_calls else made(calls[1])
+    lost = sum(trace.lost for trace in traces)
+    grown = int(getattr(tracer, "grown", 0))
+    return Explanation(
+        cell=target.cells[0].text,
+        workload=target.workload,
+        tier=tier,
+        launches=len(everything),
+        processes=len(traces),
+        untraced=sum(len(times) for _, times in bare),
+        band=BAND,
+        reaped_ns=reaped,
+        budget=budget,
+        unexplained_ns=unexplained,
+        unexplained=unexplained.value / reaped.value,
+        overhead=overhead,
+        traced_median_ns=traced_ns,
+        untraced_median_ns=untraced_ns,
+        timelines=tuple(
+            make_timeline(which, one, trace.task, Memory(trace.maps))
+            for which, share in (("median", 0.5), ("p99", 0.99))
+            for one, trace in [_owned(everything, share)]
+        ),
+        calls=calls[0],
+        calls_inflated=not sees_calls and bool(calls[0]),
+        flags=flags,
+        programs=programs,
+        stacks=_sampled(tracer, target, wish),
+        lost=lost,
+        grown=grown,
+        notes=tuple(_notes(lost, overhead.value, unexplained.value / reaped.value, calls[2])),
+    )
+
+
+def _owned(everything: Sequence[tuple[TracedLaunch, Trace]], share: float) -> tuple[TracedLaunch, Trace]:
+    chosen = nearest([one for one, _ in everything], share)
+    return next(pair for pair in everything if pair[0] is chosen)
+
+
+_Calls = tuple[tuple[CallUse, ...], Sequence[TracedLaunch], str | None]
+
+
+def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaunch]]) -> _Calls:
+    """Calls of all traced launches; the probe has another number in each process, and is called 0 here."""
+    from dataclasses import replace
+
+    same = []
+    for trace, launches in zip(traces, processes, strict=True):
+        for one in launches:
+            events = tuple(
+                event._replace(task=0) if event.task == trace.task else event
+                for event in one.events
+                if event.kind in ("call_enter", "call_exit", "switch")
+            )
+            same.append(replace(one, events=events))
+    return calls_of(same, 0), (), None
+
+
+def _followed(tracer: Tracer, target: Target) -> _Calls:
+    """Calls by ptrace, of few launches: each call stops twice, which its time says nothing about."""
+    from dataclasses import replace
+
+    limits = replace(target.limits, samples=_CALL_SAMPLES, blocks=1, warmup=3)
+    trace = tracer.trace(replace(target, limits=limits), "ptrace")
+    if trace.refused is not None:
+        return (), (), f"system calls cannot be seen either: {trace.refused}"
+    launches = list(traced_launches(trace))
+    note = "system calls were counted by ptrace, which stops each of them twice: their times are many times too long"
+    return calls_of(launches, trace.task), launches, note
+
+
+def _sampled(tracer: Tracer, target: Target, wish: Wish) -> Mapping[str, int]:
+    if not wish.stacks:
+        return {}
+    trace = tracer.trace(target, "tracepoints", ("tasks", "samples"), period_ns=_STACK_PERIOD_NS)
+    if trace.refused is not None:
+        raise UnavailableError(f"kernel stacks cannot be sampled here: {trace.refused}")
+    return fold(trace, wish.symbol)
+
+
+def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier, Trace]:
+    refused: dict[str, str] = {}
+    for name in TIERS[0 if wanted is None else TIERS.index(wanted) :]:
+        for how in _WAYS[name]:
+            trace = tracer.trace(target, how, _EVENTS)
+            if trace.refused is None:
+                return Tier(name, _MEANS[how], refused, _CANNOT_SEE[name]), trace
+            refused[_MEANS[how]] = trace.refused
+    raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
+
+
+def _notes(lost: int, overhead: float, unexplained: float, calls: str | None) -> list[str]:
+    notes = [calls] if calls is not None else []
+    if lost > 0:
+        notes.append(f"{lost} events were lost even with more room: parts of some launches may be wrong")
+    if overhead > 0.15:
+        notes.append(
+            f"tracing made launches {overhead:.0%} longer: parts with many events (system calls, faults) are too long"
+        )
+    if unexplained > 0.1:
+        notes.append(f"{unexplained:.0%} of the time is in no part: something else ran, or events are missing")
+    return notes

@@ -1,0 +1,118 @@
+"""The budget: mean time of each part over a central band of launches, which sums to their mean duration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clonometer.explain.partition import TracedLaunch
+from clonometer.explain.parts import ORDER, UNEXPLAINED
+from clonometer.explain.types import Explanation, Figure, Reason, Share, Versus
+from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.interval import Interval
+from clonometer.stats.means import mean_intervals
+
+BAND = (0.25, 0.75)
+SEED = 5
+
+
+def central(launches: Sequence[TracedLaunch]) -> list[TracedLaunch]:
+    """Launches of one process whose duration lies within its `BAND`, at least one.
+
+    The band keeps disturbed launches, which are other stories, out of the mean; it is symmetric in ranks, so that it
+    moves the mean towards the median.
+    """
+    ordered = sorted(launches, key=lambda one: one.launch.reaped_ns)
+    first = round(BAND[0] * (len(ordered) - 1))
+    last = round(BAND[1] * (len(ordered) - 1))
+    return ordered[first : last + 1]
+
+
+def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Figure, tuple[Share, ...], Figure]:
+    """Add up the parts.
+
+    Parameters
+    ----------
+    processes
+        The traced launches of each process, at least one of each.
+
+    Returns
+    -------
+    reaped_ns, shares, unexplained_ns
+        Means over the processes of their means over the band; parts without time are left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no launch.
+    """
+    names = [*ORDER, UNEXPLAINED]
+    table = np.array([_means(central(launches), names) for launches in processes if launches])
+    if table.size == 0:
+        raise ValueError("no launch was traced")
+    whole = table.sum(axis=1, keepdims=True)
+    *parts, unexplained, reaped = [_figure(one) for one in mean_intervals(np.hstack([table, whole]), seed=SEED)]
+    shares = tuple(
+        Share(name, figure, figure.value / reaped.value)
+        for name, figure in zip(ORDER, parts, strict=True)
+        if figure.value > 0
+    )
+    return reaped, shares, unexplained
+
+
+def _means(launches: Sequence[TracedLaunch], names: Sequence[str]) -> list[float]:
+    totals = [launch.totals() for launch in launches]
+    return [sum(one.get(name, 0) for one in totals) / len(totals) for name in names]
+
+
+def _figure(interval: Interval) -> Figure:
+    return Figure(interval.value, interval.low, interval.high)
+
+
+def overhead_of(
+    traced: Sequence[tuple[float, Sequence[int]]], untraced: Sequence[tuple[float, Sequence[int]]]
+) -> tuple[Figure, float, float]:
+    """How much longer traced launches are than untraced ones that ran beside them.
+
+    Parameters
+    ----------
+    traced, untraced
+        For each process when it started (any one unit) and how long each of its launches took, in ns.
+
+    Returns
+    -------
+    overhead, traced_ns, untraced_ns
+        A share, signed, and the medians of the processes' medians.
+    """
+    sides = [
+        Processes.of([float(np.median(times)) for _, times in side], [when for when, _ in side])
+        for side in (traced, untraced)
+    ]
+    ratio = ratio_of_medians(sides[0], sides[1], seed=SEED)
+    medians = [float(np.median(side.values)) for side in sides]
+    return Figure(ratio.value - 1, ratio.low - 1, ratio.high - 1), medians[0], medians[1]
+
+
+def set_beside(first: Explanation, second: Explanation) -> Versus:
+    """Say which parts make the ratio of two mechanisms.
+
+    The reasons are every part of either, greatest difference first, and what is unexplained last where there is any;
+    their differences sum to that of the whole.
+    """
+    sides = [{share.part: share.mean_ns.value for share in one.budget} for one in (first, second)]
+    whole = first.reaped_ns.value - second.reaped_ns.value
+    reasons = [
+        _reason(part, sides[0].get(part, 0.0), sides[1].get(part, 0.0), whole)
+        for part in ORDER
+        if part in sides[0] or part in sides[1]
+    ]
+    reasons.sort(key=lambda reason: -abs(reason.difference_ns))
+    if first.unexplained_ns.value > 0 or second.unexplained_ns.value > 0:
+        reasons.append(_reason(UNEXPLAINED, first.unexplained_ns.value, second.unexplained_ns.value, whole))
+    return Versus(first, second, first.reaped_ns.value / second.reaped_ns.value, whole, tuple(reasons))
+
+
+def _reason(part: str, first_ns: float, second_ns: float, whole_ns: float) -> Reason:
+    difference = first_ns - second_ns
+    return Reason(part, first_ns, second_ns, difference, difference / whole_ns if whole_ns else 0.0)

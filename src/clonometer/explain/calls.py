@@ -1,0 +1,74 @@
+"""System calls of launches: which, by whom, how often and how long; and what the kernel made of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from clonometer.explain.actors import GONE
+from clonometer.explain.flags import flag_names
+from clonometer.explain.partition import TracedLaunch
+from clonometer.explain.types import CallUse
+
+# Calls that never return to their caller.
+_NO_RETURN = frozenset({"exit", "exit_group"})
+
+
+def calls_of(launches: Sequence[TracedLaunch], parent: int) -> tuple[CallUse, ...]:
+    """Every system call that launches make, by the parent or by what it makes, in the order of its first use.
+
+    A call's time is from its entry to its exit, sleep included; one that does not return lasts until its task has left
+    the CPU for ever, or the launch is over.
+    """
+    times: dict[tuple[str, str], list[int]] = defaultdict(list)
+    sums: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for traced in launches:
+        here: dict[tuple[str, str], int] = defaultdict(int)
+        for who, name, lasted in _spans(traced, parent):
+            times[who, name].append(lasted)
+            here[who, name] += lasted
+        for key, total in here.items():
+            sums[key].append(total)
+    n = max(1, len(launches))
+    return tuple(
+        CallUse(who, name, len(lasted) / n, float(median(lasted)), sum(sums[who, name]) / n)
+        for (who, name), lasted in times.items()
+    )
+
+
+def _spans(traced: TracedLaunch, parent: int) -> Iterable[tuple[str, str, int]]:
+    open_calls: dict[int, tuple[str, int]] = {}
+    for event in traced.events:
+        if event.kind == "call_enter":
+            open_calls[event.task] = (event.name, event.time_ns)
+        elif event.kind == "call_exit" and event.task in open_calls:
+            name, began = open_calls.pop(event.task)
+            yield _who(event.task, parent), name, event.time_ns - began
+        elif event.kind == "switch" and event.values[0] in open_calls:
+            name, began = open_calls[event.values[0]]
+            if name in _NO_RETURN and event.values[1] & GONE:
+                del open_calls[event.values[0]]
+                yield _who(event.values[0], parent), name, event.time_ns - began
+    for task, (name, began) in open_calls.items():
+        yield _who(task, parent), name, traced.launch.reaped_ns - began
+
+
+def _who(task: int, parent: int) -> str:
+    return "parent" if task == parent else "child"
+
+
+def made(
+    launches: Sequence[TracedLaunch],
+) -> tuple[tuple[tuple[tuple[str, ...], float], ...], tuple[tuple[str, float], ...]]:
+    """Clone flags of new tasks, and executed programs, each with how often a launch; most frequent first."""
+    flags: Counter[tuple[str, ...]] = Counter()
+    programs: Counter[str] = Counter()
+    for traced in launches:
+        flags.update(flag_names(event.values[1]) for event in traced.events if event.kind == "new_task")
+        programs.update(event.name for event in traced.events if event.kind == "exec")
+    n = max(1, len(launches))
+    return (
+        tuple((names, count / n) for names, count in flags.most_common()),
+        tuple((name, count / n) for name, count in programs.most_common()),
+    )

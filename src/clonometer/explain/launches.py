@@ -1,0 +1,55 @@
+"""Launches on the clock of the events: when each began, and its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clonometer.explain.source import Trace
+
+_STAGES = ("call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns")
+_NULL = -(2**63)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch.
+
+    Attributes
+    ----------
+    block
+        Which block of its process it was in.
+    start_ns
+        The stamp before the call, on the events' clock.
+    reaped_ns
+        From there until wait or join had returned.
+    stages
+        Name (``call_returns``, ``task_runs``, ``image_runs``) -> ns from the start, for those that there are.
+    """
+
+    block: int
+    start_ns: int
+    reaped_ns: int
+    stages: dict[str, int]
+
+    @property
+    def end_ns(self) -> int:
+        """When it was over."""
+        return self.start_ns + self.reaped_ns
+
+
+def launches_of(trace: Trace) -> Iterator[Launch]:
+    """Every launch of a trace that was reaped, in the order of time."""
+    for index, block in enumerate(trace.blocks):
+        begin_ns = trace.event_time_ns(int(block.facts["start_ticks"]))
+        columns = block.columns
+        for row, errno in enumerate(columns["errno"].tolist()):
+            reaped = int(columns["reaped_ns"][row])
+            if errno != 0 or reaped == _NULL:
+                continue
+            stages = {
+                name.removesuffix("_ns"): int(columns[name][row])
+                for name in _STAGES[:-1]
+                if name in columns and int(columns[name][row]) != _NULL
+            }
+            yield Launch(index, begin_ns + int(columns["start_ns"][row]), reaped, stages)

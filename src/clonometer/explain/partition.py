@@ -1,0 +1,165 @@
+"""A traced launch, cut into parts that sum exactly to its duration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from clonometer.explain.actors import Cast, Event
+from clonometer.explain.launches import Launch, launches_of
+from clonometer.explain.memory import Memory
+from clonometer.explain.parts import UNEXPLAINED
+from clonometer.explain.source import Trace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a launch, from ``start_ns`` (from the launch's own start) to ``end_ns``, spent on one part."""
+
+    start_ns: int
+    end_ns: int
+    part: str
+
+
+@dataclass(frozen=True)
+class TracedLaunch:
+    """A launch with what the kernel told of it.
+
+    ``events`` are those between its ends; their times are from its start. ``segments`` follow one another without a
+    gap from 0 to ``launch.reaped_ns``.
+    """
+
+    launch: Launch
+    events: tuple[Event, ...]
+    segments: tuple[Segment, ...]
+    children: tuple[int, ...]
+
+    def totals(self) -> dict[str, int]:
+        """How many ns each part took; their sum is ``launch.reaped_ns``."""
+        sums: dict[str, int] = {}
+        for segment in self.segments:
+            sums[segment.part] = sums.get(segment.part, 0) + segment.end_ns - segment.start_ns
+        return sums
+
+
+def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segment, ...]:
+    """Cut a launch at its events.
+
+    Parameters
+    ----------
+    events
+        In the order of time, which is in ns from the launch's start, all within it.
+    reaped_ns
+        How long it took.
+    cast
+        Its tasks as they are at its start; is moved on.
+
+    Returns
+    -------
+    tuple of Segment
+        Without gaps from 0 to ``reaped_ns``; neighbours have different parts.
+    """
+    segments: list[Segment] = []
+    at = 0
+    for time_ns, event in [*((event.time_ns, event) for event in events), (reaped_ns, None)]:
+        if time_ns > at:
+            part = cast.part() or UNEXPLAINED
+            if segments and segments[-1].part == part:
+                segments[-1] = Segment(segments[-1].start_ns, time_ns, part)
+            else:
+                segments.append(Segment(at, time_ns, part))
+            at = time_ns
+        if event is not None:
+            cast.take(event)
+    return tuple(segments)
+
+
+def partition_by_stamps(launch: Launch) -> tuple[Segment, ...]:
+    """Cut a launch at its own stamps, where nothing else is known of it."""
+    stamps = sorted((at, name) for name, at in launch.stages.items() if 0 <= at <= launch.reaped_ns)
+    names = {"call_returns": "until_returned", "task_runs": "until_task_ran", "image_runs": "until_image_ran"}
+    ends = [(at, names[name]) for at, name in stamps] + [(launch.reaped_ns, "until_reaped")]
+    segments, before = [], 0
+    for at, part in ends:
+        if at > before:
+            segments.append(Segment(before, at, part))
+            before = at
+    return tuple(segments)
+
+
+def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
+    """Cut a launch at its stamps and at the parent's own switches.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    away
+        When the parent was off the CPU, as pairs of ns from the launch's start.
+    """
+    cuts = {0, launch.reaped_ns}
+    cuts |= {at for at in launch.stages.values() if 0 < at < launch.reaped_ns}
+    cuts |= {at for pair in away for at in pair if 0 < at < launch.reaped_ns}
+    ordered = sorted(cuts)
+    returns, runs = (launch.stages.get(name, launch.reaped_ns) for name in ("call_returns", "task_runs"))
+    segments: list[Segment] = []
+    for start, end in pairwise(ordered):
+        if any(left <= start and end <= right for left, right in away):
+            part = "until_task_ran" if end <= runs and "task_runs" in launch.stages else "away"
+        else:
+            returned = any(right <= start for _, right in away) and start >= returns
+            part = "until_returned" if end <= returns else "reaping" if returned else "wait_begins"
+        if segments and segments[-1].part == part:
+            segments[-1] = Segment(segments[-1].start_ns, end, part)
+        else:
+            segments.append(Segment(start, end, part))
+    return tuple(segments)
+
+
+def traced_launches(trace: Trace) -> Iterator[TracedLaunch]:
+    """Every launch of a trace with its events and parts, by what that trace can tell."""
+    times = trace.events["time_ns"]
+    memory = Memory(trace.maps)
+    for launch in launches_of(trace):
+        if trace.how == "none":
+            yield TracedLaunch(launch, (), partition_by_stamps(launch), ())
+            continue
+        first = int(times.searchsorted(launch.start_ns, "right"))
+        last = int(times.searchsorted(launch.end_ns, "left"))
+        events = tuple(read_events(trace, trace.events[first:last], launch.start_ns))
+        if trace.how == "own":
+            yield TracedLaunch(launch, events, partition_by_switches(launch, _away(events, launch.reaped_ns)), ())
+        else:
+            cast = Cast.at_the_start(trace.task, memory)
+            segments = partition(events, launch.reaped_ns, cast)
+            yield TracedLaunch(launch, events, segments, tuple(cast.children))
+
+
+def _away(events: Sequence[Event], reaped_ns: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    left = None
+    for event in events:
+        if event.kind == "switched_out":
+            left = event.time_ns
+        elif event.kind == "switched_in" and left is not None:
+            spans.append((left, event.time_ns))
+            left = None
+    return spans if left is None else [*spans, (left, reaped_ns)]
+
+
+def read_events(trace: Trace, rows: NDArray[Any], start_ns: int) -> Iterator[Event]:
+    """Events in words: times from ``start_ns``; calls and programs by name."""
+    columns = [rows[name].tolist() for name in ("time_ns", "task", "cpu", "kind", "values")]
+    for time_ns, task, cpu, kind, values in zip(*columns, strict=True):
+        name = trace.kinds[kind]
+        text = ""
+        if name == "call_enter":
+            text = trace.calls.get(values[0], f"call {values[0]}")
+        elif name == "exec":
+            text = trace.texts[values[0] : values[0] + values[1]].decode("utf-8", "replace")
+        yield Event(time_ns - start_ns, task, cpu, name, tuple(values), text)

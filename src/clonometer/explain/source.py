@@ -1,0 +1,85 @@
+"""What explaining needs of whoever traces: three kinds of data, and one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from clonometer.plan.types import Target
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class LaunchBlock(Protocol):
+    """Launches that were made one after another: the columns and facts of docs/protocol.md."""
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Columns, each of shape (rows,)."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Facts, of which ``start_ticks`` says when it began."""
+
+    @property
+    def temperature(self) -> str | None:
+        """``cold``, ``warm`` or None."""
+
+
+class Trace(Protocol):
+    """One start of the probe and what the kernel told meanwhile (docs/tracing.md)."""
+
+    @property
+    def how(self) -> str:
+        """``fast``, ``tracepoints``, ``own``, ``ptrace`` or ``none``."""
+
+    @property
+    def refused(self) -> str | None:
+        """Why this machine does not allow it."""
+
+    @property
+    def task(self) -> int:
+        """The probe as the kernel numbers it."""
+
+    @property
+    def lost(self) -> int:
+        """How many events are missing."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of the events' kinds."""
+
+    @property
+    def events(self) -> NDArray[Any]:
+        """Events in the order of time."""
+
+    @property
+    def texts(self) -> bytes:
+        """Names of programs."""
+
+    @property
+    def stacks(self) -> NDArray[Any]:
+        """Words of call stacks."""
+
+    @property
+    def maps(self) -> str:
+        """The probe's memory areas."""
+
+    @property
+    def calls(self) -> Mapping[int, str]:
+        """Names of system calls."""
+
+    @property
+    def blocks(self) -> Sequence[LaunchBlock]:
+        """The launches."""
+
+    def event_time_ns(self, ticks: int) -> int:
+        """When on the events' clock the probe's clock showed ``ticks``."""
+
+
+class Tracer(Protocol):
+    """Starts launches and listens."""
+
+    def trace(self, target: Target, how: str, events: Sequence[str] = (), *, period_ns: int = 100_000) -> Trace:
+        """Start the probe once for ``target``."""

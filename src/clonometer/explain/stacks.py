@@ -1,0 +1,52 @@
+"""Samples of the kernel's stacks, folded: one line for each stack that was seen, with its count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from clonometer.explain.launches import launches_of
+from clonometer.explain.source import Trace
+
+# From here on up, a word of a stack is a mark and no address (enum perf_callchain_context).
+_MARKS = (1 << 64) - 4096
+_USER = (1 << 64) - 512
+
+
+def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
+    """Count stacks of samples that were taken within launches.
+
+    Parameters
+    ----------
+    trace
+        With samples.
+    symbol
+        Names the function that an address of the kernel lies in.
+
+    Returns
+    -------
+    Mapping
+        ``parent;outermost;...;innermost`` -> samples, most frequent first; a sample in user code has ``[user code]``
+        in the place of the kernel's functions.
+    """
+    spans = [(launch.start_ns, launch.end_ns) for launch in launches_of(trace)]
+    found: Counter[str] = Counter()
+    names: dict[int, str] = {}
+    position = 0
+    samples = trace.events[trace.events["kind"] == trace.kinds.index("sample")]
+    columns = [samples[name].tolist() for name in ("time_ns", "task", "values")]
+    for time_ns, task, values in zip(*columns, strict=True):
+        while position < len(spans) and spans[position][1] < time_ns:
+            position += 1
+        if position == len(spans) or spans[position][0] > time_ns:
+            continue
+        words = [int(word) for word in trace.stacks[values[0] : values[0] + values[1]]]
+        frames = []
+        for word in words:
+            if word == _USER:
+                break
+            if word < _MARKS:
+                frames.append(names.setdefault(word, symbol(word)))
+        who = "parent" if task == trace.task else "child"
+        found[";".join([who, *(reversed(frames) if frames else ["[user code]"])])] += 1
+    return dict(found.most_common())

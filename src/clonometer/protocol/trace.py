@@ -1,0 +1,161 @@
+"""What the tracer answers: the kernel's events beside the probe's own answer (docs/tracing.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import ProtocolError
+from clonometer.protocol.answer import AnswerReader
+from clonometer.protocol.block import Block, Done, Json
+from clonometer.protocol.frames import COLS_LIMIT_BYTES, JSON_LIMIT_BYTES, FrameReader
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAGIC = b"CLNTRACE"
+VERSION = 1
+FRAMES = ("HEAD", "EVNT", "TEXT", "STCK", "MAPS", "ANSW")
+EVENT_FIELDS = (
+    ("time_ns", "<u8"),
+    ("task", "<i4"),
+    ("process", "<i4"),
+    ("thread", "<i4"),
+    ("cpu", "<u2"),
+    ("kind", "<u2"),
+    ("values", "<i8", (7,)),
+)
+
+
+@dataclass(frozen=True)
+class TraceAnswer:
+    """One start of the probe with somebody listening.
+
+    Attributes
+    ----------
+    how
+        ``fast``, ``tracepoints``, ``own``, ``ptrace`` or ``none``.
+    refused
+        Why this machine does not allow that; then there is nothing else. None where it does.
+    task
+        The probe as the kernel numbers it; 0 where it was not seen.
+    lost
+        Events for which there was no room, and records that could not be read.
+    kinds
+        The names of ``events["kind"]``.
+    events
+        Structured array in the order of time: ``time_ns`` (uint64, ns of the kernel's monotonic clock), ``task``,
+        ``process``, ``thread``, ``cpu``, ``kind`` and ``values`` (shape (7,), int64; docs/tracing.md).
+    texts, stacks
+        What the values of execs and samples point into; stacks are uint64 addresses.
+    maps
+        The probe's memory areas when it had measured, as in ``/proc/PID/maps``.
+    calls
+        Names of the system calls that occur, by number.
+    pairs
+        Two readings, before and after, of the probe's own clock (ticks) and the events' (ns).
+    stamps
+        The probe's own clock: ``tsc`` or ``monotonic``.
+    blocks, done
+        The probe's own answer.
+    """
+
+    how: str
+    refused: str | None
+    task: int
+    lost: int
+    exit_status: int
+    kinds: tuple[str, ...]
+    events: NDArray[Any]
+    texts: bytes
+    stacks: NDArray[np.uint64]
+    maps: str
+    calls: Mapping[int, str]
+    pairs: tuple[tuple[int, int], tuple[int, int]]
+    stamps: str
+    blocks: tuple[Block, ...]
+    done: Done | None
+
+    def event_time_ns(self, ticks: int) -> int:
+        """Say when on the events' clock the probe's own clock showed ``ticks``."""
+        (first_ticks, first_ns), (last_ticks, last_ns) = self.pairs
+        if last_ticks == first_ticks:
+            return first_ns + ticks - first_ticks
+        return first_ns + (ticks - first_ticks) * (last_ns - first_ns) // (last_ticks - first_ticks)
+
+
+def parse_trace(data: bytes) -> TraceAnswer:
+    """Read a tracer's whole answer.
+
+    Raises
+    ------
+    ProtocolError
+        If it is cut short, or is not one.
+    """
+    import numpy as np
+
+    frames = _frames(data)
+    if "HEAD" not in frames:
+        raise ProtocolError("the tracer's answer has no HEAD")
+    said = frames["HEAD"]
+    head = said.value
+    refused = said.text("reason", null=True) if said.text("status") != "ok" else None
+    dtype = np.dtype(list(EVENT_FIELDS))
+    if said.count("event_bytes") != dtype.itemsize:
+        said.refuse(f"an event has {said.count('event_bytes')} bytes, not {dtype.itemsize}")
+    raw = {kind: frames[kind] for kind in FRAMES[1:] if kind in frames}
+    if refused is None and len(raw) != len(FRAMES) - 1:
+        raise ProtocolError(f"the tracer's answer broke off after {list(raw)[-1] if raw else 'HEAD'}")
+    if len(raw.get("EVNT", b"")) % dtype.itemsize:
+        raise ProtocolError("the tracer's events are cut")
+    reader = AnswerReader()
+    blocks = tuple(reader.feed(raw["ANSW"])) if raw.get("ANSW") else ()
+    return TraceAnswer(
+        how=str(said.text("how")),
+        refused=refused,
+        task=said.count("task"),
+        lost=said.count("lost"),
+        exit_status=said.count("exit_status"),
+        kinds=tuple(str(kind) for kind in said.items("kinds")),
+        events=np.frombuffer(raw.get("EVNT", b""), dtype),
+        texts=raw.get("TEXT", b""),
+        stacks=np.frombuffer(raw.get("STCK", b""), np.uint64),
+        maps=raw.get("MAPS", b"").decode("utf-8", "replace"),
+        calls={int(number): str(name) for number, name in said.mapping("calls", _is_text, "a name").items()},
+        pairs=_pairs(head.get("pairs"), said),
+        stamps=str(said.text("stamps")),
+        blocks=blocks,
+        done=reader.done,
+    )
+
+
+def _frames(data: bytes) -> dict[str, Any]:
+    def admit(kind: str, length: int) -> None:
+        if kind not in FRAMES:
+            raise ProtocolError(f"a frame of the unknown kind {kind!r} in the tracer's answer")
+        if length > (JSON_LIMIT_BYTES if kind == "HEAD" else COLS_LIMIT_BYTES):
+            raise ProtocolError(f"a {kind} frame of {length:,} bytes in the tracer's answer")
+
+    reader = FrameReader(MAGIC, VERSION, "tracer's answer", admit)
+    reader.push(data)
+    found: dict[str, Any] = {}
+    while (frame := reader.take()) is not None:
+        found[frame.kind] = Json(frame) if frame.kind == "HEAD" else bytes(frame.payload)
+    unfinished = reader.unfinished()
+    if unfinished is not None:
+        raise ProtocolError(f"the tracer's answer ends with {unfinished}")
+    return found
+
+
+def _pairs(value: object, said: Json) -> tuple[tuple[int, int], tuple[int, int]]:
+    sound = isinstance(value, list) and len(value) == 2 and all(isinstance(pair, list) for pair in value)
+    numbers = [number for pair in value for number in pair] if isinstance(value, list) and sound else []
+    if len(numbers) != 4 or not all(isinstance(number, int) for number in numbers):
+        said.refuse(f"pairs is {value!r}")
+    return (numbers[0], numbers[1]), (numbers[2], numbers[3])
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,114 @@
+"""Starting the probe under the tracer, which listens to the kernel meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clonometer.errors import DriverError
+from clonometer.plan.types import Target
+from clonometer.protocol.trace import TraceAnswer, parse_trace
+from clonometer.runner.drivers import Drivers, bin_folder
+from clonometer.runner.measure import timeout_for
+from clonometer.runner.process import ANSWER_FD, supervise
+
+TRACED_FD = "{traced fd}"
+"""Stands in the traced program's words for its own answer's descriptor."""
+
+FIRST_RING_BYTES = 8 << 20
+_GROWTH = 4
+_MOST_RING_BYTES = 128 << 20
+
+
+@dataclass
+class Tracer:
+    """Traces targets, one start of the probe at a time.
+
+    Attributes
+    ----------
+    drivers, clock
+        What there is to start, and the calibration of its clock.
+    folder
+        Where the tracer is; by default where the drivers are.
+    interrupt_fd
+        A descriptor that becomes readable when the user wants to stop.
+    grown
+        How often there was not enough room for the events and more was taken.
+    """
+
+    drivers: Drivers
+    clock: Mapping[str, Any]
+    folder: Path | None = None
+    interrupt_fd: int | None = None
+    grown: int = 0
+    _ring_bytes: int = field(default=FIRST_RING_BYTES)
+
+    def trace(self, target: Target, how: str, events: Sequence[str] = (), *, period_ns: int = 100_000) -> TraceAnswer:
+        """Start the probe once for ``target``; where events were lost, once more with more room.
+
+        Parameters
+        ----------
+        target
+            What to launch.
+        how
+            ``fast``, ``tracepoints``, ``own``, ``ptrace``, or ``none`` to listen to nothing.
+        events
+            Among ``tasks``, ``sched``, ``calls``, ``faults``, ``samples``.
+        period_ns
+            Of the samples.
+
+        Returns
+        -------
+        TraceAnswer
+            ``refused`` says why this machine does not allow it. Losses that are left are in ``lost``.
+
+        Raises
+        ------
+        DriverError
+            If the probe or the tracer cannot be started, failed, or cannot do what was asked.
+        ProtocolError
+            If the answer is none.
+        """
+        while True:
+            answer = self._once(target, how, events, period_ns)
+            if answer.lost == 0 or self._ring_bytes >= _MOST_RING_BYTES:
+                return answer
+            self._ring_bytes *= _GROWTH
+            self.grown += 1
+
+    def _once(self, target: Target, how: str, events: Sequence[str], period_ns: int) -> TraceAnswer:
+        driver = self.drivers.choose(target.workload, target.condition)
+        folder = bin_folder(os.environ) if self.folder is None else self.folder
+        request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
+        keys = [
+            f"how={how}",
+            f"ring_bytes={self._ring_bytes}",
+            f"period_ns={period_ns}",
+            f"stamps={self.clock['clock']}",
+        ]
+        keys += [f"events={','.join(events)}"] if events else []
+        pieces: list[bytes] = []
+
+        def receive(data: bytes) -> bool:
+            pieces.append(data)
+            return True
+
+        ending = supervise(
+            [str(folder / "tracer"), "--fd", ANSWER_FD, "trace", *keys, "--", *request],
+            receive,
+            timeout_s=3 * timeout_for(target),
+            interrupt_fd=self.interrupt_fd,
+        )
+        if ending.stopped == "interrupt":
+            raise KeyboardInterrupt
+        if ending.stopped is not None or ending.exit_status != 0:
+            words = ending.stderr.strip().splitlines()
+            raise DriverError(f"the tracer {ending.describe()}{': ' + words[-1][:200] if words else ''}")
+        answer = parse_trace(b"".join(pieces))
+        if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
+            why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
+            raise DriverError(f"the probe gave no launches of {target.workload}: {why}")
+        return answer

@@ -1,0 +1,124 @@
+"""The page of an explanation: timelines to hover over, the budget, events and calls as tables; fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.explain.parts import PARTS
+from clonometer.explain.types import Explanation, Timeline, Versus
+from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.views.explain_picture import budget_panel, timeline_panel
+from clonometer.views.html import environment, page_assets
+from clonometer.views.specs import theme
+
+_TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
+
+
+def render_explain_page(explanations: Sequence[Explanation], versus: Versus | None) -> str:
+    """Write explanations, and what makes their ratio, as one self-contained document."""
+    charts: list[dict[str, Any]] = []
+    sections = [_section(one, number, charts) for number, one in enumerate(explanations)]
+    data = {"charts": charts, "theme": theme("currentColor", "transparent")}
+    title = f"Where the time of {' and '.join(one.workload for one in explanations)} goes"
+    return (
+        environment()
+        .get_template("explain.html.j2")
+        .render(
+            title=title,
+            sections=sections,
+            versus=None if versus is None else _versus(versus),
+            **page_assets(data, "explain.js"),
+        )
+    )
+
+
+def _section(one: Explanation, number: int, charts: list[dict[str, Any]]) -> dict[str, Any]:
+    timelines = []
+    for timeline in one.timelines:
+        name = f"timeline-{number}-{timeline.which}"
+        charts.append({"id": name, "spec": timeline_panel(one, timeline)})
+        timelines.append(_timeline(timeline, name))
+    budget = f"budget-{number}"
+    charts.append({"id": budget, "spec": budget_panel(one)})
+    return {
+        "id": f"explained-{number}",
+        "cell": one.cell,
+        "about": f"{one.launches:,} traced launches in {one.processes} processes ({one.tier.how}), {one.untraced:,} "
+        f"untraced beside them; means over launches between the {one.band[0]:.0%} and {one.band[1]:.0%} quantiles.",
+        "reaped": _time(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high),
+        "unexplained": format_share(one.unexplained),
+        "overhead": f"{one.overhead.value:+.1%} ({one.overhead.low:+.1%} to {one.overhead.high:+.1%})",
+        "budget_chart": budget,
+        "budget": [
+            {
+                "label": f"{PARTS[share.part].who}: {PARTS[share.part].label}",
+                "time": _time(share.mean_ns.value, share.mean_ns.low, share.mean_ns.high),
+                "share": format_share(share.share),
+                "meaning": PARTS[share.part].meaning,
+            }
+            for share in one.budget
+        ],
+        "timelines": timelines,
+        "calls": [
+            {
+                "who": call.who,
+                "name": call.name,
+                "count": f"{call.count:.3g}",
+                "each": format_duration(call.each_ns),
+                "launch": format_duration(call.launch_ns),
+            }
+            for call in one.calls
+        ],
+        "calls_inflated": one.calls_inflated,
+        "made": [f"{' | '.join(flags) or 'no flags'} ({count:.3g} a launch)" for flags, count in one.flags],
+        "programs": [f"{name} ({count:.3g} a launch)" for name, count in one.programs],
+        "cannot_see": list(one.tier.cannot_see),
+        "refused": [f"{name}: {reason}" for name, reason in one.tier.refused.items()],
+        "lost": one.lost,
+        "grown": one.grown,
+        "notes": list(one.notes),
+    }
+
+
+def _timeline(timeline: Timeline, name: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "title": f"{_TITLES[timeline.which]}: {format_duration(timeline.reaped_ns)}",
+        "events": [
+            {
+                "at": f"{moment.time_ns / 1000:.2f}",
+                "who": moment.who,
+                "cpu": "" if moment.cpu < 0 else moment.cpu,
+                "words": moment.words,
+                "meaning": moment.meaning,
+            }
+            for moment in timeline.moments
+        ],
+    }
+
+
+def _versus(versus: Versus) -> dict[str, Any]:
+    return {
+        "first": versus.first.cell,
+        "second": versus.second.cell,
+        "sentence": f"{format_duration(versus.first.reaped_ns.value)} against "
+        f"{format_duration(versus.second.reaped_ns.value)}: {format_number(versus.ratio)} times as long.",
+        "reasons": [
+            {
+                "label": f"{PARTS[reason.part].who}: {PARTS[reason.part].label}"
+                if reason.part in PARTS
+                else reason.part,
+                "first": format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
+                "second": format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
+                "difference": ("-" if reason.difference_ns < 0 else "+")
+                + format_duration(abs(reason.difference_ns), resolution_ns=1.0),
+                "share": f"{reason.share:.0%}",
+            }
+            for reason in versus.reasons
+        ],
+    }
+
+
+def _time(value_ns: float, low_ns: float, high_ns: float) -> str:
+    return format_duration_interval(value_ns, low_ns, high_ns, 1.0)

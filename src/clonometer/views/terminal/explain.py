@@ -1,0 +1,197 @@
+"""An explanation as text: the budget, the ratio of two, a timeline, the system calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clonometer.explain.parts import PARTS, UNEXPLAINED
+from clonometer.explain.types import Explanation, Figure, Timeline, Versus
+from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+
+_BAR = 24
+_MOST_ROWS = 60
+
+
+def render_explanation(
+    one: Explanation, *, width: int, colour: bool, ascii_only: bool, timeline: bool = False, calls: bool = False
+) -> str:
+    """Write one mechanism's budget, and what was asked for beside it."""
+    lines = [paint(f"Where a launch's time goes: {clean(one.cell)}", "bold", colour), *_about(one, width), ""]
+    lines += [*_budget(one, width), "", *_sums(one, width)]
+    if calls:
+        lines += ["", *_calls(one, width)]
+    else:
+        lines += ["", *_made(one, width)]
+    if timeline:
+        for each in one.timelines:
+            lines += ["", *_timeline(each, width)]
+    lines += _footnotes(one, width)
+    return _finished(lines, ascii_only)
+
+
+def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool) -> str:
+    """Write two budgets side by side and the parts that make their ratio."""
+    first, second = versus.first, versus.second
+    lines = [paint(f"{clean(first.cell)} against {clean(second.cell)}", "bold", colour), *_about(first, width), ""]
+    ratio = format_number(versus.ratio)
+    lines += wrap(
+        f"{_time(first.reaped_ns)} against {_time(second.reaped_ns)}: {ratio} times as long, or "
+        f"{format_duration(versus.difference_ns)} more. The parts of that difference, greatest first:",
+        width,
+    )
+    lines += ["", *_reasons(versus, width), ""]
+    for one, name in ((first, "first"), (second, "second")):
+        lines += wrap(
+            f"{name}: {clean(one.cell)}: {_quality(one)}",
+            width,
+        )
+    for one in (first, second):
+        lines += _footnotes(one, width)
+    return _finished(lines, ascii_only)
+
+
+def _finished(lines: Sequence[str], ascii_only: bool) -> str:
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    return to_ascii(text.replace("█", "#")) if ascii_only else text
+
+
+def _about(one: Explanation, width: int) -> list[str]:
+    low, high = (f"{end:.0%}" for end in one.band)
+    return wrap(
+        f"{one.launches:,} traced launches in {one.processes} processes ({one.tier.how}), {one.untraced:,} untraced "
+        f"beside them; means over launches between the {low} and {high} quantiles of each process, with 95% intervals.",
+        width,
+    )
+
+
+def _budget(one: Explanation, width: int) -> Iterator[str]:
+    labels = [_label(share.part) for share in one.budget]
+    times = [format_duration_interval(s.mean_ns.value, s.mean_ns.low, s.mean_ns.high, 1.0) for s in one.budget]
+    room = max(len("unexplained"), *(len(label) for label in labels))
+    wide = max(len(text) for text in times)
+    bar = max(0, min(_BAR, width - room - wide - 10))
+    most = max((share.share for share in one.budget), default=1.0)
+    yield f"{'part'.ljust(room)}  {'time'.rjust(wide)}  share"
+    for label, text, share in zip(labels, times, one.budget, strict=True):
+        drawn = "█" * max(1 if bar else 0, round(bar * share.share / most))
+        yield f"{label.ljust(room)}  {text.rjust(wide)}  {format_share(share.share):>5}  {drawn}"
+    unexplained = _resolved(one.unexplained_ns)
+    yield f"{UNEXPLAINED.ljust(room)}  {unexplained.rjust(wide)}  {format_share(one.unexplained):>5}"
+    yield f"{'reaped: all of it'.ljust(room)}  {_time(one.reaped_ns).rjust(wide)}   100%"
+
+
+def _sums(one: Explanation, width: int) -> list[str]:
+    traced, untraced = format_duration(one.traced_median_ns), format_duration(one.untraced_median_ns)
+    return wrap(
+        f"overhead {_percent(one.overhead)}: the median traced launch took {traced}, the median untraced one beside it "
+        f"{untraced}.",
+        width,
+    )
+
+
+def _quality(one: Explanation) -> str:
+    return f"unexplained {format_share(one.unexplained)}, overhead of tracing {_percent(one.overhead)}"
+
+
+def _percent(figure: Figure) -> str:
+    return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
+
+
+def _reasons(versus: Versus, width: int) -> Iterator[str]:
+    rows = [
+        (
+            _label(reason.part) if reason.part in PARTS else reason.part,
+            format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
+            format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
+            _signed(reason.difference_ns),
+            f"{reason.share:.0%}",
+        )
+        for reason in versus.reasons
+    ]
+    rows.append(
+        (
+            "reaped: all of it",
+            format_duration(versus.first.reaped_ns.value),
+            format_duration(versus.second.reaped_ns.value),
+            _signed(versus.difference_ns),
+            "100%",
+        )
+    )
+    heads = ("part", "first", "second", "difference", "of it")
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
+    room = max(16, width - sum(widths[1:]) - 2 * (len(heads) - 1))
+    for row in (heads, *rows):
+        label = elide(row[0], room).ljust(min(widths[0], room))
+        yield "  ".join([label, *(cell.rjust(wide) for cell, wide in zip(row[1:], widths[1:], strict=True))])
+
+
+def _signed(difference_ns: float) -> str:
+    return f"{'-' if difference_ns < 0 else '+'}{format_duration(abs(difference_ns), resolution_ns=1.0)}"
+
+
+def _calls(one: Explanation, width: int) -> Iterator[str]:
+    if not one.calls:
+        yield "system calls: none could be seen"
+        return
+    note = ", times inflated by ptrace" if one.calls_inflated else ""
+    yield f"system calls of a launch{note} (median each; all of a launch, mean)"
+    for call in one.calls:
+        count = f"{call.count:.3g}"
+        each, whole = format_duration(call.each_ns), format_duration(call.launch_ns)
+        yield f"  {call.who:<7} {call.name:<18} {count:>6} x {each:>9} {whole:>10}"
+    yield from _made(one, width)
+
+
+def _made(one: Explanation, width: int) -> Iterator[str]:
+    for flags, count in one.flags:
+        names = " | ".join(flags) or "no flags"
+        yield from wrap(f"new task ({count:.3g} a launch): {names}", width)
+    for name, count in one.programs:
+        yield from wrap(f"program ({count:.3g} a launch): {clean(name)}", width)
+    if one.calls:
+        makes = sum(call.count for call in one.calls if call.who == "parent")
+        children = sum(call.count for call in one.calls if call.who == "child")
+        yield f"system calls of a launch: {makes:.3g} by the parent, {children:.3g} by what it makes"
+
+
+def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
+    heads = {"median": "the launch nearest the median", "p99": "the p99 launch"}
+    yield f"timeline of {heads.get(timeline.which, timeline.which)}: {format_duration(timeline.reaped_ns)}"
+    yield f"{'µs':>9}  {'who':<12} {'cpu':>3}  event"
+    shown = timeline.moments
+    left_out = 0
+    if len(shown) > _MOST_ROWS:
+        head, tail = shown[: _MOST_ROWS // 2], shown[-_MOST_ROWS // 2 :]
+        left_out = len(shown) - len(head) - len(tail)
+        shown = (*head, *tail)
+    for number, moment in enumerate(shown):
+        if left_out and number == _MOST_ROWS // 2:
+            yield f"{'...':>9}  {left_out} events are left out here; --json and --html have them all"
+        cpu = "" if moment.cpu < 0 else str(moment.cpu)
+        line = f"{moment.time_ns / 1000:9.2f}  {moment.who:<12} {cpu:>3}  {clean(moment.words)}"
+        yield elide(line, width)
+
+
+def _footnotes(one: Explanation, width: int) -> list[str]:
+    lines: list[str] = []
+    if one.tier.refused:
+        why = "; ".join(f"{name}: {reason}" for name, reason in one.tier.refused.items())
+        lines += ["", *wrap(f"not used here: {why}", width)]
+    lines += ["", *wrap(f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see), width)]
+    if one.lost or one.grown:
+        lines += wrap(f"events lost: {one.lost}; the buffer was made larger {one.grown} times", width)
+    return lines + [line for note in one.notes for line in wrap(note, width, bullet="! ")]
+
+
+def _label(part: str) -> str:
+    one = PARTS[part]
+    return f"{one.who}: {one.label}"
+
+
+def _time(figure: Figure) -> str:
+    return format_duration_interval(figure.value, figure.low, figure.high)
+
+
+def _resolved(figure: Figure) -> str:
+    return "0 ns" if figure.value == 0 else format_duration_interval(figure.value, figure.low, figure.high, 1.0)

@@ -1,0 +1,83 @@
+"""Timelines as Chrome trace events, the JSON that Perfetto and ``chrome://tracing`` open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clonometer.explain.parts import PARTS, UNEXPLAINED
+from clonometer.explain.types import Explanation, Timeline
+
+_THREADS = {"parent": 1, "child": 2, "both": 3}
+_OTHERS = 9
+_TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
+
+
+def trace_events(explanations: Sequence[Explanation]) -> dict[str, Any]:
+    """Write the timelines of explanations: a process a launch, a thread a task, times in microseconds.
+
+    Returns
+    -------
+    dict
+        The object form of the format: ``traceEvents``, ``displayTimeUnit`` and ``otherData``. Parts are complete
+        events (``X``), the kernel's events and the stamps are instants (``i``), names come as metadata (``M``).
+    """
+    events: list[dict[str, Any]] = []
+    process = 0
+    for one in explanations:
+        for timeline in one.timelines:
+            process += 1
+            events += _launch(process, f"{one.cell}: {_TITLES.get(timeline.which, timeline.which)}", timeline)
+    return {
+        "traceEvents": events,
+        "displayTimeUnit": "ns",
+        "otherData": {
+            "source": "clonometer explain",
+            "cells": ", ".join(one.cell for one in explanations),
+            "tier": explanations[0].tier.name if explanations else "",
+        },
+    }
+
+
+def _launch(process: int, title: str, timeline: Timeline) -> Iterator[dict[str, Any]]:
+    yield _named("process_name", process, 0, title)
+    used = {_thread_of_part(segment.part) for segment in timeline.segments}
+    used |= {_thread(moment.who) for moment in timeline.moments}
+    for name, thread in [*_THREADS.items(), ("other tasks", _OTHERS)]:
+        if thread in used:
+            yield _named("thread_name", process, thread, name)
+    for segment in timeline.segments:
+        part = PARTS.get(segment.part)
+        yield {
+            "name": part.label if part is not None else UNEXPLAINED,
+            "cat": "part",
+            "ph": "X",
+            "ts": segment.start_ns / 1000,
+            "dur": (segment.end_ns - segment.start_ns) / 1000,
+            "pid": process,
+            "tid": _thread_of_part(segment.part),
+            "args": {"part": segment.part, "meaning": part.meaning if part is not None else "no part covers it"},
+        }
+    for moment in timeline.moments:
+        yield {
+            "name": moment.words,
+            "cat": "event",
+            "ph": "i",
+            "s": "t",
+            "ts": moment.time_ns / 1000,
+            "pid": process,
+            "tid": _thread(moment.who),
+            "args": {"meaning": moment.meaning, "cpu": moment.cpu},
+        }
+
+
+def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "ts": 0, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _thread(who: str) -> int:
+    return 2 if who.startswith("child") else _THREADS.get(who, _OTHERS)
+
+
+def _thread_of_part(part: str) -> int:
+    return _THREADS[PARTS[part].who] if part in PARTS else _OTHERS
