@@ -1,5 +1,5 @@
-/* Trial division: what it finds, how it is written, and how often it divides: the study burian-2015 can be quadratic
- * only with as many divisions as it gives for N = 4,750, 9,500 and 19,000. */
+/* Trial division: what it finds, how it is written, and how often it divides: the study burian-2015 can be
+ * quadratic only with as many divisions as it gives for N = 4,750, 9,500 and 19,000. */
 #include "check.h"
 #include "work/work.h"
 
@@ -33,8 +33,10 @@ int main(void) {
             CHECK(count > 0 && product == number, "%u: the product is %u", number, product);
         }
         CHECK(work_factors(1, at_root == 1, factors, &divisions) == 0, "1 has no factor");
-        CHECK(work_factors(4999, at_root == 1, factors, &divisions) == 1 && factors[0] == 4999, "4999 is prime");
-        CHECK(work_factors(1U << 31, at_root == 1, factors, &divisions) == 31, "2 to the 31st has 31 factors");
+        CHECK(work_factors(4999, at_root == 1, factors, &divisions) == 1 && factors[0] == 4999,
+              "4999 is prime");
+        CHECK(work_factors(1U << 31, at_root == 1, factors, &divisions) == 31,
+              "2 to the 31st has 31 factors");
     }
     int count = work_factors(360, false, factors, &divisions);
     line[work_line(360, factors, count, line)] = '\0';
@@ -51,8 +53,10 @@ int main(void) {
         double at_root = millions(PUBLISHED[i].numbers, true);
         CHECK(about(whole, PUBLISHED[i].whole, 0.05), "%u: %f million", PUBLISHED[i].numbers, whole);
         CHECK(about(at_root, PUBLISHED[i].at_root, 0.005), "%u: %f million", PUBLISHED[i].numbers, at_root);
-        CHECK(about(work_divisions(PUBLISHED[i].numbers, false) / 1e6, whole, whole / 3), "the guess is far off");
-        CHECK(about(work_divisions(PUBLISHED[i].numbers, true) / 1e6, at_root, at_root / 3), "the guess is far off");
+        CHECK(about(work_divisions(PUBLISHED[i].numbers, false) / 1e6, whole, whole / 3),
+              "the guess is far off");
+        CHECK(about(work_divisions(PUBLISHED[i].numbers, true) / 1e6, at_root, at_root / 3),
+              "the guess is far off");
     }
     return 0;
 }
