@@ -37,6 +37,8 @@ static const char *const OTHER_PROCESSES[] = {"alive", "gone", NULL};
 static const char *const ACCOUNTINGS[] = {"machine", "cgroup", NULL};
 static const char *const CLOCK_PATHS[] = {"vdso", "syscall", NULL};
 static const char *const TASK_KINDS[] = {"thread", "process", NULL};
+static const char *const FAULTS[] = {"segfault", "abort", "overrun_guard", "overrun_neighbour", "leak",
+                                     "kill",     NULL};
 static const char *const COUNTER_LAYOUTS[] = {"padded", "packed", "one", NULL};
 static const char *const OPENED[] = {"distinct", "same", NULL};
 static const char *const CUTOFFS[] = {"none", "sqrt", NULL};
@@ -160,6 +162,11 @@ const struct option OPTIONS[] = {
         counter_layout, COUNTER_LAYOUTS, NULL,
         "where the workers' counters lie: each on cache lines of its own, side by side (false sharing), or "
         "one for all"),
+    CHOICE(fault, FAULTS, NULL,
+           "how a worker fails: writes to nowhere, calls abort, writes past its buffer into a guard page or "
+           "into a "
+           "neighbour's data, leaks until its limit, or is killed"),
+    COUNT(siblings, 3, "further workers beside the one that fails"),
     CHOICE(opened, OPENED, NULL, "whether each worker opens a file of its own, or all the same"),
     BYTES_FROM_1(allocation_bytes, 64, "size of the blocks that are allocated and freed"),
     COUNT_FROM_1(numbers, 1000, "each worker decomposes every integer from 1 to this one"),

@@ -49,6 +49,14 @@ enum clock_path { CLOCK_PATH_VDSO = 0, CLOCK_PATH_SYSCALL };
 enum task_kind { TASK_KIND_THREAD = 0, TASK_KIND_PROCESS };
 enum partner_cpu { PARTNER_CPU_SAME = 0, PARTNER_CPU_OTHER };
 enum stages { STAGES_ALL = 0, STAGES_PARENT };
+enum fault {
+    FAULT_SEGFAULT = 0,
+    FAULT_ABORT,
+    FAULT_OVERRUN_GUARD,
+    FAULT_OVERRUN_NEIGHBOUR,
+    FAULT_LEAK,
+    FAULT_KILL
+};
 enum counter_layout { COUNTER_PADDED = 0, COUNTER_PACKED, COUNTER_ONE };
 enum opened { OPENED_DISTINCT = 0, OPENED_SAME };
 enum cutoff { CUTOFF_NONE = 0, CUTOFF_SQRT };
@@ -121,6 +129,8 @@ struct request {
     int64_t task_kind;
     int64_t workers;
     int64_t counter_layout;
+    int64_t fault;
+    int64_t siblings;
     int64_t opened;
     int64_t allocation_bytes;
     int64_t numbers;

@@ -23,6 +23,7 @@ extern const struct workload ipc_shared_memory, ipc_pipe, ipc_vmsplice, ipc_unix
 extern const struct workload memcpy_private;
 extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
 extern const struct workload work_factor;
+extern const struct workload isolate_worker, isolate_pool;
 extern const struct workload teardown_exit, teardown_kill, teardown_zombies;
 extern const struct workload footprint_process, footprint_thread;
 extern const struct workload cow_parent, cow_child, cow_fresh, cow_stall;
@@ -106,6 +107,8 @@ const struct workload *const WORKLOADS[] = {
     &footprint_process,
     &footprint_thread,
     &work_factor,
+    &isolate_worker,
+    &isolate_pool,
     NULL,
 };
 

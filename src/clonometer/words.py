@@ -70,6 +70,14 @@ _VALUES: dict[str, dict[str, str]] = {
     "partner_cpu": {"same": "one CPU", "other": "two CPUs"},
     "path": {"syscall": "system call", "vdso": "vDSO"},
     "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
+    "fault": {
+        "segfault": "segfaults",
+        "abort": "aborts",
+        "overrun_guard": "overruns into a guard page",
+        "overrun_neighbour": "overruns its neighbour's data",
+        "leak": "leaks until its limit",
+        "kill": "is killed",
+    },
     "opened": {"distinct": "distinct files", "same": "the same file"},
     "stages": {"parent": "parent's stamps", "all": "all stamps"},
 }
@@ -81,6 +89,7 @@ _THINGS = {
     "launch_number": ("launch before it", "launches"),
     "concurrency": ("launcher", "at once"),
     "tasks": ("task", "tasks"),
+    "siblings": ("sibling", "siblings"),
     "workers": ("worker", "workers"),
     "zombies": ("zombie", "zombies"),
     "numbers": ("number", "numbers"),

@@ -29,6 +29,8 @@ AXES: dict[str, dict[str, Any]] = {
     "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
     "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
     "sched_class": {"type": "choice", "values": ["other", "batch", "fifo"], "default": "other", "summary": ""},
+    "fault": {"type": "choice", "values": ["segfault", "overrun_neighbour"], "default": "segfault", "summary": ""},
+    "siblings": {"type": "count", "default": 3, "summary": ""},
     "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
     "tasks": {"type": "count", "default": 100, "minimum": 1, "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
@@ -64,6 +66,8 @@ MESSAGE = ["placement", "partner_cpu", "task_kind", "message_bytes"]
 SIGNED = {"switch_ns"}
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
+ISOLATION = ["survivors", "damaged", "parent_alive", "ended_by_signal"]
+RECOVERY = ["known_ns", "replaced_ns", "restored_ns"]
 STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]
 HELD = ["whole", "kernel", "user", "kernel_stack", "page_tables", "slab", "virtual", "resident", "private"]
 COLUMNS = {
@@ -88,6 +92,10 @@ COLUMNS = {
     "write_each_ns": ("f64", "ns"),
     "again_each_ns": ("f64", "ns"),
     **{f"{name}_ns": ("i64", "ns") for name in STORY},
+    "known_ns": ("i64", "ns"),
+    "replaced_ns": ("i64", "ns"),
+    "restored_ns": ("i64", "ns"),
+    **dict.fromkeys(ISOLATION, ("i64", "count")),
     "op_ns": ("f64", "ns"),
     "cpu_op_ns": ("f64", "ns"),
     **{f"{name}_each_bytes": ("f64", "bytes") for name in HELD},
@@ -161,6 +169,8 @@ WORKLOADS = [
         **_workload("cow.stall", "cow", ["parent_bytes", "other_process"], [f"{name}_ns" for name in STORY], ()),
         "phases": True,
     },
+    _workload("isolate.worker", "isolate", ["fault", "task_kind", "siblings"], [*RECOVERY, *ISOLATION], ()),
+    _workload("isolate.pool", "isolate", ["fault", "siblings"], [*RECOVERY, *ISOLATION], ()),
     _workload("contend.mmap", "contend", ["task_kind", "workers"], ["op_ns", "cpu_op_ns"], ()),
     _workload("contend.counter", "contend", ["task_kind", "workers", "counter_layout"], ["op_ns", "cpu_op_ns"], ()),
     *(

@@ -8,6 +8,7 @@
 
 #include "clock/clock.h"
 #include "limits/limits.h"
+#include "parent/parts.h"
 
 enum {
     MOST_WORKERS = 1 << 20,          /* more is a mistake; below it no sum of sizes overflows */
@@ -40,7 +41,8 @@ static int check(const struct request *request, const struct contend_ways *ways,
     struct limits_need need = {
         .tasks = request->workers + 2,
         .memory_bytes = request->workers *
-                        (WORKER_KERNEL_BYTES + ways->worker_bytes + ways->blocks * request->allocation_bytes),
+                        (WORKER_KERNEL_BYTES + ways->worker_bytes + ways->pages * parent_small_page_bytes() +
+                         ways->blocks * request->allocation_bytes),
         .areas = request->task_kind == TASK_KIND_THREAD ? WORKER_AREAS * request->workers : 0,
         .descriptors = ways->files ? request->workers : 0,
         .files = ways->files ? request->workers : 0,

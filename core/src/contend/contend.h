@@ -58,6 +58,7 @@ struct contend_worker {
 struct contend_ways {
     int64_t operations;                         /* in a batch */
     int64_t worker_bytes;                       /* memory that a worker writes */
+    int64_t pages;                              /* that it writes beside that */
     int64_t blocks;                             /* of allocation_bytes that it holds beside that */
     bool files;                                 /* each worker is given a path of a file that exists */
     int (*open)(struct contend_worker *worker); /* may be NULL */

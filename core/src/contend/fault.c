@@ -1,6 +1,6 @@
 /* contend.fault
  * Timed: as contend.h says; the operation is the first write to a page of anonymous memory, which the kernel
- * has to find, clear and map. A batch writes 128 pages of 4 KiB and gives them back with one
+ * has to find, clear and map. A batch writes 128 small pages and gives them back with one
  * madvise(MADV_DONTNEED), a 128th of which is part of each operation: it waits for mmap_lock as reader, and
  * where threads of the same process run on other CPUs it has to flush their TLBs too.
  * Threads fault in one address space (VMA locks, or mmap_lock before Linux 6.4; page-table locks; one set of
@@ -12,39 +12,45 @@
 #include <sys/mman.h>
 
 #include "contend/contend.h"
+#include "parent/parts.h"
 
-enum { PAGES = 128, PAGE_BYTES = 4096, AREA_BYTES = PAGES * PAGE_BYTES };
+enum { PAGES = 128 };
+
+static size_t page_bytes(void) {
+    return (size_t)parent_small_page_bytes();
+}
 
 static int open_area(struct contend_worker *worker) {
     unsigned char *area =
-        mmap(NULL, AREA_BYTES + 2 * PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, (PAGES + 2) * page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (area == MAP_FAILED) {
         return -errno;
     }
     worker->own = area;
-    area += PAGE_BYTES;
-    if (mprotect(area, AREA_BYTES, PROT_READ | PROT_WRITE) != 0) {
+    area += page_bytes();
+    if (mprotect(area, PAGES * page_bytes(), PROT_READ | PROT_WRITE) != 0) {
         return -errno;
     }
     /* Where the kernel has no huge pages there is nothing to refuse. */
-    (void)madvise(area, AREA_BYTES, MADV_NOHUGEPAGE);
+    (void)madvise(area, PAGES * page_bytes(), MADV_NOHUGEPAGE);
     return 0;
 }
 
 static int batch(struct contend_worker *worker) {
-    volatile unsigned char *area = (unsigned char *)worker->own + PAGE_BYTES;
-    for (int i = 0; i < PAGES; i++) {
-        area[i * PAGE_BYTES] = 1;
+    size_t page = page_bytes();
+    volatile unsigned char *area = (unsigned char *)worker->own + page;
+    for (size_t i = 0; i < PAGES; i++) {
+        area[i * page] = 1;
     }
-    return madvise((void *)area, AREA_BYTES, MADV_DONTNEED) != 0 ? -errno : 0;
+    return madvise((void *)area, PAGES * page_bytes(), MADV_DONTNEED) != 0 ? -errno : 0;
 }
 
 static void close_area(struct contend_worker *worker) {
-    munmap(worker->own, AREA_BYTES + 2 * PAGE_BYTES);
+    munmap(worker->own, (PAGES + 2) * page_bytes());
 }
 
 static const struct contend_ways WAYS = {
-    .operations = PAGES, .worker_bytes = AREA_BYTES, .open = open_area, .batch = batch, .close = close_area};
+    .operations = PAGES, .pages = PAGES, .open = open_area, .batch = batch, .close = close_area};
 
 static int prepare(struct bench *bench, struct reason *reason) {
     return contend_start(bench, &WAYS, reason);

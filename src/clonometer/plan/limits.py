@@ -56,6 +56,10 @@ _WRITE_NS = 1_500.0
 _START_NS = 15_000_000
 _WARMUP_LIMIT_NS = 50_000_000
 
+# What workers that contend are let go and watched for, and an incident of one that fails, with its replacement.
+_WINDOW_LEAD_NS, _WINDOW_NS = 3e6, 5e6
+_FAULT_NS, _LEAK_NS = 1e6, 15e6
+
 
 def read_limits(table: Mapping[str, object]) -> dict[str, int]:
     """Check a table of limits of a plan file.
@@ -126,7 +130,11 @@ def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
 
 
 def _workers_ns(condition: Mapping[str, AxisValue]) -> float:
-    """Guess what workers take to decompose their numbers, on two CPUs; 0 where there are none."""
+    """Guess what workers take at their work, on two CPUs; 0 where there are none."""
+    if "fault" in condition:
+        return _LEAK_NS if condition["fault"] == "leak" else _FAULT_NS
+    if "workers" in condition and "numbers" not in condition:
+        return _WINDOW_LEAD_NS + _WINDOW_NS * max(1, _number(condition, "workers") // 2)
     if "numbers" not in condition:
         return 0.0
     numbers, workers = _number(condition, "numbers"), _number(condition, "workers")

@@ -37,6 +37,8 @@ class Book:
         How many CPUs the run could use; None where that is not known.
     sizes
         Evidence with at least one sample whose unit is bytes; its process values are bytes.
+    untimed
+        Evidence with at least one sample of what is no time, such as counts.
     """
 
     def __init__(
@@ -48,9 +50,11 @@ class Book:
         cpus: int | None = None,
         *,
         sizes: Iterable[Evidence] = (),
+        untimed: Iterable[Evidence] = (),
     ) -> None:
         self.rows = tuple(rows)
         self.sizes = tuple(sizes)
+        self.untimed = tuple(untimed)
         self.cpus = cpus
         self._defaults = dict(defaults)
         self._kinds = dict(kinds or {})

@@ -55,8 +55,10 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
 def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
     usable = [row for row in rows if row.estimate.median_ns is not None]
-    sizes = [row for row in rows if row.estimate.value is not None and row.estimate.unit == "bytes"]
-    book = Book(usable, defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata), sizes=sizes)
+    untimed = [row for row in rows if row.estimate.value is not None]
+    sizes = [row for row in untimed if row.estimate.unit == "bytes"]
+    known = (defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata))
+    book = Book(usable, *known, sizes=sizes, untimed=untimed)
     seed = int(metadata["seed"])
     estimates = tuple(row.estimate for row in rows)
     present = {estimate.workload for estimate in estimates}

@@ -10,6 +10,7 @@ from clonometer.results.findings.contention import contention, false_sharing
 from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
 from clonometer.results.findings.cow import first_writes, stalls
 from clonometer.results.findings.footprint import footprints
+from clonometer.results.findings.isolation import isolation
 from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
 from clonometer.results.findings.messages import messages
@@ -32,6 +33,7 @@ _FINDERS = (
     steps,
     contention,
     false_sharing,
+    isolation,
     scans,
     cold_and_warm,
     fastest,

@@ -17,7 +17,7 @@ _FLOOR = (
     ("clock.used", None, "a clock reading {}"),
 )
 
-_SAID = ("contend",)
+_SAID = ("contend", "isolate")
 
 
 def floor(comparer: Comparer) -> list[Finding]:
