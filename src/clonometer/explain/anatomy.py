@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.budget import BAND, budget_of, overhead_of
@@ -113,42 +113,47 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     bare = [(when, [one.reaped_ns for one in launches_of(trace)]) for when, trace in untraced]
     if not all(processes) or not all(times for _, times in bare):
         raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
-    return _gather(
-        tracer, target, wish, tier, [trace for _, trace in traced], processes, bare, [when for when, _ in traced]
-    )
+    seen = _Seen(tier, [trace for _, trace in traced], processes, [when for when, _ in traced], bare)
+    return _gather(tracer, target, wish, seen)
 
 
-def _gather(
-    tracer: Tracer,
-    target: Target,
-    wish: Wish,
-    tier: Tier,
-    traces: Sequence[Trace],
-    processes: Sequence[Sequence[TracedLaunch]],
-    bare: Sequence[tuple[float, list[int]]],
-    starts: Sequence[float],
-) -> Explanation:
+@dataclass(frozen=True)
+class _Seen:
+    """What was traced: each process's trace, launches and start; and launches that ran untraced, by start."""
+
+    tier: Tier
+    traces: Sequence[Trace]
+    processes: Sequence[Sequence[TracedLaunch]]
+    starts: Sequence[float]
+    bare: Sequence[tuple[float, list[int]]]
+
+
+def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanation:
+    tier, traces, processes = seen.tier, seen.traces, seen.processes
     reaped, budget, unexplained = budget_of(processes)
-    own = [(when, [one.launch.reaped_ns for one in launches]) for when, launches in zip(starts, processes, strict=True)]
-    overhead, traced_ns, untraced_ns = overhead_of(own, bare)
+    own = [
+        (when, [one.launch.reaped_ns for one in launches])
+        for when, launches in zip(seen.starts, processes, strict=True)
+    ]
+    overhead, traced_ns, untraced_ns = overhead_of(own, seen.bare)
     everything = [(one, trace) for trace, launches in zip(traces, processes, strict=True) for one in launches]
     sees_calls = tier.name == "tracepoints"
-    calls = _calls_over(traces, processes) if sees_calls else _followed(tracer, target)
-    flags, programs = made([one for one, _ in everything]) if sees_calls else made(calls[1])
+    calls, followed, words = _calls_over(traces, processes) if sees_calls else _followed(tracer, target)
+    flags, programs = made([one for one, _ in everything] if sees_calls else followed)
     lost = sum(trace.lost for trace in traces)
-    grown = int(getattr(tracer, "grown", 0))
+    unexplained_share = unexplained.value / reaped.value
     return Explanation(
         cell=target.cells[0].text,
         workload=target.workload,
         tier=tier,
         launches=len(everything),
         processes=len(traces),
-        untraced=sum(len(times) for _, times in bare),
+        untraced=sum(len(times) for _, times in seen.bare),
         band=BAND,
         reaped_ns=reaped,
         budget=budget,
         unexplained_ns=unexplained,
-        unexplained=unexplained.value / reaped.value,
+        unexplained=unexplained_share,
         overhead=overhead,
         traced_median_ns=traced_ns,
         untraced_median_ns=untraced_ns,
@@ -157,14 +162,14 @@ def _gather(
             for which, share in (("median", 0.5), ("p99", 0.99))
             for one, trace in [_owned(everything, share)]
         ),
-        calls=calls[0],
-        calls_inflated=not sees_calls and bool(calls[0]),
+        calls=calls,
+        calls_inflated=not sees_calls and bool(calls),
         flags=flags,
         programs=programs,
         stacks=_sampled(tracer, target, wish),
         lost=lost,
-        grown=grown,
-        notes=tuple(_notes(lost, overhead.value, unexplained.value / reaped.value, calls[2])),
+        grown=tracer.grown,
+        notes=tuple(_notes(lost, overhead.value, unexplained_share, words)),
     )
 
 
@@ -178,8 +183,6 @@ _Calls = tuple[tuple[CallUse, ...], Sequence[TracedLaunch], str | None]
 
 def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaunch]]) -> _Calls:
     """Calls of all traced launches; the probe has another number in each process, and is called 0 here."""
-    from dataclasses import replace
-
     same = []
     for trace, launches in zip(traces, processes, strict=True):
         for one in launches:
@@ -194,8 +197,6 @@ def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaun
 
 def _followed(tracer: Tracer, target: Target) -> _Calls:
     """Calls by ptrace, of few launches: each call stops twice, which its time says nothing about."""
-    from dataclasses import replace
-
     limits = replace(target.limits, samples=_CALL_SAMPLES, blocks=1, warmup=3)
     trace = tracer.trace(replace(target, limits=limits), "ptrace")
     if trace.refused is not None:

@@ -12,18 +12,10 @@ from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.parts import UNEXPLAINED
 from clonometer.explain.source import Trace
+from clonometer.explain.types import Segment
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A piece of a launch, from ``start_ns`` (from the launch's own start) to ``end_ns``, spent on one part."""
-
-    start_ns: int
-    end_ns: int
-    part: str
 
 
 @dataclass(frozen=True)

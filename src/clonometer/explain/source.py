@@ -81,5 +81,9 @@ class Trace(Protocol):
 class Tracer(Protocol):
     """Starts launches and listens."""
 
+    @property
+    def grown(self) -> int:
+        """How often more room was taken, because events were lost."""
+
     def trace(self, target: Target, how: str, events: Sequence[str] = (), *, period_ns: int = 100_000) -> Trace:
         """Start the probe once for ``target``."""

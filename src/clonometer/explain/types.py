@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from clonometer.explain.partition import Segment
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a launch, from ``start_ns`` (from the launch's own start) to ``end_ns``, spent on one part."""
+
+    start_ns: int
+    end_ns: int
+    part: str
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def _versus(versus: Versus) -> dict[str, Any]:
                 "second": format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
                 "difference": ("-" if reason.difference_ns < 0 else "+")
                 + format_duration(abs(reason.difference_ns), resolution_ns=1.0),
-                "share": f"{reason.share:.0%}",
+                "share": f"{round(100 * reason.share)}%",
             }
             for reason in versus.reasons
         ],

@@ -46,8 +46,8 @@ def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool)
             f"{name}: {clean(one.cell)}: {_quality(one)}",
             width,
         )
-    for one in (first, second):
-        lines += _footnotes(one, width)
+    notes = [_footnotes(one, width) for one in (first, second)]
+    lines += notes[0] if notes[0] == notes[1] else notes[0] + notes[1]
     return _finished(lines, ascii_only)
 
 
@@ -105,7 +105,7 @@ def _reasons(versus: Versus, width: int) -> Iterator[str]:
             format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
             format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
             _signed(reason.difference_ns),
-            f"{reason.share:.0%}",
+            _whole(reason.share),
         )
         for reason in versus.reasons
     ]
@@ -124,6 +124,11 @@ def _reasons(versus: Versus, width: int) -> Iterator[str]:
     for row in (heads, *rows):
         label = elide(row[0], room).ljust(min(widths[0], room))
         yield "  ".join([label, *(cell.rjust(wide) for cell, wide in zip(row[1:], widths[1:], strict=True))])
+
+
+def _whole(share: float) -> str:
+    # A negative share that rounds to nothing is nothing.
+    return f"{round(100 * share)}%"
 
 
 def _signed(difference_ns: float) -> str:

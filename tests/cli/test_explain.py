@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clonometer.cli.ending import run_to_the_end
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = run_to_the_end(["explain", *words])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["launch.frok"], "did you mean 'launch.fork'"),
+        (["launch.fork", "--vs", "launch.pthreat"], "did you mean 'launch.pthread'"),
+        (["clock.used"], "launches no task"),
+        (["launch.fork", "--tier", "best"], "unknown tier"),
+        (["launch.fork", "--set", "parent_bytes=0,1MiB"], "one condition"),
+        (["launch.fork", "--set", "colour=red"], "colour"),
+        (["launch.fork", "--picture", "why.gif"], "no picture's name"),
+        (["launch.fork", "--out", "a.json", "--trace", "a.json"], "same file"),
+        (["launch.pthread", "--set", "detached=yes"], "nobody waits"),
+        (["launch.fork", "--set", "concurrency=2"], "one at a time"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+    status, out, err = run(capsys, *words)
+    assert status == 2
+    assert out == ""
+    assert said in " ".join(err.split())
+
+
+def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    there = tmp_path / "why.json"
+    there.write_text("mine")
+    status, _, err = run(capsys, "launch.fork", "--trace", str(there))
+    assert status == 2
+    assert "--force" in err
+    assert there.read_text() == "mine"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("tier", ["own", "stamps"])
+def test_each_tier_answers_with_the_three_keys(capsys: pytest.CaptureFixture[str], tier: str) -> None:
+    status, out, _ = run(capsys, "launch.fork", "--processes", "2", "--tier", tier, "--json")
+    said = json.loads(out)
+    assert status == 0
+    assert said["tier"]["name"] in (tier, "stamps")
+    assert sum(one["mean_ns"] for one in said["budget"]) + said["unexplained_ns"] == pytest.approx(said["reaped_ns"])
+    assert isinstance(said["overhead"], float)
+
+
+@pytest.mark.real
+def test_all_files_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("o.json", "p.html", "t.json", "p.svg")}
+    words = ["launch.pthread", "--vs", "launch.fork", "--set", "stack_bytes=1MiB", "--processes", "1"]
+    for option, path in zip(("--out", "--html", "--trace", "--picture"), files.values(), strict=True):
+        words += [option, str(path)]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert "times as long" in out
+    assert "versus" in json.loads(files["o.json"].read_text())
+    assert json.loads(files["t.json"].read_text())["traceEvents"]
+    assert files["p.html"].read_text().startswith("<!DOCTYPE html>")
+    assert "<svg" in files["p.svg"].read_text()[:200]

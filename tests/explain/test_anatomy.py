@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.fakes.fake_catalogue import catalogue as fake_catalogue
+from tests.fakes.fake_trace import (
+    CHILD,
+    FORK_PARTS,
+    PARENT,
+    FakeTrace,
+    FakeTracer,
+    events_array,
+    fork_trace,
+    launches_block,
+)
+
+from clonometer.errors import UnavailableError, UsageError
+from clonometer.explain.anatomy import Wish, admit, explain
+from clonometer.explain.as_json import explanation_to_json, versus_to_json
+from clonometer.explain.budget import central, overhead_of, set_beside
+from clonometer.explain.flags import flag_names
+from clonometer.explain.partition import traced_launches
+from clonometer.explain.stacks import fold
+from clonometer.explain.types import Explanation
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.types import Target
+
+
+def target(workload: str = "launch.fork", *settings: str) -> Target:
+    plan = plan_from_arguments([workload], [*settings], read_catalogue([fake_catalogue()]))
+    return plan.targets[0]
+
+
+def explained(tier: str | None = None, **traces: Any) -> Explanation:
+    everything = {"fast": fork_trace(), "none": fork_trace("none"), **traces}
+    return explain(FakeTracer(everything), target("launch.fork", "temperature=warm"), Wish(processes=3, tier=tier))
+
+
+def test_the_budget_sums_to_the_whole() -> None:
+    one = explained()
+    assert {share.part: share.mean_ns.value for share in one.budget} == FORK_PARTS
+    assert sum(share.mean_ns.value for share in one.budget) + one.unexplained_ns.value == one.reaped_ns.value == 100
+    assert sum(share.share for share in one.budget) + one.unexplained == pytest.approx(1)
+    assert (one.launches, one.processes, one.untraced) == (9, 3, 9)
+
+
+def test_overhead_is_traced_against_untraced() -> None:
+    slow = fork_trace("none", blocks=(launches_block([0, 1000, 2000], [80, 80, 80]),))
+    one = explained(none=slow)
+    assert one.overhead.value == pytest.approx(0.25)
+    assert any("longer" in note for note in one.notes)
+    figure, traced, untraced = overhead_of([(0.0, [110]), (2.0, [110])], [(1.0, [100]), (3.0, [100])])
+    assert (round(figure.value, 6), traced, untraced) == (0.1, 110, 100)
+
+
+def test_the_band_leaves_disturbed_launches_out() -> None:
+    block = launches_block([1000 * number for number in range(8)], [100] * 7 + [900])
+    launches = list(traced_launches(fork_trace("none", blocks=(block,))))
+    assert len(central(launches)) == 4
+    assert all(one.launch.reaped_ns == 100 for one in central(launches))
+    assert len(central(launches[-1:])) == 1
+
+
+def test_calls_flags_and_timelines() -> None:
+    one = explained()
+    calls = {(call.who, call.name): (call.count, call.each_ns) for call in one.calls}
+    # exit_group does not return: it lasts until its task has left the CPU for ever.
+    assert calls == {("parent", "clone"): (1, 20), ("parent", "wait4"): (1, 62), ("child", "exit_group"): (1, 33)}
+    assert not one.calls_inflated
+    assert one.flags == ((("CLONE_CHILD_CLEARTID", "CLONE_CHILD_SETTID"), 1.0),)
+    assert [timeline.which for timeline in one.timelines] == ["median", "p99"]
+    words = [moment.words for moment in one.timelines[0].moments]
+    assert "makes child: CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID" in words
+    assert "page fault: copy on write, stack" in words
+    assert "parent leaves the CPU (asleep); child gets the CPU" in words
+    assert words[0] == "before the call (stamp)"
+    assert words[-1] == "reaped (stamp)"
+    assert [moment.time_ns for moment in one.timelines[0].moments] == sorted(
+        moment.time_ns for moment in one.timelines[0].moments
+    )
+
+
+def test_the_best_tier_that_is_allowed_is_used_and_the_others_are_said() -> None:
+    tracer = FakeTracer({"own": fork_trace("own"), "none": fork_trace("none")})
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
+    assert tracer.asked[:3] == ["fast", "tracepoints", "own"]
+    assert one.tier.name == "own"
+    assert list(one.tier.refused.values()) == ["no fast here", "no tracepoints here"]
+    assert one.tier.cannot_see
+    assert any("no ptrace here" in note for note in one.notes)
+
+
+def test_by_stamps_only_calls_come_from_ptrace_and_are_said_to_be_inflated() -> None:
+    one = explained("stamps", ptrace=replace(fork_trace("fast"), how="ptrace"))
+    assert one.tier.name == "stamps"
+    assert {share.part for share in one.budget} == {"until_returned", "until_task_ran", "until_reaped"}
+    assert one.calls_inflated
+    assert any("too long" in note for note in one.notes)
+    assert one.flags
+
+
+def test_lost_events_are_said() -> None:
+    one = explained(fast=fork_trace(lost=4))
+    assert one.lost == 12
+    assert any("12 events were lost" in note for note in one.notes)
+
+
+@pytest.mark.parametrize(
+    ("workload", "condition", "words"),
+    [
+        ("clock.used", {}, "launches no task"),
+        ("launch.pthread", {"detached": "yes"}, "nobody waits"),
+        ("launch.fork", {"concurrency": 4}, "one at a time"),
+    ],
+)
+def test_what_has_no_anatomy_is_refused(workload: str, condition: dict[str, str | int], words: str) -> None:
+    one = target(workload)
+    with pytest.raises(UsageError, match=words):
+        admit(replace(one, condition={**one.condition, **condition}), read_catalogue([fake_catalogue()]))
+
+
+def test_a_mechanism_of_which_no_launch_succeeded() -> None:
+    nothing = fork_trace(blocks=(launches_block([], []),))
+    with pytest.raises(UnavailableError, match="no launch"):
+        explained(fast=nothing)
+
+
+def test_two_side_by_side_say_what_makes_the_ratio() -> None:
+    first = explained()
+    short = fork_trace("fast", events=events_array([]), blocks=(launches_block([0], [25]),))
+    versus = set_beside(first, explained(fast=short))
+    assert versus.ratio == 4
+    assert versus.difference_ns == 75
+    assert sum(reason.difference_ns for reason in versus.reasons) == pytest.approx(75)
+    assert sum(reason.share for reason in versus.reasons) == pytest.approx(1)
+    assert [abs(reason.difference_ns) for reason in versus.reasons] == sorted(
+        (abs(reason.difference_ns) for reason in versus.reasons), reverse=True
+    )
+    said = versus_to_json(versus)
+    assert said["versus"]["ratio"] == 4
+    assert json.dumps(said, allow_nan=False)
+
+
+def test_json_has_the_three_keys() -> None:
+    said = explanation_to_json(explained())
+    assert said["unexplained"] == 0
+    assert said["overhead"] == pytest.approx(0)
+    assert sum(one["mean_ns"] for one in said["budget"]) + said["unexplained_ns"] == said["reaped_ns"]
+
+
+def test_stacks_are_folded_and_only_of_launches() -> None:
+    words = [2**64 - 128, 0x20, 0x10, 2**64 - 512, 0x5, 2**64 - 512, 0x6]
+    trace = FakeTrace(
+        "tracepoints",
+        events_array(
+            [
+                (1010, PARENT, "sample", (0, 5)),
+                (1020, CHILD, "sample", (5, 2)),
+                (1500, PARENT, "sample", (0, 5)),  # between launches
+                (2010, PARENT, "sample", (0, 5)),
+            ]
+        ),
+        (launches_block([0, 1000], [100, 100]),),
+        stacks=np.array(words, np.uint64),
+    )
+    assert fold(trace, lambda address: f"f{address:x}") == {"parent;f10;f20": 2, "child;[user code]": 1}
+
+
+def test_flags_have_names() -> None:
+    assert flag_names(0x100) == ("CLONE_VM",)
+    assert flag_names(1 << 60) == ("CLONE_BIT_60",)

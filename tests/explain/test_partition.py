@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.fake_trace import (
+    ASLEEP,
+    CHILD,
+    FORK,
+    FORK_PARTS,
+    KINDS,
+    MAPS,
+    PARENT,
+    READY,
+    ZOMBIE,
+    events_array,
+    fork_trace,
+    launches_block,
+)
+
+from clonometer.explain.actors import Cast, Event
+from clonometer.explain.launches import Launch
+from clonometer.explain.memory import Memory
+from clonometer.explain.partition import (
+    partition,
+    partition_by_stamps,
+    partition_by_switches,
+    traced_launches,
+)
+
+
+def parts_of(events: list[tuple[int, int, str, tuple[int, ...]]], reaped: int = 100) -> dict[str, int]:
+    shifted = [(when + 1000, task, kind, values) for when, task, kind, values in events]
+    trace = fork_trace(events=events_array(shifted), blocks=(launches_block([0], [reaped]),))
+    [one] = traced_launches(trace)
+    assert sum(one.totals().values()) == reaped
+    return one.totals()
+
+
+def test_a_fork_is_cut_into_parts_that_sum_exactly() -> None:
+    first, second, third = traced_launches(fork_trace())
+    assert first.totals() == second.totals() == third.totals() == FORK_PARTS
+    assert first.children == (CHILD,)
+    ends = [segment.end_ns for segment in first.segments]
+    assert [segment.start_ns for segment in first.segments] == [0, *ends[:-1]]
+    assert ends[-1] == 100
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 99),
+            st.sampled_from([PARENT, CHILD, 7]),
+            st.sampled_from(KINDS[:12]),
+            st.tuples(*[st.sampled_from([PARENT, CHILD, 0, 1, 56, 61, 231, 0x20, 0x100])] * 3),
+        )
+    ),
+    st.integers(1, 200),
+)
+def test_whatever_the_kernel_tells_the_parts_sum_to_the_whole(
+    events: list[tuple[int, int, str, tuple[int, ...]]], reaped: int
+) -> None:
+    names = {56: "clone", 61: "wait4", 231: "exit_group"}
+    ordered = [
+        Event(when, task, 0, kind, (*values, 0, 0, 0, 0), names.get(values[0], "read"))
+        for when, task, kind, values in sorted(events)
+        if when < reaped
+    ]
+    segments = partition(ordered, reaped, Cast.at_the_start(PARENT, Memory(MAPS)))
+    assert segments[0].start_ns == 0
+    assert segments[-1].end_ns == reaped
+    assert sum(segment.end_ns - segment.start_ns for segment in segments) == reaped
+    for left, right in pairwise(segments):
+        assert left.end_ns == right.start_ns
+        assert left.part != right.part
+
+
+def test_time_in_which_nobody_could_run_is_unexplained() -> None:
+    events = [*FORK[:8], (50, CHILD, "switch", (CHILD, ASLEEP, 0)), (70, 0, "wake", (PARENT, 1)),
+              (80, 0, "switch", (0, READY, PARENT))]  # fmt: skip
+    found = parts_of(events)
+    assert found["unexplained"] == 20
+    assert found["parent_waits"] == 10
+    assert found["child_starts"] == 13
+
+
+def test_a_ready_child_that_another_task_keeps_waiting() -> None:
+    events = [*FORK[:7], (37, PARENT, "switch", (PARENT, ASLEEP, 7)), (60, 7, "switch", (7, READY, CHILD))]
+    assert parts_of(events)["child_waits"] == 23
+
+
+def test_a_child_that_is_pushed_off_waits_and_is_not_gone() -> None:
+    events = [*FORK[:9], (45, CHILD, "switch", (CHILD, 0x100, 7)), (65, 7, "switch", (7, READY, CHILD))]
+    found = parts_of(events)
+    assert found["child_waits"] == 20
+    assert found["child_user"] == 5 + 35
+
+
+def test_a_wait_for_a_child_that_is_gone_only_reaps() -> None:
+    events = [
+        *FORK[:6],
+        (31, CHILD, "call_enter", (231, 0)),
+        (32, CHILD, "switch", (CHILD, ZOMBIE, 0)),
+        (40, PARENT, "call_enter", (61, CHILD)),
+        (90, PARENT, "call_exit", (-1, CHILD)),
+    ]
+    found = parts_of(events)
+    assert found["reaping"] == 50
+    assert "wait_begins" not in found
+
+
+def test_the_parents_own_doing_comes_before_a_child_on_another_cpu() -> None:
+    events = [*FORK[:6], (31, 0, "switch", (0, READY, CHILD)), (35, CHILD, "call_exit", (-1, 0))]
+    assert parts_of(events)["parent_user"] == 5 + 2 + 70
+
+
+def test_exec_is_a_part_and_the_new_program_has_another_memory() -> None:
+    events = [
+        *FORK[:9],
+        (42, CHILD, "call_enter", (59, 0)),
+        (50, CHILD, "exec", (0, 9)),
+        (58, CHILD, "call_exit", (-1, 0)),
+        (60, CHILD, "fault_user", (0x500010, 0, 6)),
+        (63, CHILD, "minor_fault", (0x500010,)),
+        (65, CHILD, "fault_user", (0x7FFC00000010, 0, 6)),
+        (70, CHILD, "minor_fault", (0x7FFC00000010,)),
+        (72, CHILD, "call_enter", (231, 0)),
+        *FORK[12:],
+    ]
+    found = parts_of([event for event in events if event[2] != "exit"])
+    assert found["child_exec"] == 16
+    # What is the heap in the parent is the file of the program in the child.
+    assert found["child_file"] == 3
+    assert found["child_stack"] == 5
+    assert found["child_exit"] == 16
+
+
+def test_stamps_alone_make_parts_too() -> None:
+    launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
+    found = {one.part: one.end_ns - one.start_ns for one in partition_by_stamps(launch)}
+    assert found == {"until_returned": 30, "until_task_ran": 25, "until_reaped": 45}
+
+
+def test_a_stamp_after_the_end_is_left_out() -> None:
+    launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 101})
+    assert [one.part for one in partition_by_stamps(launch)] == ["until_returned", "until_reaped"]
+
+
+def test_the_parents_own_switches_tell_sleep_from_work() -> None:
+    launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
+    found = {one.part: one.end_ns - one.start_ns for one in partition_by_switches(launch, [(40, 90)])}
+    assert found == {"until_returned": 30, "wait_begins": 10, "until_task_ran": 15, "away": 35, "reaping": 10}

@@ -1,0 +1,250 @@
+"""Real launches taken to pieces: what the kernel told agrees with what is known of them, and nothing stays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import pytest
+from tests import probe
+
+from clonometer.explain.launches import launches_of
+from clonometer.explain.partition import traced_launches
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.types import Target
+from clonometer.protocol.trace import TraceAnswer, parse_trace
+from clonometer.runner.drivers import Drivers, find_drivers
+from clonometer.runner.process import ANSWER_FD
+from clonometer.runner.tracing import Tracer
+
+pytestmark = pytest.mark.real
+
+EVENTS = ("tasks", "sched", "calls", "faults")
+_BPF_CALL = {"x86_64": 321, "aarch64": 280}.get(platform.machine())
+_NEXT_PROGRAM = 11
+
+
+@pytest.fixture(scope="module")
+def drivers() -> Drivers:
+    return find_drivers([[str(probe.executable("static"))]])
+
+
+def make_target(drivers: Drivers, workload: str, samples: int = 40) -> Target:
+    catalogue = read_catalogue(drivers.descriptions)
+    limits = {"samples": samples, "blocks": 1, "warmup": 5}
+    return plan_from_arguments([workload], ["temperature=warm"], catalogue, limits=limits).targets[0]
+
+
+def traced(drivers: Drivers, workload: str, how: str, samples: int = 40) -> tuple[Tracer, TraceAnswer]:
+    tracer = Tracer(drivers, drivers.calibrate())
+    trace = tracer.trace(make_target(drivers, workload, samples), how, EVENTS)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    return tracer, trace
+
+
+@pytest.mark.parametrize("how", ["fast", "tracepoints"])
+def test_the_kernel_tells_of_every_launch_of_fork(drivers: Drivers, how: str) -> None:
+    _, trace = traced(drivers, "launch.fork", how)
+    launches = list(traced_launches(trace))
+    assert trace.lost == 0
+    assert len(launches) == 40
+    for one in launches:
+        assert sum(one.totals().values()) == one.launch.reaped_ns
+        assert len(one.children) == 1
+        entered = [(event.name, event.task == trace.task) for event in one.events if event.kind == "call_enter"]
+        assert ("exit_group", False) in entered
+        assert any(name in ("clone", "clone3") and parents for name, parents in entered)
+        assert any(name in ("wait4", "waitid") and parents for name, parents in entered)
+    totals = {part for one in launches for part in one.totals()}
+    assert {"launch_call", "child_exit", "child_user", "reaping"} <= totals
+    if platform.machine() == "x86_64":
+        assert "child_cow" in totals
+
+
+def test_the_stamps_and_the_events_are_on_one_clock(drivers: Drivers) -> None:
+    _, trace = traced(drivers, "launch.fork", "fast")
+    for one in traced_launches(trace):
+        calls = {
+            (event.kind, event.task == trace.task): event.time_ns
+            for event in one.events
+            if event.kind.startswith("call") and (event.name in ("clone", "clone3") or event.kind == "call_exit")
+        }
+        # The parent enters clone after its stamp; the child's stamp is after its return from clone.
+        assert calls["call_enter", True] > 0
+        assert one.launch.stages["call_returns"] < one.launch.reaped_ns
+        first = next(event.time_ns for event in one.events if event.kind == "call_exit" and event.task != trace.task)
+        assert first < one.launch.stages["task_runs"]
+
+
+def test_threads_are_family_too(drivers: Drivers) -> None:
+    _, trace = traced(drivers, "launch.pthread", "fast")
+    for one in traced_launches(trace):
+        [flags] = [event.values[1] for event in one.events if event.kind == "new_task"]
+        assert flags & 0x10100 == 0x10100  # CLONE_THREAD, CLONE_VM
+        assert {"child_exit", "child_user"} <= set(one.totals())
+
+
+@pytest.mark.parametrize("how", ["fast", "tracepoints", "ptrace"])
+def test_the_program_that_is_executed_has_its_name(drivers: Drivers, how: str) -> None:
+    _, trace = traced(drivers, "launch.vfork_exec", how, samples=5)
+    launches = list(traced_launches(trace))
+    assert len(launches) == 5
+    for one in launches:
+        [program] = [event.name for event in one.events if event.kind == "exec"]
+        assert program.endswith("target_static")
+
+
+def test_ptrace_counts_the_same_calls(drivers: Drivers) -> None:
+    counts = {}
+    for how in ("fast", "ptrace"):
+        _, trace = traced(drivers, "launch.fork", how, samples=10)
+        counts[how] = [
+            sorted((event.name, event.task == trace.task) for event in one.events if event.kind == "call_enter")
+            for one in traced_launches(trace)
+        ]
+        assert len(counts[how]) == 10
+    assert counts["fast"] == counts["ptrace"]
+
+
+def test_where_there_is_no_room_more_is_taken_and_nothing_is_missing(drivers: Drivers) -> None:
+    tracer = Tracer(drivers, drivers.calibrate(), _ring_bytes=4096)
+    trace = tracer.trace(make_target(drivers, "launch.fork", 200), "fast", EVENTS)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    assert tracer.grown > 0
+    assert trace.lost == 0
+
+
+def test_losses_are_counted_where_no_room_is_left(drivers: Drivers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clonometer.runner.tracing._MOST_RING_BYTES", 4096)
+    tracer = Tracer(drivers, drivers.calibrate(), _ring_bytes=4096)
+    trace = tracer.trace(make_target(drivers, "launch.fork", 200), "tracepoints", EVENTS)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    assert trace.lost > 0
+
+
+def test_the_parents_own_switches_need_no_privilege(drivers: Drivers) -> None:
+    _, trace = traced(drivers, "launch.fork", "own")
+    kinds = {trace.kinds[kind] for kind in trace.events["kind"].tolist()}
+    assert {"switched_out", "switched_in"} <= kinds
+    away = [one.totals().get("away", 0) + one.totals().get("until_task_ran", 0) for one in traced_launches(trace)]
+    # Pinned to one CPU, the child can only run while the parent does not.
+    assert median(away) > 0
+
+
+def test_listening_to_nothing_changes_nothing_of_the_answer(drivers: Drivers) -> None:
+    _, trace = traced(drivers, "launch.fork", "none")
+    assert len(trace.events) == 0
+    assert len(list(launches_of(trace))) == 40
+
+
+def programs_since(first: int) -> list[int]:
+    """The bpf programs that are loaded and have a higher number; numbers are not used twice."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    attributes = (ctypes.c_uint32 * 32)()
+    found, at = [], first
+    while True:
+        attributes[0] = at
+        if libc.syscall(_BPF_CALL, _NEXT_PROGRAM, attributes, ctypes.sizeof(attributes)) != 0:
+            return found
+        at = attributes[1]
+        found.append(at)
+
+
+def gone(look: Callable[[], list[int]], seconds: float = 20.0) -> bool:
+    limit = time.monotonic() + seconds
+    while look() and time.monotonic() < limit:
+        time.sleep(0.05)
+    return not look()
+
+
+@pytest.mark.skipif(_BPF_CALL is None or os.geteuid() != 0, reason="only root may list programs")
+@pytest.mark.parametrize("ending", ["by itself", "killed"])
+def test_nothing_stays_attached(drivers: Drivers, ending: str) -> None:
+    before = programs_since(0)
+    newest = before[-1] if before else 0
+    enabled = [name.read_text() for name in sorted(_tracing_files())]
+    if ending == "by itself":
+        traced(drivers, "launch.fork", "fast")
+    else:
+        words = ["--fd", "1", "trace", "how=fast", f"events={','.join(EVENTS)}", "--", "/bin/sleep", "60"]
+        with subprocess.Popen([probe.folder() / "tracer", *words], stdout=subprocess.DEVNULL) as tracer:
+            limit = time.monotonic() + 20
+            while not programs_since(newest) and time.monotonic() < limit and tracer.poll() is None:
+                time.sleep(0.01)
+            if tracer.poll() is not None:
+                pytest.skip("this machine refuses bpf programs")
+            [sleeper] = [int(pid) for pid in _children(tracer.pid)]
+            tracer.send_signal(signal.SIGKILL)
+        assert gone(lambda: [sleeper] if _alive(sleeper) else [])
+    assert gone(lambda: programs_since(newest))
+    assert [name.read_text() for name in sorted(_tracing_files())] == enabled
+
+
+def _tracing_files() -> list[Path]:
+    places = [Path("/sys/kernel/tracing/events/sched/enable"), Path("/sys/kernel/tracing/tracing_on")]
+    return [place for place in places if place.exists()]
+
+
+def _children(pid: int) -> list[str]:
+    limit = time.monotonic() + 10
+    while time.monotonic() < limit:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if found:
+            return found
+        time.sleep(0.01)
+    return []
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+@pytest.mark.parametrize("how", ["fast", "tracepoints", "own", "ptrace"])
+def test_an_unprivileged_user_gets_events_or_a_reason(drivers: Drivers, how: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        for source in (probe.folder() / "tracer", probe.executable("static")):
+            shutil.copy(source, place)
+        clock = drivers.calibrate()
+        words = drivers.usable[0].request(make_target(drivers, "launch.fork", 10), clock)
+        request = [
+            str(place / Path(words[0]).name),
+            *("{traced fd}" if word == ANSWER_FD else word for word in words[1:]),
+        ]
+        keys = [f"how={how}", f"stamps={clock['clock']}", f"events={','.join(EVENTS)}"]
+        ended = subprocess.run(
+            [place / "tracer", "--fd", "1", "trace", *keys, "--", *request],
+            capture_output=True,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+            timeout=120,
+        )
+    assert ended.returncode == 0, ended.stderr
+    trace = parse_trace(ended.stdout)
+    if how in ("fast", "tracepoints"):
+        assert trace.refused is not None
+        assert len(trace.refused) > 20
+    elif trace.refused is None:
+        assert len(list(launches_of(trace))) == 10
+        assert len(trace.events) > 0
+    else:
+        assert "refuses" in trace.refused or "forbids" in trace.refused

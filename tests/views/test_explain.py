@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from tests.explain.test_anatomy import explained
+from tests.fakes.fake_trace import events_array, fork_trace, launches_block
+
+from clonometer.errors import UsageError
+from clonometer.explain.budget import set_beside
+from clonometer.explain.types import Versus
+from clonometer.views.explain_picture import KIND_OF, explain_picture
+from clonometer.views.html.explain import render_explain_page
+from clonometer.views.terminal.explain import render_explanation, render_versus
+from clonometer.views.trace_events import trace_events
+
+
+def versus() -> Versus:
+    short = fork_trace("fast", events=events_array([]), blocks=(launches_block([0], [25]),))
+    return set_beside(explained(), explained(fast=short))
+
+
+def text(width: int = 80, **wishes: bool) -> str:
+    return render_explanation(explained(), width=width, colour=False, ascii_only=False, **wishes)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
+    said = text(width, timeline=True, calls=True)
+    assert all(len(line) <= width for line in said.splitlines())
+    for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "reaped: all of it", "100%"):
+        assert words in said
+    assert "exit_group" in said
+    assert "timeline of the launch nearest the median: 100 ns" in said
+    assert "nan" not in said.lower()
+
+
+def test_ascii_where_nothing_else_can_be_written() -> None:
+    said = render_explanation(explained(), width=80, colour=False, ascii_only=True, timeline=True)
+    said.encode("ascii")
+
+
+def test_the_ratio_says_what_makes_it() -> None:
+    said = render_versus(versus(), width=80, colour=False, ascii_only=False)
+    assert "4.00 times as long, or 75.0 ns more" in said.replace("\n", " ")
+    assert said.index("child: exit") < said.index("child: first steps")
+    assert all(len(line) <= 80 for line in said.splitlines())
+
+
+def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
+    said = render_explanation(
+        explained("stamps", ptrace=None), width=80, colour=False, ascii_only=False, calls=True
+    ).replace("\n", " ")
+    assert "cannot see everything inside the kernel" in said
+    assert "none could be seen" in said
+
+
+# The trace event format: what each phase must have (its public description, section "Event Descriptions").
+_NEEDS = {"M": {"name", "args"}, "X": {"ts", "dur", "cat"}, "i": {"ts", "s", "cat"}}
+
+
+def check_trace_events(document: dict[str, Any]) -> None:
+    """Every rule of the format that concerns what we write."""
+    assert isinstance(document["traceEvents"], list)
+    assert document["displayTimeUnit"] in ("ms", "ns")
+    open_until: dict[tuple[int, int], float] = {}
+    for event in document["traceEvents"]:
+        assert event["ph"] in _NEEDS
+        assert _NEEDS[event["ph"]] <= set(event)
+        assert isinstance(event["name"], str)
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        if event["ph"] == "X":
+            assert event["dur"] >= 0
+            lane = event["pid"], event["tid"]
+            assert event["ts"] >= open_until.get(lane, 0) - 1e-9
+            open_until[lane] = event["ts"] + event["dur"]
+        if event["ph"] == "i":
+            assert event["s"] in ("g", "p", "t")
+        if event["ph"] == "M":
+            assert event["name"] in ("process_name", "thread_name")
+            assert isinstance(event["args"]["name"], str)
+
+
+def test_trace_events_keep_to_the_format_and_sum_to_the_launch() -> None:
+    one = explained()
+    document = json.loads(json.dumps(trace_events([one]), allow_nan=False))
+    check_trace_events(document)
+    lasting = sum(event["dur"] for event in document["traceEvents"] if event["ph"] == "X" and event["pid"] == 1)
+    assert lasting * 1000 == pytest.approx(one.timelines[0].reaped_ns)
+    lanes = {event["args"]["name"] for event in document["traceEvents"] if event["name"] == "thread_name"}
+    assert {"parent", "child"} <= lanes
+
+
+def test_the_picture_has_both_panels() -> None:
+    drawn = explain_picture([explained()], "svg")
+    assert isinstance(drawn, str)
+    assert "the launch nearest the median" in drawn
+    assert "parent: the launching call" in drawn
+    png = explain_picture([explained()], "png")
+    assert isinstance(png, bytes)
+    assert png.startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match="picture format"):
+        explain_picture([explained()], "gif")
+
+
+def test_every_part_has_a_colour() -> None:
+    from clonometer.explain.parts import ORDER, UNEXPLAINED
+
+    assert {*ORDER, UNEXPLAINED} <= set(KIND_OF)
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert not any(
+            name in ("src", "href") and value and ":" in value and value != "data:," for name, value in attrs
+        )
+
+
+def test_the_page_is_complete_and_fetches_nothing() -> None:
+    both = versus()
+    page = render_explain_page([both.first, both.second], both)
+    reader = _Text()
+    reader.feed(page.split('<script type="application/json"')[0])
+    assert "Every event of it" in page
+    assert "copy on write, stack" in page
+    assert "4.00 times as long" in page
+    assert reader.tags.count("section") == 3
+    assert len(page) < 2_000_000
