@@ -27,7 +27,7 @@ _STACK_BLOCKS = 10
 
 _EXAMPLES = examples(
     "clonometer explain launch.fork",
-    "clonometer explain launch.fork --vs launch.pthread     which parts make the ratio?",
+    "clonometer explain launch.fork --vs launch.pthread    what makes the ratio",
     "clonometer explain launch.fork --set parent_bytes=1GiB --timeline",
     "clonometer explain launch.posix_spawn --html why.html --trace why.json",
 )
