@@ -84,7 +84,7 @@ static void check_fields(void) {
     uint64_t words[] = {11, 12};
     memcpy(record + 8, &pid, sizeof pid);
     memcpy(record + 16, words, sizeof words);
-    size_t length = program_build(program, EVENT_WAKE, &FORMAT, &LAYOUT, MAP, 0);
+    size_t length = program_build(program, EVENT_WAKE, PROGRAM_TRACEPOINT, &FORMAT, &LAYOUT, MAP, 0);
     CHECK(length < PROGRAM_MOST_INSTRUCTIONS, "%zu instructions", length);
     now_ns = 900;
     cpu_now = 1;
@@ -103,7 +103,7 @@ static void check_calls_and_wrap(void) {
     cpu_now = 0;
     for (uint64_t i = 0; i < 6; i++) {
         enum event_kind kind = i % 2 == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
-        size_t length = program_build(program, kind, NULL, &LAYOUT, MAP, 0);
+        size_t length = program_build(program, kind, PROGRAM_RAW, NULL, &LAYOUT, MAP, 0);
         now_ns = i;
         arguments[1] = 50 + i;
         run(program, length, arguments);
@@ -115,12 +115,22 @@ static void check_calls_and_wrap(void) {
     CHECK(event.time_ns == 3 && event.values[0] == -1 && event.values[1] == 53, "an exit has a result");
 }
 
+static void check_fault(void) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    uint64_t arguments[3] = {0x7fff0010, 0x1234, 7};
+    memset(memory, 0, sizeof memory);
+    run(program, program_build(program, EVENT_FAULT_USER, PROGRAM_RAW, NULL, &LAYOUT, MAP, 0), arguments);
+    program_note(memory, &LAYOUT, 0, 0, &event);
+    CHECK(event.values[0] == 0x7fff0010 && event.values[2] == 7, "where and why, without the pointer");
+}
+
 static void check_address(void) {
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
     struct trace_event event;
     uint64_t context[4] = {0, 0, 0, 0x7000};
     memset(memory, 0, sizeof memory);
-    run(program, program_build(program, EVENT_MINOR_FAULT, NULL, &LAYOUT, MAP, 24), context);
+    run(program, program_build(program, EVENT_MINOR_FAULT, PROGRAM_PERF, NULL, &LAYOUT, MAP, 24), context);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == 0x7000, "where it was");
 }
@@ -128,6 +138,7 @@ static void check_address(void) {
 int main(void) {
     check_fields();
     check_calls_and_wrap();
+    check_fault();
     check_address();
     return 0;
 }

@@ -104,10 +104,30 @@ def test_by_stamps_only_calls_come_from_ptrace_and_are_said_to_be_inflated() -> 
     assert one.flags
 
 
+def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> None:
+    tracer = FakeTracer({"fast": fork_trace(), "none": fork_trace("none")})
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    # 16 events in 100 ns: all of the budget's launches are asked for the main calls only.
+    assert [events for how, events in tracer.events if how == "fast"] == [
+        ("tasks", "sched", "calls", "faults"),
+        *[("tasks", "sched", "main", "faults")] * 2,
+    ]
+    assert any("short system calls count as user code" in note for note in one.notes)
+    assert one.calls
+    assert one.launches == 6
+
+
+def test_a_long_launch_is_listened_to_in_full() -> None:
+    block = launches_block([0], [100_000])
+    tracer = FakeTracer({"fast": fork_trace(blocks=(block,)), "none": fork_trace("none", blocks=(block,))})
+    explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    assert {events for how, events in tracer.events if how == "fast"} == {("tasks", "sched", "calls", "faults")}
+
+
 def test_lost_events_are_said() -> None:
     one = explained(fast=fork_trace(lost=4))
-    assert one.lost == 12
-    assert any("12 events were lost" in note for note in one.notes)
+    assert one.lost == 4
+    assert any("4 events were lost" in note for note in one.notes)
 
 
 @pytest.mark.parametrize(

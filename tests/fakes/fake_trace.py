@@ -138,8 +138,10 @@ class FakeTracer:
     traces: Mapping[str, Any]
     grown: int = 0
     asked: list[str] = field(default_factory=list)
+    events: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     def trace(self, target: Any, how: str, events: Sequence[str] = (), *, period_ns: int = 1) -> Any:
         """Hand out the trace for ``how``; one that is missing was refused."""
         self.asked.append(how)
+        self.events.append((how, tuple(events)))
         return self.traces.get(how) or FakeTrace(how, events_array([]), (), refused=f"no {how} here")

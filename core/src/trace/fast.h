@@ -8,7 +8,7 @@
 #include "trace/program.h"
 #include "trace/rings.h"
 
-enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 32, FAST_MOST_PROGRAMS = 16 };
+enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 64, FAST_MOST_PROGRAMS = 48 };
 
 struct fast {
     int map;

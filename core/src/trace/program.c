@@ -10,6 +10,9 @@ enum program_type program_type(enum event_kind kind) {
     switch (kind) {
     case EVENT_CALL_ENTER:
     case EVENT_CALL_EXIT:
+    case EVENT_EXIT:
+    case EVENT_FAULT_USER:
+    case EVENT_FAULT_KERNEL:
         return PROGRAM_RAW;
     case EVENT_MINOR_FAULT:
     case EVENT_MAJOR_FAULT:
@@ -103,9 +106,35 @@ static void store_fields(struct writer *to, const struct event_format *format) {
     }
 }
 
-size_t program_build(struct bpf_insn *program, enum event_kind kind, const struct event_format *format,
-                     const struct program_layout *layout, int map, int address_at) {
-    enum { SECOND_ARGUMENT = 8 };
+/* The arguments of a raw tracepoint that are numbers, and which values they become; the others are pointers.
+ * The number of a call that ends is not among them. */
+static void store_arguments(struct writer *to, enum event_kind kind) {
+    enum { REGISTERS_AND_NUMBER = 1, ADDRESS = 0, ERROR_CODE = 2 };
+    const int *arguments = NULL;
+    static const int ENTER[] = {REGISTERS_AND_NUMBER, -1};
+    static const int LEAVE[] = {-1, REGISTERS_AND_NUMBER};
+    static const int FAULT[] = {ADDRESS, -1, ERROR_CODE};
+    static const int NONE[] = {-1, -1};
+    int count = 2;
+    if (kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL) {
+        arguments = FAULT;
+        count = 3;
+    } else {
+        arguments = kind == EVENT_CALL_ENTER ? ENTER : kind == EVENT_CALL_EXIT ? LEAVE : NONE;
+    }
+    for (int i = 0; i < count; i++) {
+        if (arguments[i] < 0) {
+            put(to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, VALUES_AT + 8 * i, -1);
+        } else {
+            load(to, BPF_DW, 2, 6, 8 * arguments[i]);
+            store(to, 1, VALUES_AT + 8 * i, 2);
+        }
+    }
+}
+
+size_t program_build(struct bpf_insn *program, enum event_kind kind, enum program_type type,
+                     const struct event_format *format, const struct program_layout *layout, int map,
+                     int address_at) {
     struct writer to = {.program = program};
     copy(&to, 6, 1);
     call(&to, HELPER_TIME); /* first: what follows is not what is timed */
@@ -116,12 +145,9 @@ size_t program_build(struct bpf_insn *program, enum event_kind kind, const struc
     store(&to, 1, TIME_AT, 7);
     store(&to, 1, TASK_AT, 8);
     put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT, kind);
-    if (program_type(kind) == PROGRAM_RAW) {
-        /* The first argument is a pointer to the registers, the second one the number or the result. */
-        put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, VALUES_AT, -1);
-        load(&to, BPF_DW, 2, 6, SECOND_ARGUMENT);
-        store(&to, 1, kind == EVENT_CALL_ENTER ? VALUES_AT : VALUES_AT + 8, 2);
-    } else if (program_type(kind) == PROGRAM_PERF) {
+    if (type == PROGRAM_RAW) {
+        store_arguments(&to, kind);
+    } else if (type == PROGRAM_PERF) {
         load(&to, BPF_DW, 2, 6, address_at);
         store(&to, 1, VALUES_AT, 2);
     } else {

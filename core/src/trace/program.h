@@ -24,17 +24,18 @@ size_t program_memory_bytes(const struct program_layout *layout);
 
 /* Which way the kernel calls a program, and so where its fields are. */
 enum program_type {
-    PROGRAM_RAW,        /* raw tracepoint: no fields but the number or the result of a system call */
+    PROGRAM_RAW,        /* raw tracepoint: those of its arguments that are numbers */
     PROGRAM_TRACEPOINT, /* the record of the tracepoint, as its format says */
     PROGRAM_PERF        /* the end of a page fault: its address */
 };
 
-enum program_type program_type(enum event_kind kind);
+enum program_type program_type(enum event_kind kind); /* as usual; a call also as PROGRAM_TRACEPOINT */
 
 /* Writes the program for `kind`; how many instructions it has. `address_at`: of the address in what a
  * PROGRAM_PERF is called with. */
-size_t program_build(struct bpf_insn *program, enum event_kind kind, const struct event_format *format,
-                     const struct program_layout *layout, int map, int address_at);
+size_t program_build(struct bpf_insn *program, enum event_kind kind, enum program_type type,
+                     const struct event_format *format, const struct program_layout *layout, int map,
+                     int address_at);
 
 /* Note `index` of a CPU. */
 void program_note(const unsigned char *memory, const struct program_layout *layout, unsigned cpu,

@@ -63,8 +63,13 @@ bool rings_wants(unsigned wanted, enum event_kind kind) {
 
 int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
                    struct reason *reason) {
+    return rings_describe_source(kind, &EVENT_SOURCES[kind], attributes, format, reason);
+}
+
+int rings_describe_source(enum event_kind kind, const struct event_source *source,
+                          struct perf_event_attr *attributes, struct event_format *format,
+                          struct reason *reason) {
     char text[TEXT_BYTES];
-    const struct event_source *source = &EVENT_SOURCES[kind];
     *attributes = (struct perf_event_attr){
         .size = sizeof *attributes,
         .sample_period = 1,

@@ -16,6 +16,7 @@ enum {
     RINGS_FAULTS = 1U << 3,  /* page faults, entry with cause and end */
     RINGS_SAMPLES = 1U << 4, /* kernel stacks by a clock */
     RINGS_EXEC = 1U << 5,    /* only the names of programs */
+    RINGS_MAIN = 1U << 6,    /* of the calls only those that make, run, await and end tasks (fast.h) */
     /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
 };
 
@@ -74,6 +75,11 @@ void rings_close(struct rings *rings);
 struct perf_event_attr;
 int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
                    struct reason *reason);
+
+/* The same of another tracepoint than the usual one of that kind. */
+int rings_describe_source(enum event_kind kind, const struct event_source *source,
+                          struct perf_event_attr *attributes, struct event_format *format,
+                          struct reason *reason);
 
 /* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults are. */
 bool rings_wants(unsigned wanted, enum event_kind kind);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.budget import BAND, budget_of, overhead_of
@@ -20,6 +21,11 @@ from clonometer.plan.types import Catalogue, Target
 
 TIERS = ("tracepoints", "own", "stamps")
 _EVENTS = ("tasks", "sched", "calls", "faults")
+# Of the calls only those that make, run, await and end tasks.
+_MAIN = ("tasks", "sched", "main", "faults")
+# What an event costs a launch by measurement, roughly, and how much of a launch all of them may take.
+_EVENT_NS = 150
+_MOST_EVENTS = 0.1
 _WAYS = {"tracepoints": ("fast", "tracepoints"), "own": ("own",), "stamps": ("none",)}
 _MEANS = {
     "fast": "kernel tracepoints, noted by bpf programs",
@@ -102,30 +108,53 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     UnavailableError
         If no launch succeeded.
     """
-    tier, first = _best_tier(tracer, target, wish.tier)
+    tier, detailed = _best_tier(tracer, target, wish.tier)
+    first, events = _lighter(tracer, target, detailed)
     traced, untraced = [(time.monotonic(), first)], []
     for round_ in range(max(wish.processes, _LEAST_UNTRACED)):
         if round_ > 0:
-            traced.append((time.monotonic(), tracer.trace(target, first.how, _EVENTS)))
+            traced.append((time.monotonic(), tracer.trace(target, first.how, events)))
         untraced.append((time.monotonic(), tracer.trace(target, "none")))
         wish.watch(round_ + 1, wish.processes)
     processes = [list(traced_launches(trace)) for _, trace in traced]
     bare = [(when, [one.reaped_ns for one in launches_of(trace)]) for when, trace in untraced]
     if not all(processes) or not all(times for _, times in bare):
         raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
-    seen = _Seen(tier, [trace for _, trace in traced], processes, [when for when, _ in traced], bare)
-    return _gather(tracer, target, wish, seen)
+    traces = [trace for _, trace in traced]
+    close = [detailed] if events is _MAIN else traces
+    closely = [list(traced_launches(detailed))] if events is _MAIN else processes
+    return _gather(
+        tracer, target, wish, _Seen(tier, traces, processes, [when for when, _ in traced], bare, close, closely)
+    )
+
+
+def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tuple[str, ...]]:
+    """Listen to fewer events where all of them would lengthen so short a launch too much."""
+    launches = list(traced_launches(detailed))
+    if detailed.how != "fast" or not launches:
+        return detailed, _EVENTS
+    each = [len(one.events) * _EVENT_NS / one.launch.reaped_ns for one in launches]
+    if median(each) <= _MOST_EVENTS:
+        return detailed, _EVENTS
+    light = tracer.trace(target, detailed.how, _MAIN)
+    return (detailed, _EVENTS) if light.refused is not None else (light, _MAIN)
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What was traced: each process's trace, launches and start; and launches that ran untraced, by start."""
+    """What was traced: each process's trace, launches and start; launches that ran untraced, by start.
+
+    ``close`` and ``closely`` are the traces and launches with every event, which are others where the budget's launches
+    were listened to less.
+    """
 
     tier: Tier
     traces: Sequence[Trace]
     processes: Sequence[Sequence[TracedLaunch]]
     starts: Sequence[float]
     bare: Sequence[tuple[float, list[int]]]
+    close: Sequence[Trace]
+    closely: Sequence[Sequence[TracedLaunch]]
 
 
 def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanation:
@@ -136,17 +165,18 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         for when, launches in zip(seen.starts, processes, strict=True)
     ]
     overhead, traced_ns, untraced_ns = overhead_of(own, seen.bare)
-    everything = [(one, trace) for trace, launches in zip(traces, processes, strict=True) for one in launches]
+    everything = [(one, trace) for trace, launches in zip(seen.close, seen.closely, strict=True) for one in launches]
     sees_calls = tier.name == "tracepoints"
-    calls, followed, words = _calls_over(traces, processes) if sees_calls else _followed(tracer, target)
+    calls, followed, words = _calls_over(seen.close, seen.closely) if sees_calls else _followed(tracer, target)
     flags, programs = made([one for one, _ in everything] if sees_calls else followed)
-    lost = sum(trace.lost for trace in traces)
+    lost = sum(trace.lost for trace in {id(trace): trace for trace in [*traces, *seen.close]}.values())
+    light = seen.close is not seen.traces
     unexplained_share = unexplained.value / reaped.value
     return Explanation(
         cell=target.cells[0].text,
         workload=target.workload,
         tier=tier,
-        launches=len(everything),
+        launches=sum(map(len, processes)),
         processes=len(traces),
         untraced=sum(len(times) for _, times in seen.bare),
         band=BAND,
@@ -169,7 +199,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         stacks=_sampled(tracer, target, wish),
         lost=lost,
         grown=tracer.grown,
-        notes=tuple(_notes(lost, overhead.value, unexplained_share, words)),
+        notes=tuple(_notes(lost, overhead.value, unexplained_share, words, light=light)),
     )
 
 
@@ -226,8 +256,13 @@ def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier
     raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
 
 
-def _notes(lost: int, overhead: float, unexplained: float, calls: str | None) -> list[str]:
+def _notes(lost: int, overhead: float, unexplained: float, calls: str | None, *, light: bool) -> list[str]:
     notes = [calls] if calls is not None else []
+    if light:
+        notes.append(
+            "in the budget, short system calls count as user code: to listen to each would lengthen so short a launch "
+            "too much; the system calls and the timelines are from launches of their own, with every event"
+        )
     if lost > 0:
         notes.append(f"{lost} events were lost even with more room: parts of some launches may be wrong")
     if overhead > 0.15:
