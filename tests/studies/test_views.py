@@ -14,9 +14,11 @@ from clonometer.studies.answer import answer, to_json
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.flips import PAIRINGS
 from clonometer.studies.judge import CALL, REAPED, RUNS
+from clonometer.studies.published import load_published
+from clonometer.studies.types import FigureRow
 from clonometer.views.exports.studies import studies_markdown
 from clonometer.views.html.studies import render_studies_report
-from clonometer.views.studies import study_pictures
+from clonometer.views.studies import ours_text, published_text, study_pictures
 from clonometer.views.study_figures import figure_specs
 from clonometer.views.terminal.studies import render_studies
 
@@ -97,3 +99,10 @@ def test_an_answer_without_results_is_said_too():
     assert list(figure_specs(empty)) == []
     assert "L1" in studies_markdown(empty)
     assert "<svg" not in render_studies_report(empty)
+
+
+def test_fits_in_days_keep_their_digits():
+    item = load_published().item("U2")
+    row = FigureRow("U2", item.values[0], 1.9478e-14, 1.2e-14, 2.2e-14, "", ())
+    assert published_text(item.values[0]) == "1.6e-14 d"
+    assert ours_text(row) == "1.9e-14 (1.2e-14 to 2.2e-14) d"

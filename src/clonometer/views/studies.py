@@ -41,6 +41,8 @@ def published_text(value: PublishedValue) -> str:
     """The published number with its unit, or the study's words."""
     if value.said is not None:
         return value.said
+    if value.unit == "day":
+        return f"{value.value or 0.0:.3g} d"
     unit, factor = _unit(value)
     value = replace(value, **{name: round(number * factor, 9) for name in ("value", "low", "high")
                               if (number := getattr(value, name)) is not None})  # fmt: skip
@@ -64,6 +66,9 @@ def ours_text(row: FigureRow) -> str:
         return "-"
     if row.value == 0:
         return "below a tick" if row.published.unit == "s" else "0"
+    if row.published.unit == "day":
+        ends = "" if row.low is None or row.high is None else f" ({row.low:.2g} to {row.high:.2g})"
+        return f"{row.value:.2g}{ends} d"
     unit, factor = _unit(row.published)
     value, low, high = (None if one is None else one * factor for one in (row.value, row.low, row.high))
     assert value is not None
