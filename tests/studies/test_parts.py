@@ -50,7 +50,7 @@ def test_quick_and_full_keep_their_time(catalogue):
     assert sum(plan.budget_seconds for plan in quick) <= 165
     assert sum(plan.budget_seconds for plan in full) <= 1140
     assert all(plan.name.endswith("-quick") for plan in quick)
-    assert {target.limits.processes >= 6 for plan in quick for target in plan.targets} == {True}
+    assert {target.limits.processes >= 4 for plan in quick for target in plan.targets} == {True}
 
 
 def test_too_little_memory_makes_the_four_gigabytes_smaller_and_says_so(catalogue):

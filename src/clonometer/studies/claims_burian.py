@@ -164,8 +164,8 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
     rest = ladder.remainder_share
     left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
     return (
-        f"With everything shared threads take {format_duration_interval(first.value, first.low, first.high)} longer "
-        f"than processes, with nothing shared {format_duration_interval(last.value, last.low, last.high)}; "
+        f"Threads less processes: {format_duration_interval(first.value, first.low, first.high)} with everything "
+        f"shared, {format_duration_interval(last.value, last.low, last.high)} with nothing shared; "
         f"{told}{left}"
     ), cells
 

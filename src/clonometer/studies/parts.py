@@ -41,7 +41,10 @@ MOST_SECONDS: Mapping[str, float] = {"contend": 80, "work-ops": 170, "work-worke
 _QUICK_SHARE = 0.15
 _QUICK_PROCESSES = 6
 _QUICK_SAMPLES = 2000
-_QUICK_PARENT_BYTES = 1 << 30
+_QUICK_PARENT_BYTES = 512 << 20
+# A parent of so much takes longest to build: with fewer processes of it all others get theirs within the time.
+_DEAR_BYTES = 256 << 20
+_DEAR_PROCESSES = 4
 # A fork copies page tables only; what is built, read and rewritten needs room beside it all the same.
 _MEMORY_SHARE = 0.6
 
@@ -83,7 +86,7 @@ def load_part(
     catalogue
         What exists.
     quick
-        Fewer processes and samples, and no parent of more than 1 GiB.
+        Fewer processes and samples, and no parent of more than 512 MiB.
     available_bytes
         Memory that may be used; None where it is not known.
 
@@ -105,7 +108,7 @@ def load_part(
         if change is not None:
             shrunk.append(change)
         if quick:
-            fitted = replace(fitted, limits=_quick_limits(fitted.limits))
+            fitted = replace(fitted, limits=_quick_limits(fitted))
         targets.setdefault(fitted.cells[0].text, fitted)
     full_s = min(plan.budget_seconds, MOST_SECONDS.get(name, plan.budget_seconds))
     budget = QUICK_SECONDS.get(name, plan.budget_seconds * _QUICK_SHARE) if quick else full_s
@@ -127,10 +130,12 @@ def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> 
     return replace(target, condition=cells[0].condition, cells=cells), Shrunk(planned, size, why)
 
 
-def _quick_limits(limits: Limits) -> Limits:
+def _quick_limits(target: Target) -> Limits:
+    limits, memory = target.limits, target.condition.get("parent_bytes", 0)
+    dear = isinstance(memory, int) and memory >= _DEAR_BYTES
     return replace(
         limits,
-        processes=min(limits.processes, _QUICK_PROCESSES),
+        processes=min(limits.processes, _DEAR_PROCESSES if dear else _QUICK_PROCESSES),
         samples=min(limits.samples, _QUICK_SAMPLES),
         warmup=min(limits.warmup, 5),
         block_limit_ns=min(limits.block_limit_ns, 30_000_000) if limits.block_limit_ns else 0,

@@ -80,7 +80,10 @@ def ours_text(row: FigureRow) -> str:
 
 def ratio_text(row: FigureRow) -> str:
     """Ours over theirs."""
-    return "" if not row.ratio else f"{row.ratio:.2g}" if row.ratio < 100 else f"{row.ratio:,.0f}"
+    # Of two ratios, or of what lies below zero, a ratio says nothing.
+    if row.published.unit in ("ratio", "R2") or not row.ratio or row.ratio < 0:
+        return ""
+    return f"{row.ratio:.2g}" if row.ratio < 100 else f"{row.ratio:,.0f}"
 
 
 def counts_text(found: Reproduction) -> str:
