@@ -139,7 +139,8 @@ static int start_threads(struct team *team) {
     if (error != 0) {
         return -error;
     }
-    error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    long least = sysconf(_SC_THREAD_STACK_MIN); /* on arm64 more than ours */
+    error = pthread_attr_setstacksize(&attributes, least > STACK_BYTES ? (size_t)least : STACK_BYTES);
     for (int i = 0; error == 0 && i < team->members_wanted; i++) {
         error = pthread_create(&team->members[i].thread, &attributes, serve_as_thread, &team->members[i]);
         team->started += error == 0;

@@ -46,8 +46,8 @@ def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool)
             f"{name}: {clean(one.cell)}: {_quality(one)}",
             width,
         )
-    notes = [_footnotes(one, width) for one in (first, second)]
-    lines += notes[0] if notes[0] == notes[1] else notes[0] + notes[1]
+    notes = _footnotes(first, width)
+    lines += notes + [line for line in _footnotes(second, width) if line not in notes]
     return _finished(lines, ascii_only)
 
 
