@@ -24,16 +24,16 @@ STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
 }
 #: Seconds for each plan with --quick, at most; what is not named gets a share of its own budget.
 QUICK_SECONDS: Mapping[str, float] = {
-    "sysel-2020": 26,
+    "sysel-2020": 36,
     "bendersky-2018": 18,
     "loop-10000": 10,
     "flags": 9,
-    RECONCILE: 26,
+    RECONCILE: 24,
     "sharing": 10,
     "contend": 14,
-    "work-ops": 13,
-    "work-workers": 13,
-    "work-ablation": 11,
+    "work-ops": 12,
+    "work-workers": 12,
+    "work-ablation": 10,
     RECONCILE_WORK: 9,
 }
 #: What a plan gets at most in the full form, so that all of them together stay within 20 minutes.
