@@ -110,6 +110,31 @@ static double ns_each(uint64_t ticks, int64_t operations) {
     return ticks == 0 ? (double)NAN : (double)clock_ns((int64_t)ticks) / (double)operations;
 }
 
+/* The value of a column of real numbers; NaN for what failed. */
+static double real_value(const struct column *column, const struct sample *sample, int64_t operations) {
+    const char *field = (const char *)sample + column->offset;
+    uint64_t ticks = 0;
+    int64_t wide = 0;
+    double value = 0;
+    if (sample->error != 0) {
+        return (double)NAN;
+    }
+    switch (column->kind) {
+    case COLUMN_EACH:
+        memcpy(&ticks, field, sizeof ticks);
+        return ns_each(ticks, operations);
+    case COLUMN_BYTES_EACH:
+        memcpy(&wide, field, sizeof wide);
+        return wide == INT64_MIN ? (double)NAN : (double)wide / (double)operations;
+    case COLUMN_SIGNED_EACH:
+        memcpy(&wide, field, sizeof wide);
+        return (double)clock_ns(wide) / (double)operations;
+    default:
+        memcpy(&value, field, sizeof value);
+        return value;
+    }
+}
+
 /* Writes one value to `at`. What failed has no times and no counts. */
 static void encode(const struct column *column, const struct sample *sample, uint64_t block_start,
                    int64_t operations, unsigned char *at) {
@@ -118,7 +143,7 @@ static void encode(const struct column *column, const struct sample *sample, uin
     int16_t tiny = 0;
     int32_t small = 0;
     int64_t wide = 0;
-    double each = 0;
+    double real = 0;
     switch (column->kind) {
     case COLUMN_CPU:
         memcpy(&small, field, sizeof small);
@@ -132,30 +157,17 @@ static void encode(const struct column *column, const struct sample *sample, uin
         memcpy(at, &small, sizeof small);
         return;
     case COLUMN_EACH:
-        memcpy(&ticks, field, sizeof ticks);
-        each = ns_each(sample->error != 0 ? 0 : ticks, operations);
-        memcpy(at, &each, sizeof each);
-        return;
     case COLUMN_REAL_NS:
     case COLUMN_PER_SECOND:
-        memcpy(&each, field, sizeof each);
-        each = sample->error != 0 ? (double)NAN : each;
-        memcpy(at, &each, sizeof each);
+    case COLUMN_BYTES_EACH:
+    case COLUMN_SIGNED_EACH:
+        real = real_value(column, sample, operations);
+        memcpy(at, &real, sizeof real);
         return;
     case COLUMN_SMALL_COUNT:
         memcpy(&tiny, field, sizeof tiny);
         wide = sample->error != 0 || tiny < 0 ? INT64_MIN : tiny;
         break;
-    case COLUMN_BYTES_EACH:
-        memcpy(&wide, field, sizeof wide);
-        each = sample->error != 0 || wide == INT64_MIN ? (double)NAN : (double)wide / (double)operations;
-        memcpy(at, &each, sizeof each);
-        return;
-    case COLUMN_SIGNED_EACH:
-        memcpy(&wide, field, sizeof wide);
-        each = sample->error != 0 ? (double)NAN : (double)clock_ns(wide) / (double)operations;
-        memcpy(at, &each, sizeof each);
-        return;
     case COLUMN_NS:
     case COLUMN_SIGNED_NS:
     case COLUMN_COUNT:

@@ -65,7 +65,7 @@ void isolate_fail(struct isolate_slot *self) {
         overrun(isolate->guarded, (size_t)parent_small_page_bytes() + 1);
         break;
     case FAULT_OVERRUN_NEIGHBOUR:
-        overrun(isolate->data + self->number * ISOLATE_DATA_BYTES,
+        overrun(isolate->data + (size_t)self->number * ISOLATE_DATA_BYTES,
                 ISOLATE_DATA_BYTES + ISOLATE_OVERRUN_BYTES);
         break;
     case FAULT_LEAK:

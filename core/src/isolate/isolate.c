@@ -50,7 +50,7 @@ static int check(const struct request *request, struct reason *reason) {
     }
     struct limits_need need = {.tasks = request->siblings + 4,
                                .memory_bytes =
-                                   (request->siblings + 2) * WORKER_BYTES + 4 * ISOLATE_LEAK_BYTES};
+                                   (request->siblings + 2) * WORKER_BYTES + INT64_C(4) * ISOLATE_LEAK_BYTES};
     return limits_check("", &need, reason);
 }
 
@@ -66,7 +66,7 @@ static int make_private(struct isolate *isolate) {
         return -errno;
     }
     for (int i = 0; i < isolate->count; i++) {
-        memset(isolate->data + i * ISOLATE_DATA_BYTES, ISOLATE_OWN(i), ISOLATE_DATA_BYTES);
+        memset(isolate->data + (size_t)i * ISOLATE_DATA_BYTES, ISOLATE_OWN(i), ISOLATE_DATA_BYTES);
     }
     return 0;
 }
@@ -221,7 +221,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     int error = running ? 0 : start_all(isolate);
     memset(sample->small_numbers, 0, sizeof sample->small_numbers);
     /* The main thread of the workers' process is their parent; that of processes is the supervisor. */
-    sample->launcher = !by_threads(isolate) || is_silent(isolate);
+    sample->launcher = (int16_t)(!by_threads(isolate) || is_silent(isolate) ? 1 : 0);
     error = error != 0 ? error : incident(isolate, sample);
     if (error != 0) {
         isolate_end_all(isolate);

@@ -33,7 +33,7 @@ int isolate_await(struct isolate_slot *slot) {
 
 /* A job: looks at its own data, which nobody else should have written. */
 static void work(struct isolate_slot *self) {
-    const unsigned char *data = self->isolate->data + self->number * ISOLATE_DATA_BYTES;
+    const unsigned char *data = self->isolate->data + (size_t)self->number * ISOLATE_DATA_BYTES;
     /* The victim may write what it likes in its own. */
     int damaged = 0;
     for (int i = 0; i < ISOLATE_DATA_BYTES && self->number != self->isolate->victim; i++) {
