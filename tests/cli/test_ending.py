@@ -110,7 +110,7 @@ def test_completion_knows_commands_and_options(clonometer: CommandLine) -> None:
         "COMP_CWORD": "1",
     }
     ended = clonometer()
-    assert ended.stdout.split() == ["plain,report", "plain,recover"]
+    assert ended.stdout.split() == ["plain,report", "plain,recover", "plain,reproduce"]
 
 
 def test_completion_defaults_to_the_shell_in_use(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
