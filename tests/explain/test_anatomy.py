@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from tests.fakes.fake_catalogue import catalogue as fake_catalogue
@@ -29,6 +31,8 @@ from clonometer.explain.types import Explanation
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
 
 
 def target(workload: str = "launch.fork", *settings: str) -> Target:
@@ -163,11 +167,12 @@ def test_two_side_by_side_say_what_makes_the_ratio() -> None:
     )
     said = versus_to_json(versus)
     assert said["versus"]["ratio"] == 4
-    assert json.dumps(said, allow_nan=False)
+    jsonschema.validate(json.loads(json.dumps(said, allow_nan=False)), SCHEMA)
 
 
 def test_json_has_the_three_keys() -> None:
     said = explanation_to_json(explained())
+    jsonschema.validate(json.loads(json.dumps(said, allow_nan=False)), SCHEMA)
     assert said["unexplained"] == 0
     assert said["overhead"] == pytest.approx(0)
     assert sum(one["mean_ns"] for one in said["budget"]) + said["unexplained_ns"] == said["reaped_ns"]
