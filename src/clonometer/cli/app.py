@@ -36,7 +36,7 @@ _EXAMPLES = examples(
     "clonometer report clonometer-run.parquet --out report.html",
     "clonometer explain launch.fork --vs launch.pthread",
     "clonometer census -- make              which tasks a program really makes",
-    "clonometer reproduce --quick           what four published studies say, and what holds here",
+    "clonometer reproduce --quick           which claims hold here",
     "clonometer compare before.parquet after.parquet",
     "clonometer check after.parquet --baseline before.parquet",
     "clonometer list                        what this machine can measure",
