@@ -41,6 +41,8 @@ void command_stop(struct census *census);
 
 /* Whether somebody wants it to end: a signal to this program. */
 bool census_interrupted(const struct census *census);
+/* Whether a signal or the time ends it, and notes which. */
+bool census_told_to_end(struct census *census);
 uint64_t census_now_ns(void);
 
 /* Writes a line of the answer; is a census_tell. */

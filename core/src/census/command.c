@@ -42,6 +42,13 @@ int command_start(struct census *census, int *release) {
     return 0;
 }
 
+bool census_told_to_end(struct census *census) {
+    census->interrupted = census_interrupted(census);
+    census->timed_out =
+        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
+    return census->interrupted || census->timed_out;
+}
+
 static void note_status(struct census *census, int status) {
     census->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

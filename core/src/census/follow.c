@@ -110,14 +110,7 @@ static int answer_stop(struct family *family, pid_t task, int status) {
     return error;
 }
 
-static bool over(struct census *census) {
-    census->interrupted = census_interrupted(census);
-    census->timed_out =
-        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
-    return census->interrupted || census->timed_out;
-}
-
-/* Answers stops until the command has ended or `over` says so. */
+/* Answers stops until the command has ended or `over_now` says so. */
 static int watch(struct census *census, struct family *family, bool (*over_now)(struct census *)) {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     int error = 0;
@@ -184,7 +177,7 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
     (void)tell_begin(census);
     census->begin_ns = census_now_ns();
     close(release);
-    error = watch(census, *family, over);
+    error = watch(census, *family, census_told_to_end);
     census->end_ns = census_now_ns();
     stop_traced(census, *family);
     return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;

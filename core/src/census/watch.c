@@ -118,10 +118,7 @@ static bool over(struct census *census) {
     if (census->command != NULL ? command_ended(census) : kill(census->pid, 0) != 0 && errno == ESRCH) {
         return true;
     }
-    census->interrupted = census_interrupted(census);
-    census->timed_out =
-        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
-    return census->interrupted || census->timed_out;
+    return census_told_to_end(census);
 }
 
 /* Until the program has ended, a ring is half full, or a tenth of a second is over. */

@@ -61,6 +61,18 @@ bool rings_wants(unsigned wanted, enum event_kind kind) {
     return false;
 }
 
+/* Every event, each time that it happens. */
+static struct perf_event_attr plain_event(void) {
+    return (struct perf_event_attr){
+        .size = sizeof(struct perf_event_attr),
+        .sample_period = 1,
+        .sample_type = RECORD_PLAIN,
+        .read_format = FORMAT_LOST,
+        .disabled = 1,
+        .sample_id_all = 1,
+    };
+}
+
 int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
                    struct reason *reason) {
     return rings_describe_source(kind, &EVENT_SOURCES[kind], attributes, format, reason);
@@ -70,14 +82,7 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
                           struct perf_event_attr *attributes, struct event_format *format,
                           struct reason *reason) {
     char text[TEXT_BYTES];
-    *attributes = (struct perf_event_attr){
-        .size = sizeof *attributes,
-        .sample_period = 1,
-        .sample_type = RECORD_PLAIN,
-        .read_format = FORMAT_LOST,
-        .disabled = 1,
-        .sample_id_all = 1,
-    };
+    *attributes = plain_event();
     if (source->tracepoint == NULL) {
         attributes->type = PERF_TYPE_SOFTWARE;
         attributes->config = kind == EVENT_MINOR_FAULT   ? PERF_COUNT_SW_PAGE_FAULTS_MIN
@@ -264,14 +269,9 @@ int rings_add_calls(struct rings *rings, const char *const *names, struct reason
         for (int edge = 0; edge < 2; edge++) {
             char tracepoint[64];
             enum event_kind kind = edge == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
-            struct perf_event_attr attributes = {.size = sizeof attributes,
-                                                 .sample_period = 1,
-                                                 .sample_type = RECORD_PLAIN,
-                                                 .read_format = FORMAT_LOST,
-                                                 .disabled = 1,
-                                                 .sample_id_all = 1,
-                                                 .use_clockid = 1,
-                                                 .clockid = rings->clock};
+            struct perf_event_attr attributes = plain_event();
+            attributes.use_clockid = 1;
+            attributes.clockid = rings->clock;
             snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", EDGES[edge], *names);
             int error = describe_call(tracepoint, FIELDS[edge], &rings->formats[kind], &attributes);
             if (error == -ENOENT) {
