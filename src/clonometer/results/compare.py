@@ -315,8 +315,8 @@ def draft_row(match: Match) -> ComparedRow:
         return _without_ratio(row, match)
     sides = [match.other.processes, match.base.processes]
     if not match.same_run:
-        # Times since the start of two runs are no neighbours.
-        sides = [replace(one, starts=None) for one in sides]
+        # Times since the start of two runs are no neighbours; what is left is the order of time in each.
+        sides = [in_order_of_time(one) for one in sides]
     interval = ratio_of_medians(sides[0], sides[1], seed=seed_of(base, other))
     row = replace(row, ratio=interval.value)
     if row.n_processes < 2:
@@ -330,6 +330,16 @@ def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
     if not row.is_time and row.n_processes >= SAME_PROCESSES and not any(values.any() for values in sides):
         return replace(row, verdict=SAME, reason=None)
     return row
+
+
+def in_order_of_time(processes: Processes) -> Processes:
+    """Put processes into the order in which they ran, and forget when that was."""
+    starts = processes.starts
+    if starts is None:
+        return processes
+    order = starts.argsort(kind="stable").tolist()
+    blocks = None if processes.blocks is None else tuple(processes.blocks[place] for place in order)
+    return Processes(processes.values[order], None, blocks)
 
 
 def seed_of(base: Estimate, other: Estimate) -> int:

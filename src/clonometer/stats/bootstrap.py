@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.interval import Interval
 from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.serial import inflation_in_time
 
 RESAMPLES = 2000
 _FEWEST = 6  # below, blocks are resampled too
@@ -37,7 +39,7 @@ class Processes:
     Attributes
     ----------
     values
-        Shape (processes,): the median of each process's samples, finite.
+        Shape (processes,): the median of each process's samples, finite; in order of time where ``starts`` is None.
     starts
         Shape (processes,): when each process started, in any one unit, for pairing neighbours in time; None
         if not known.
@@ -156,7 +158,8 @@ def ratio_of_medians(
     Sides of similar number (within a quarter) with known starts are resampled in pairs of neighbours in time,
     so that drift that both share cancels. With 6 processes or more only processes are resampled: their spread
     contains the blocks' [3]_. With fewer, blocks are resampled as well, because few processes make the
-    interval too narrow.
+    interval too narrow. Where neighbours in time are alike, as `clonometer.stats.serial.inflation_in_time` sees it of
+    the pairs' ratios, or of each side where there are no pairs, the interval is that much wider.
 
     Examples
     --------
@@ -167,10 +170,12 @@ def ratio_of_medians(
     for side in (a, b):
         if side.values.min() <= 0 or (side.blocks and min(part.min() for part in side.blocks) <= 0):
             raise ValueError("a ratio needs positive values on both sides")
-    drawn_a, drawn_b = _draw(a, b, seed, resamples)
+    pairs = _pairs(a, b)
+    drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
     value = float(np.log(np.median(a.values) / np.median(b.values)))
     # On the logarithm the ratio and its reciprocal get the same interval.
-    low, high = _widened(value, np.log(drawn_a / drawn_b), _fewer(a, b), confidence)
+    stretch = _small(a, b) * _alike(_logs(a), _logs(b), pairs)
+    low, high = _widened(value, np.log(drawn_a / drawn_b), stretch, confidence)
     point = float(np.median(a.values) / np.median(b.values))
     return _interval(point, (float(np.exp(low)), float(np.exp(high))), confidence, a, b)
 
@@ -193,9 +198,10 @@ def difference_of_medians(
     >>> difference_of_medians(Processes.of([3.0] * 8), Processes.of([5.0] * 8), seed=1).value
     -2.0
     """
-    drawn_a, drawn_b = _draw(a, b, seed, resamples)
+    pairs = _pairs(a, b)
+    drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
     value = float(np.median(a.values) - np.median(b.values))
-    ends = _widened(value, drawn_a - drawn_b, _fewer(a, b), confidence)
+    ends = _widened(value, drawn_a - drawn_b, _small(a, b) * _alike(a, b, pairs), confidence)
     return _interval(value, ends, confidence, a, b)
 
 
@@ -217,17 +223,26 @@ def _paired(a: Processes, b: Processes) -> bool:
     return a.starts is not None and b.starts is not None and larger <= _EQUAL_ISH * fewer
 
 
+def _pairs(a: Processes, b: Processes) -> tuple[Integers, Integers] | None:
+    """Pair neighbours in time; None where the sides are resampled apart."""
+    if a.starts is None or b.starts is None or not _paired(a, b):
+        return None
+    return pair_neighbours(a.starts, b.starts)
+
+
 def _with_blocks(side: Processes) -> bool:
     return side.blocks is not None and side.values.size < _FEWEST
 
 
-def _draw(a: Processes, b: Processes, seed: int, resamples: int) -> tuple[Floats, Floats]:
+def _draw(
+    a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None, seed: int, resamples: int
+) -> tuple[Floats, Floats]:
     """Draw medians of resampled processes for both sides; each of shape (resamples,)."""
     if resamples < 100:
         raise ValueError(f"{resamples} resamples are too few for an interval")
     generator = np.random.default_rng(seed)
-    if _paired(a, b) and a.starts is not None and b.starts is not None:
-        pair_a, pair_b = pair_neighbours(a.starts, b.starts)
+    if pairs is not None:
+        pair_a, pair_b = pairs
         drawn = generator.integers(0, pair_a.size, (resamples, pair_a.size))
         chosen_a, chosen_b = pair_a[drawn], pair_b[drawn]
     else:
@@ -257,11 +272,38 @@ def _values_drawn(side: Processes, chosen: Integers, generator: np.random.Genera
     return np.asarray((lower + upper)[..., 0] / 2, dtype=np.float64)
 
 
-def _widened(value: float, drawn: Floats, n: int, confidence: float) -> tuple[float, float]:
-    """Percentiles of the draws, stretched about the value by sqrt(n / (n - 1))."""
+def _small(a: Processes, b: Processes) -> float:
+    """How much wider the interval must be for the narrowness of a bootstrap over few processes."""
+    fewer = _fewer(a, b)
+    return math.sqrt(fewer / (fewer - 1)) if fewer > 1 else 1.0
+
+
+def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) -> float:
+    """How much wider it must be where processes that ran near each other are alike; 1 where that is not seen."""
+    if pairs is not None:
+        # What both drift by together is in neither the pairs nor their interval.
+        pair_a, pair_b = pairs
+        return math.sqrt(inflation_in_time(a.values[pair_a] - b.values[pair_b]))
+    factors = [inflation_in_time(_in_order(side)) for side in (a, b)]
+    variances = [float(np.median(np.abs(one.values - np.median(one.values))) ** 2) / one.values.size for one in (a, b)]
+    total = sum(variances)
+    if total == 0:
+        return math.sqrt(max(factors))
+    return math.sqrt(sum(one * own for one, own in zip(factors, variances, strict=True)) / total)
+
+
+def _in_order(side: Processes) -> Floats:
+    return side.values if side.starts is None else side.values[np.argsort(side.starts, kind="stable")]
+
+
+def _logs(side: Processes) -> Processes:
+    return Processes(np.log(side.values), side.starts, None)
+
+
+def _widened(value: float, drawn: Floats, stretch: float, confidence: float) -> tuple[float, float]:
+    """Percentiles of the draws, stretched about the value."""
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
-    stretch = (n / (n - 1)) ** 0.5 if n > 1 else 1.0
     return value + (float(low) - value) * stretch, value + (float(high) - value) * stretch

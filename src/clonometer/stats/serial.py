@@ -124,11 +124,37 @@ def median_in_time(values: ArrayLike, confidence: float = 0.95) -> Interval:
     (True, False)
     """
     own = finite_values(values)
-    if own.size < _LEAST_ALIKE or rank_von_neumann(own[:MOST_VALUES]).p_value >= _ALIKE_P:
+    inflation = inflation_in_time(own)
+    if inflation == 1:
         return quantile_interval(own, 0.5, confidence)
-    tail = deflated_p((1 - confidence) / 2, _ar1_inflation(own))
+    tail = deflated_p((1 - confidence) / 2, inflation)
     wider = quantile_interval(own, 0.5, max(confidence, 1 - 2 * max(tail, _LEAST_TAIL)))
     return replace(wider, confidence=min(wider.confidence, confidence))
+
+
+def inflation_in_time(values: ArrayLike) -> float:
+    """How many times as large the variance of a mean of these values is as of independent ones, by one series alone.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), in order of time, finite, in any unit.
+
+    Returns
+    -------
+    float
+        That of an AR(1) with the values' own correlation (see `median_in_time`), at least 1; exactly 1 below 8 values
+        and where neighbours are not seen to be alike.
+
+    Examples
+    --------
+    >>> inflation_in_time([3, 9, 1, 7, 5, 2, 8, 4]), inflation_in_time([1, 2, 3, 4, 5, 7, 8, 9]) > 2
+    (1.0, True)
+    """
+    own = finite_values(values)
+    if own.size < _LEAST_ALIKE or rank_von_neumann(own[:MOST_VALUES]).p_value >= _ALIKE_P:
+        return 1.0
+    return max(1.0, _ar1_inflation(own))
 
 
 def _ar1_inflation(values: Floats) -> float:
