@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: help build run test core-test lint format bench coverage docs lock clean
+.PHONY: help build dev run test core-test pytest lint format bench coverage matrix docs lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -50,7 +50,14 @@ build: $(VENV)/.built
 run: $(VENV)/.built
 	@$(BIN)/clonometer run --out clonometer-run.parquet --report clonometer-report.html --keep-previous $(RUN_ARGS)
 
+# What tests and checks need besides: the whole set-up.
+dev: $(VENV)/.built $(VENV)/.dev
+
 test: $(VENV)/.built $(VENV)/.dev core-test
+	@$(BIN)/python -m pytest $(TEST_ARGS)
+
+# Without the probe's own tests.
+pytest: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m pytest $(TEST_ARGS)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.

@@ -1,0 +1,78 @@
+"""What ``.ci/run`` does where packages, mirrors or parts of it fail, with programs that only say their names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CI = Path(__file__).parents[2] / ".ci" / "run"
+# apt-get: lists of packages cannot be had the first $AWAY times. make: the part $BROKEN fails.
+PROGRAMS = {
+    "id": "echo 0",
+    "sleep": "",
+    "dpkg": "exit 1",
+    "apt-cache": 'case "$*" in *linux-perf*) exit 100 ;; esac',
+    "apt-get": """
+echo "$*" >> "$FOLDER/apt"
+case "$*" in *update*) [ "$(grep -c update "$FOLDER/apt")" -gt "$AWAY" ] ;; esac""",
+    "make": """
+echo "$*" >> "$FOLDER/made"
+echo "without:$LINT_WITHOUT"
+[ "$1" = pytest ] && echo "= what pytest says last ="
+[ "$1" = "$BROKEN" ] || exit 0
+echo "make: *** [Makefile:1: $1] Error 1" >&2
+exit 2""",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, body in PROGRAMS.items():
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+    return tmp_path
+
+
+def run(folder: Path, broken: str = "", away: int = 0) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}", "FOLDER": str(folder), "BROKEN": broken, "AWAY": str(away)}
+    return subprocess.run(
+        [CI], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
+    )
+
+
+def made(folder: Path) -> list[str]:
+    return [line.split()[0] for line in (folder / "made").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("broken", ["", "lint", "core-test", "pytest"])
+def test_every_part_runs_and_the_last_word_is_the_test_runners(folder: Path, broken: str) -> None:
+    ended = run(folder, broken)
+    assert ended.returncode == (2 if broken else 0), ended.stdout
+    assert made(folder) == ["dev", "lint", "core-test", "pytest"]
+    assert ended.stdout.splitlines()[-1] == "= what pytest says last ="
+    for target, part in {"": "packages", "dev": "set-up", "lint": "lint", "core-test": "core tests"}.items():
+        [line] = [line for line in ended.stdout.splitlines() if line.startswith(f"ci: {part}: ")]
+        assert ("FAILED" in line) == (broken != "" and broken == target)
+        assert " s, " in line
+
+
+def test_a_package_that_the_system_does_not_have_is_left_out_and_said(folder: Path) -> None:
+    ended = run(folder)
+    assert "this system has no package linux-perf" in ended.stdout
+    assert "without: linux-perf\n" in ended.stdout
+    *_, installed = (folder / "apt").read_text().splitlines()
+    assert "clang-tidy" in installed
+    assert "linux-perf" not in installed
+
+
+@pytest.mark.parametrize(("away", "asked"), [(2, 3), (99, 5)])
+def test_mirrors_that_are_away_are_asked_again(folder: Path, away: int, asked: int) -> None:
+    ended = run(folder, away=away)
+    assert (folder / "apt").read_text().count("update") == asked
+    # Where the lists never come the old ones are used, and nothing counts as unknown to the system.
+    assert ("without:\n" in ended.stdout) == (away == 99)
+    assert ended.returncode == 0, ended.stdout
