@@ -19,6 +19,27 @@ static const char ENTER[] = "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned
 static const char EXEC[] = "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
                            "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
                            "\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n";
+static const char FUTEX[] = "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+                            "\tfield:u32 * uaddr;\toffset:16;\tsize:8;\tsigned:0;\n"
+                            "\tfield:int op;\toffset:24;\tsize:8;\tsigned:0;\n"
+                            "\tfield:u32 val;\toffset:32;\tsize:8;\tsigned:0;\n"
+                            "\tfield:u32 * uaddr2;\toffset:48;\tsize:8;\tsigned:0;\n";
+static const char LOCK[] = "\tfield:struct mm_struct * mm;\toffset:8;\tsize:8;\tsigned:0;\n"
+                           "\tfield:bool write;\toffset:24;\tsize:1;\tsigned:0;\n"
+                           "\tfield:bool success;\toffset:25;\tsize:1;\tsigned:0;\n";
+
+/* What a call of futex is about is behind pointers in the declaration, not in the record. */
+static void check_formats_of_locks(void) {
+    struct event_format format;
+    CHECK(event_format_read(FUTEX, EVENT_SOURCES[EVENT_FUTEX].fields, &format) == 0, "refused");
+    CHECK(format.fields == 3 && format.field[0].at == 16 && format.field[0].bytes == 8, "uaddr, not uaddr2");
+    CHECK(format.field[1].at == 24 && format.field[2].at == 32, "operation and value");
+    CHECK(event_format_read(LOCK, EVENT_SOURCES[EVENT_LOCK_GOT].fields, &format) == 0, "refused");
+    CHECK(format.field[0].at == 24 && format.field[0].bytes == 1 && format.field[1].at == 25,
+          "one byte each");
+    CHECK(event_format_read(LOCK, EVENT_SOURCES[EVENT_LOCK_WANTED].fields, &format) == 0, "refused");
+    CHECK(format.fields == 1 && strcmp(event_kind_name(EVENT_LOCK_WANTED), "lock_wanted") == 0, "its name");
+}
 
 static void check_formats(void) {
     struct event_format format;
@@ -161,6 +182,7 @@ static void check_ring(void) {
 
 int main(void) {
     check_formats();
+    check_formats_of_locks();
     check_new_task();
     check_arrays_and_texts();
     check_others();

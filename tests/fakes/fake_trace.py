@@ -28,6 +28,9 @@ KINDS = (
     "sample",
     "switched_out",
     "switched_in",
+    "futex",
+    "lock_wanted",
+    "lock_got",
 )
 CALLS = {56: "clone", 61: "wait4", 231: "exit_group", 202: "futex", 59: "execve", 14: "rt_sigprocmask"}
 NUMBERS = {name: number for number, name in CALLS.items()}

@@ -19,6 +19,7 @@ HEAD = {
     "task": 1007,
     "exit_status": 0,
     "lost": 3,
+    "missed": 1,
     "event_bytes": 80,
     "kinds": ["call_enter"],
     "stamps": "tsc",

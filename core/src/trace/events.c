@@ -30,6 +30,9 @@ const struct event_source EVENT_SOURCES[EVENT_KINDS] = {
     [EVENT_FAULT_KERNEL] = {"exceptions/page_fault_kernel", {"address", "ip", "error_code"}},
     [EVENT_EXEC] = {"sched/sched_process_exec", {"filename", "old_pid"}},
     [EVENT_EXIT] = {"sched/sched_process_exit", {"pid"}},
+    [EVENT_FUTEX] = {"syscalls/sys_enter_futex", {"uaddr", "op", "val"}},
+    [EVENT_LOCK_WANTED] = {"mmap_lock/mmap_lock_start_locking", {"write"}},
+    [EVENT_LOCK_GOT] = {"mmap_lock/mmap_lock_acquire_returned", {"write", "success"}},
 };
 
 const char *event_kind_name(enum event_kind kind) {
@@ -49,6 +52,9 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_SAMPLE] = "sample",
         [EVENT_SWITCHED_OUT] = "switched_out",
         [EVENT_SWITCHED_IN] = "switched_in",
+        [EVENT_FUTEX] = "futex",
+        [EVENT_LOCK_WANTED] = "lock_wanted",
+        [EVENT_LOCK_GOT] = "lock_got",
     };
     return NAMES[kind];
 }

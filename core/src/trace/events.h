@@ -33,6 +33,9 @@ enum event_kind {
     EVENT_SAMPLE,       /* a call stack, as words */
     EVENT_SWITCHED_OUT, /* of an own task, without tracepoints: 1 where it was preempted */
     EVENT_SWITCHED_IN,
+    EVENT_FUTEX,       /* address, operation, value: what a call of futex is about, after its entry */
+    EVENT_LOCK_WANTED, /* 1: to write; the task asks for the lock of an address space */
+    EVENT_LOCK_GOT,    /* the same, and 1 where it has it */
     EVENT_KINDS
 };
 

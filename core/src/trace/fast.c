@@ -191,7 +191,7 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct r
     return error;
 }
 
-static uint64_t missed(const struct fast *fast) {
+uint64_t fast_missed(const struct fast *fast) {
     uint64_t all = 0;
     for (size_t i = 0; i < fast->program_count; i++) {
         struct bpf_prog_info info;
@@ -214,7 +214,7 @@ static void detach(struct fast *fast) {
 uint64_t fast_stop(struct fast *fast, rings_take *take, void *context) {
     const struct record_rest nothing = {.text = NULL};
     detach(fast);
-    uint64_t lost = missed(fast);
+    uint64_t lost = 0;
     uint64_t room = (uint64_t)1 << fast->layout.note_bits;
     for (unsigned cpu = 0; cpu < (1U << fast->layout.cpu_bits); cpu++) {
         uint64_t notes = program_notes(fast->memory, cpu);

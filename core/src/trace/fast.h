@@ -25,8 +25,13 @@ struct fast {
  * reason, and then nothing is attached. */
 int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct reason *reason);
 
-/* Ends it and gives every event to `take`, oldest first for each CPU; returns how many were lost. */
+/* Ends it and gives every event to `take`, oldest first for each CPU; returns how many there was no room for.
+ */
 uint64_t fast_stop(struct fast *fast, rings_take *take, void *context);
+
+/* How many events came while a program was at work on the same CPU, as one in an interrupt may, and were not
+ * noted: more room would not help. */
+uint64_t fast_missed(const struct fast *fast);
 
 void fast_close(struct fast *fast);
 

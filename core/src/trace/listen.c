@@ -212,6 +212,7 @@ static int hear(const struct listening *listening, const struct started *started
     heard->lost = rings_lost(rings) + heard->collection.dropped;
     if (listening->how == LISTEN_FAST) {
         heard->lost += fast_stop(fast, collection_take, &heard->collection);
+        heard->missed = fast_missed(fast);
     }
     return error != 0 && reason->text[0] == '\0'
                ? reason_set(reason, error, "the probe's answer cannot be read: %s", strerror(-error))

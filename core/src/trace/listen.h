@@ -31,7 +31,8 @@ struct heard {
     struct collection collection;
     struct bytes answer; /* the probe's own */
     char maps[65536];    /* of the probe's memory, when it had measured */
-    uint64_t lost;
+    uint64_t lost;       /* there was no room for them */
+    uint64_t missed;     /* more room would not help */
     pid_t process;
     int32_t task; /* the probe as the kernel numbers it */
     int exit_status;

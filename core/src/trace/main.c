@@ -10,7 +10,8 @@
  *
  * Starts the program, one of whose words is "{traced fd}", and gives on descriptor N what the kernel told of
  * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
- * a list of tasks,sched,calls,faults,samples,exec,main, ring_bytes=, period_ns=, stamps=tsc|monotonic. */
+ * a list of tasks,sched,calls,faults,samples,exec,main,futex,locks, ring_bytes=, period_ns=,
+ * stamps=tsc|monotonic. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -123,7 +124,8 @@ static bool is_one_of(const char *value, const char *const *names, int *index) {
 }
 
 static bool read_events(const char *list, unsigned *wanted) {
-    static const char *const NAMES[] = {"tasks", "sched", "calls", "faults", "samples", "exec", "main", NULL};
+    static const char *const NAMES[] = {"tasks", "sched", "calls", "faults", "samples",
+                                        "exec",  "main",  "futex", "locks",  NULL};
     char copy[128];
     char *rest = copy;
     snprintf(copy, sizeof copy, "%s", list);

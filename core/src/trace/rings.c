@@ -22,7 +22,8 @@ static const struct {
     {RINGS_SCHED, EVENT_WAKE},          {RINGS_SCHED, EVENT_WAKE_NEW},     {RINGS_SCHED, EVENT_SWITCH},
     {RINGS_CALLS, EVENT_CALL_ENTER},    {RINGS_CALLS, EVENT_CALL_EXIT},    {RINGS_FAULTS, EVENT_FAULT_USER},
     {RINGS_FAULTS, EVENT_FAULT_KERNEL}, {RINGS_FAULTS, EVENT_MINOR_FAULT}, {RINGS_FAULTS, EVENT_MAJOR_FAULT},
-    {RINGS_SAMPLES, EVENT_SAMPLE},      {RINGS_EXEC, EVENT_EXEC},
+    {RINGS_SAMPLES, EVENT_SAMPLE},      {RINGS_EXEC, EVENT_EXEC},          {RINGS_FUTEX, EVENT_FUTEX},
+    {RINGS_LOCKS, EVENT_LOCK_WANTED},   {RINGS_LOCKS, EVENT_LOCK_GOT},
 };
 
 const char *rings_tracefs(void) {
@@ -47,9 +48,11 @@ static long read_event_file(const char *tracepoint, const char *name, char *text
     return sys_read_file(path, text, capacity);
 }
 
-/* arm64 and others have no tracepoints for page faults: then only their ends are known. */
+/* arm64 and others have no tracepoints for page faults: then only their ends are known. Those of single calls
+ * and of mmap_lock are options of the kernel's build (CONFIG_FTRACE_SYSCALLS and others). */
 bool rings_may_lack(enum event_kind kind) {
-    return kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL;
+    return kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL || kind == EVENT_FUTEX ||
+           kind == EVENT_LOCK_WANTED || kind == EVENT_LOCK_GOT;
 }
 
 bool rings_wants(unsigned wanted, enum event_kind kind) {

@@ -17,6 +17,8 @@ enum {
     RINGS_SAMPLES = 1U << 4, /* kernel stacks by a clock */
     RINGS_EXEC = 1U << 5,    /* only the names of programs */
     RINGS_MAIN = 1U << 6,    /* of the calls only those that make, run, await and end tasks (fast.h) */
+    RINGS_FUTEX = 1U << 7,   /* what calls of futex are about */
+    RINGS_LOCKS = 1U << 8,   /* waiting for the lock of an address space (mmap_lock) */
     /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
 };
 
@@ -81,7 +83,7 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
                           struct perf_event_attr *attributes, struct event_format *format,
                           struct reason *reason);
 
-/* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults are. */
+/* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults. */
 bool rings_wants(unsigned wanted, enum event_kind kind);
 bool rings_may_lack(enum event_kind kind);
 

@@ -64,7 +64,8 @@ static int send_head(int fd, const struct listening *listening, const struct hea
     json_int(&json, "process", heard->process);
     json_int(&json, "task", heard->task);
     json_int(&json, "exit_status", heard->exit_status);
-    json_int(&json, "lost", (int64_t)heard->lost);
+    json_int(&json, "lost", (int64_t)(heard->lost + heard->missed));
+    json_int(&json, "missed", (int64_t)heard->missed);
     json_int(&json, "ring_bytes", (int64_t)listening->ring_bytes);
     json_int(&json, "sample_period_ns", (int64_t)listening->sample_period_ns);
     json_int(&json, "event_bytes", (int64_t)sizeof(struct trace_event));

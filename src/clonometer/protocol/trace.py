@@ -42,7 +42,9 @@ class TraceAnswer:
     task
         The probe as the kernel numbers it; 0 where it was not seen.
     lost
-        Events for which there was no room, and records that could not be read.
+        Events that are missing, for whatever reason.
+    missed
+        Those of them that more room would not have kept.
     kinds
         The names of ``events["kind"]``.
     events
@@ -66,6 +68,7 @@ class TraceAnswer:
     refused: str | None
     task: int
     lost: int
+    missed: int
     exit_status: int
     kinds: tuple[str, ...]
     events: NDArray[Any]
@@ -117,6 +120,7 @@ def parse_trace(data: bytes) -> TraceAnswer:
         refused=refused,
         task=said.count("task"),
         lost=said.count("lost"),
+        missed=said.count("missed"),
         exit_status=said.count("exit_status"),
         kinds=tuple(str(kind) for kind in said.items("kinds")),
         events=np.frombuffer(raw.get("EVNT", b""), dtype),

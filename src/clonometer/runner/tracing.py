@@ -20,6 +20,8 @@ TRACED_FD = "{traced fd}"
 
 FIRST_RING_BYTES = 8 << 20
 _GROWTH = 4
+# Once more may miss none; on a machine that is never at rest it would not.
+_AGAIN_WHEN_MISSED = 1
 _MOST_RING_BYTES = 128 << 20
 
 
@@ -72,12 +74,16 @@ class Tracer:
         ProtocolError
             If the answer is none.
         """
+        again = _AGAIN_WHEN_MISSED
         while True:
             answer = self._once(target, how, events, period_ns)
-            if answer.lost == 0 or self._ring_bytes >= _MOST_RING_BYTES:
+            if answer.lost > answer.missed and self._ring_bytes < _MOST_RING_BYTES:
+                self._ring_bytes *= _GROWTH
+                self.grown += 1
+            elif answer.missed > 0 and again > 0:
+                again -= 1
+            else:
                 return answer
-            self._ring_bytes *= _GROWTH
-            self.grown += 1
 
     def _once(self, target: Target, how: str, events: Sequence[str], period_ns: int) -> TraceAnswer:
         driver = self.drivers.choose(target.workload, target.condition)

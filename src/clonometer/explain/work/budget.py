@@ -1,0 +1,224 @@
+"""Means over executions and pairs of processes: the gap between threads and processes, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clonometer.explain.types import Figure
+from clonometer.explain.work.life import Lives
+from clonometer.explain.work.parts import COUNTS, CPU_ORDER, LIFE_ORDER, UNEXPLAINED
+from clonometer.explain.work.types import Delay, UserReason, WorkReason
+from clonometer.stats.interval import Interval
+from clonometer.stats.means import mean_intervals
+from clonometer.stats.paired_parts import covariate_effect, shares_of_mean
+
+SEED = 6
+# Executions of a side from which on the slowest quarter is told from the rest.
+LEAST_FOR_DELAYS = 12
+_SLOW = 0.75
+
+Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Account:
+    """One execution, added up: its duration, parts of lives and of the CPUs' time, counts, and sleeps by address.
+
+    ``user`` and ``moves`` are ns of user code and migrations of each worker.
+    """
+
+    whole_ns: int
+    parts: Mapping[str, float]
+    cpu_parts: Mapping[str, float]
+    counts: Mapping[str, float]
+    futex_ns: Mapping[int, int] = field(default_factory=dict)
+    futex_sleeps: Mapping[int, int] = field(default_factory=dict)
+    user: tuple[int, ...] = ()
+    moves: tuple[int, ...] = ()
+
+
+def account_of(lives: Lives, cpus: int) -> Account:
+    """Add an execution up."""
+    return Account(
+        lives.whole_ns,
+        lives.parts(),
+        lives.cpu_parts(cpus),
+        lives.counts(),
+        _added(one.futex_ns for one in lives.workers),
+        _added(one.futex_sleeps for one in lives.workers),
+        tuple(one.spent.get("user", 0) for one in lives.workers),
+        tuple(one.counts["migrations"] for one in lives.workers),
+    )
+
+
+def _added(tables: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    sums: dict[int, int] = {}
+    for table in tables:
+        for address, number in table.items():
+            sums[address] = sums.get(address, 0) + number
+    return sums
+
+
+@dataclass(frozen=True)
+class Process:
+    """One traced process: its executions (at least one), and the frequency of its CPUs, None if not measured."""
+
+    accounts: tuple[Account, ...]
+    frequency_hz: float | None = None
+
+    def mean_whole_ns(self) -> float:
+        """Mean duration of its executions."""
+        return sum(one.whole_ns for one in self.accounts) / len(self.accounts)
+
+
+def figure(interval: Interval) -> Figure:
+    """An interval as a figure."""
+    return Figure(interval.value, interval.low, interval.high)
+
+
+def mean_figure(values: Sequence[float]) -> Figure:
+    """Mean of one value a process."""
+    return figure(mean_intervals([[value] for value in values], seed=SEED)[0])
+
+
+def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> Table:
+    """Means over each process's executions, a row a process and a column a name."""
+    return np.array([_row(process.accounts, what, names) for process in processes], dtype=np.float64)
+
+
+def _row(accounts: Sequence[Account], what: str, names: Sequence[str]) -> list[float]:
+    tables: list[Mapping[str, float]] = [getattr(one, what) for one in accounts]
+    return [sum(table.get(name, 0.0) for table in tables) / len(tables) for name in names]
+
+
+def reasons_of(
+    thread: Sequence[Process], process: Sequence[Process], what: str, *, apart: bool
+) -> tuple[WorkReason, ...]:
+    """Take the gap apart.
+
+    Parameters
+    ----------
+    thread, process
+        As many processes of each side, those of one place a pair.
+    what
+        ``parts`` or ``cpu_parts``.
+    apart
+        Whether the gap is one, so that there are shares of it.
+
+    Returns
+    -------
+    tuple of WorkReason
+        Parts on which either side spends time, in their order; of ``parts`` also ``unexplained``, always. Their
+        differences sum to the gap.
+    """
+    order = LIFE_ORDER if what == "parts" else CPU_ORDER
+    sides = [table_of(side, what, order) for side in (thread, process)]
+    differences = sides[0] - sides[1]
+    means = [mean_intervals(table, seed=SEED) for table in (*sides, differences)]
+    gap = differences.sum(axis=1)
+    shares: Sequence[Interval | None] = [None] * len(order)
+    if apart and gap.mean() != 0:
+        shares = shares_of_mean(differences, gap, seed=SEED)
+    return tuple(
+        WorkReason(
+            part,
+            figure(means[0][index]),
+            figure(means[1][index]),
+            figure(means[2][index]),
+            None if share is None else figure(share),
+        )
+        for index, (part, share) in enumerate(zip(order, shares, strict=True))
+        if part == UNEXPLAINED or sides[0][:, index].any() or sides[1][:, index].any()
+    )
+
+
+def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[Figure, Figure]:
+    """Threads less processes over pairs, in ns and as a share of the processes' mean.
+
+    Parameters
+    ----------
+    thread, process
+        Mean duration of each process, in ns; those of one place are a pair.
+    """
+    differences = np.array(thread) - np.array(process)
+    share = shares_of_mean(differences[:, None], process, seed=SEED)[0]
+    return mean_figure(differences.tolist()), figure(share)
+
+
+def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tuple[UserReason, ...]:
+    """Estimate what frequency and migrations add to the difference in user code.
+
+    The frequency adds what user code of the processes would take longer at the threads' frequency. A migration's cost
+    is the slope of user time on migrations among the workers of one execution, who all do the same work.
+    """
+    found = []
+    pairs = list(zip(thread, process, strict=True))
+    user = table_of(process, "parts", ["user"])[:, 0].tolist()
+    slower = [
+        own * (b.frequency_hz / a.frequency_hz - 1)
+        for own, (a, b) in zip(user, pairs, strict=True)
+        if a.frequency_hz and b.frequency_hz
+    ]
+    if slower:
+        found.append(UserReason("frequency", mean_figure(slower)))
+    moves = [table_of(side, "counts", ["migrations"])[:, 0] for side in (thread, process)]
+    sums = [[_scatter(one) for one in (*a.accounts, *b.accounts)] for a, b in pairs]
+    effect = covariate_effect(
+        [sum(xy for xy, _ in one) for one in sums],
+        [sum(xx for _, xx in one) for one in sums],
+        moves[0] - moves[1],
+        seed=SEED,
+    )
+    if effect is not None:
+        found.append(UserReason("migrations", figure(effect[1]), figure(effect[0])))
+    return tuple(found)
+
+
+def _scatter(one: Account) -> tuple[float, float]:
+    """Within an execution: the sum of products of user time and migrations, and of squared migrations."""
+    if not one.user:
+        return 0.0, 0.0
+    user, moves = np.array(one.user, dtype=np.float64), np.array(one.moves, dtype=np.float64)
+    moves -= moves.mean()
+    return float((moves * user).sum()), float((moves * moves).sum())
+
+
+def counts_of(side: Sequence[Process]) -> dict[str, Figure]:
+    """Mean number of each kind of event of a worker; those that are not known are left out."""
+    known = [name for name in COUNTS if all(name in one.counts for process in side for one in process.accounts)]
+    if not known:
+        return {}
+    means = mean_intervals(table_of(side, "counts", known), seed=SEED)
+    return {name: figure(one) for name, one in zip(known, means, strict=True)}
+
+
+def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
+    """Say what makes the slow executions of a side slow.
+
+    Returns
+    -------
+    slow, delays
+        How many are slow, and what each part adds to them, greatest first; those of parts that add under a hundredth
+        are left out. Nothing where there are fewer than `LEAST_FOR_DELAYS` executions.
+    """
+    accounts = sorted((one for process in side for one in process.accounts), key=lambda one: one.whole_ns)
+    if len(accounts) < LEAST_FOR_DELAYS:
+        return 0, ()
+    cut = round(_SLOW * len(accounts))
+    rows = [[one.parts.get(name, 0.0) for name in LIFE_ORDER] for one in accounts]
+    typical = np.array(rows[:cut]).mean(axis=0)
+    extra = np.array(rows[cut:]) - typical
+    whole = float(extra.sum(axis=1).mean())
+    if whole <= 0:
+        return 0, ()
+    means = mean_intervals(extra, seed=SEED)
+    delays = [
+        Delay(part, figure(one), one.value / whole)
+        for part, one in zip(LIFE_ORDER, means, strict=True)
+        if abs(one.value) >= 0.01 * whole
+    ]
+    return len(accounts) - cut, tuple(sorted(delays, key=lambda one: -abs(one.extra_ns.value)))

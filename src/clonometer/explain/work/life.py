@@ -1,0 +1,294 @@
+"""What each task of a program of workers does at each moment, from the kernel's events: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from clonometer.explain.actors import GONE, PUSHED_OFF, Event
+from clonometer.explain.work.parts import (
+    COUNTS,
+    EXITS,
+    FUTEXES,
+    MAKES,
+    MEMORY_CALLS,
+    UNEXPLAINED,
+    WRITES,
+)
+
+Piece = tuple[int, int, str]
+
+
+@dataclass
+class Life:
+    """One task: what it is at, since when, and what it has spent.
+
+    ``since_ns`` is how far its time is accounted for. ``spent`` has ns for each part, ``on_cpu_ns`` for each part what
+    of it was on a CPU (mmap_lock is spent on one or asleep), ``futex_ns`` for each address the time asleep there.
+    """
+
+    task: int
+    is_starter: bool = False
+    made: bool = False
+    started: bool = False
+    running: bool = False
+    ready: bool = False
+    leaving: bool = False
+    gone: bool = False
+    in_fault: bool = False
+    in_lock: bool = False
+    call: str | None = None
+    cpu: int | None = None
+    futex_address: int = 0
+    since_ns: int = 0
+    spent: dict[str, int] = field(default_factory=dict)
+    on_cpu_ns: dict[str, int] = field(default_factory=dict)
+    futex_ns: dict[int, int] = field(default_factory=dict)
+    futex_sleeps: dict[int, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
+    pieces: list[Piece] = field(default_factory=list)
+
+    def part(self) -> str:
+        """What this moment is spent on."""
+        if self.gone:
+            return "ended"
+        if not self.made:
+            return "not_launched"
+        if self.running:
+            return self._running_part()
+        if self.ready:
+            return "run_queue"
+        return self._blocked_part()
+
+    def _running_part(self) -> str:
+        if self.in_lock:
+            return "mmap_lock"
+        if self._exits():
+            return "exit"
+        if self.in_fault:
+            return "fault"
+        if not self.started:
+            return "starts"
+        return "user" if self.call is None else self._call_part(self.call)
+
+    def _call_part(self, call: str) -> str:
+        if self.is_starter and call in MAKES:
+            return "launching"
+        return {"write": "write", "futex": "futex_call", "memory": "memory_call"}.get(_kind(call), "other_call")
+
+    def _blocked_part(self) -> str:
+        if self.in_lock:
+            return "mmap_lock"
+        if self._exits():
+            return "exit"
+        if self.in_fault:
+            return "fault_wait"
+        if self.call is None:
+            return UNEXPLAINED
+        return {"write": "write_wait", "futex": "futex_wait"}.get(_kind(self.call), "other_wait")
+
+    def _exits(self) -> bool:
+        return self.leaving or self.call in EXITS
+
+    def move_on(self, time_ns: int) -> None:
+        """Account for the time until ``time_ns``; times before what is accounted for change nothing."""
+        lasts = time_ns - self.since_ns
+        if lasts <= 0:
+            return
+        part = self.part()
+        self.spent[part] = self.spent.get(part, 0) + lasts
+        if self.running and not self.gone and self.made:
+            self.on_cpu_ns[part] = self.on_cpu_ns.get(part, 0) + lasts
+        if part == "futex_wait":
+            self.futex_ns[self.futex_address] = self.futex_ns.get(self.futex_address, 0) + lasts
+        if self.pieces and self.pieces[-1][2] == part:
+            self.pieces[-1] = (self.pieces[-1][0], time_ns, part)
+        else:
+            self.pieces.append((self.since_ns, time_ns, part))
+        self.since_ns = time_ns
+
+    def leave(self, state: int) -> None:
+        """Leave the CPU with a switch's ``state``."""
+        # A task that is pushed off the CPU is still ready; the kernel shows that as state 0 or as a high bit.
+        self.ready = state == 0 or state >= PUSHED_OFF
+        self.running = False
+        self.gone = self.gone or bool(state & GONE)
+        if self.gone:
+            return
+        self._count("preemptions" if self.ready else "sleeps")
+        if not self.ready and self.call is not None and _kind(self.call) == "futex" and not self.in_fault:
+            self._count("futex_sleeps")
+            self.futex_sleeps[self.futex_address] = self.futex_sleeps.get(self.futex_address, 0) + 1
+
+    def come(self, cpu: int) -> None:
+        """Get the CPU."""
+        if self.cpu is not None and self.cpu != cpu:
+            self._count("migrations")
+        self.running = self.ready = self.made = True
+        self.cpu = cpu
+
+    def take(self, event: Event) -> None:
+        """Change by an event of its own."""
+        # Who does something is on a CPU; a task is made where its first sign of life was lost.
+        self.running = self.made = True
+        if event.kind in ("fault_user", "fault_kernel"):
+            self.in_fault = True
+        elif event.kind in ("minor_fault", "major_fault"):
+            self.in_fault = False
+            self._count("faults")
+        elif event.kind == "futex":
+            self.futex_address = event.values[0]
+        elif event.kind == "lock_wanted":
+            self.in_lock = True
+        elif event.kind == "lock_got":
+            self.in_lock = False
+        elif event.kind == "call_enter":
+            self.call, self.in_fault, self.in_lock, self.started = event.name, False, False, True
+            kind = _kind(event.name)
+            if kind in ("futex", "write"):
+                self._count(f"{kind}_calls")
+        elif event.kind == "call_exit":
+            self.call, self.in_fault, self.in_lock, self.started = None, False, False, True
+        elif event.kind == "exit":
+            self.leaving, self.in_fault = True, False
+
+    def _count(self, what: str) -> None:
+        self.counts[what] += 1
+
+
+def _kind(call: str) -> str:
+    if call in FUTEXES:
+        return "futex"
+    return "write" if call in WRITES else "memory" if call in MEMORY_CALLS else ""
+
+
+@dataclass(frozen=True)
+class Lives:
+    """One execution taken to pieces.
+
+    Attributes
+    ----------
+    whole_ns
+        How long the program took.
+    workers
+        Each of them; its ``spent`` sums to ``whole_ns``.
+    starter
+        Who launched them, accounted for as they are.
+    load_ns
+        How long (tasks on a CPU, tasks ready but not on one) were so many.
+    """
+
+    whole_ns: int
+    workers: tuple[Life, ...]
+    starter: Life
+    load_ns: Mapping[tuple[int, int], int]
+
+    def parts(self) -> dict[str, float]:
+        """Mean ns of the workers for each part; their sum is ``whole_ns``."""
+        return _means([one.spent for one in self.workers])
+
+    def cpu_parts(self, cpus: int) -> dict[str, float]:
+        """What ``cpus`` CPUs did meanwhile, in ns over all of them divided by their number; the sum is ``whole_ns``."""
+        sums: dict[str, float] = {}
+        for one in (*self.workers, self.starter):
+            for part, lasts in one.on_cpu_ns.items():
+                name = part if not one.is_starter or part == "launching" else "starter"
+                sums[name] = sums.get(name, 0.0) + lasts / cpus
+        sums["withheld"] = sum(
+            lasts * min(ready, max(0, cpus - running)) / cpus for (running, ready), lasts in self.load_ns.items()
+        )
+        sums["idle"] = self.whole_ns - sum(sums.values())
+        return sums
+
+    def counts(self) -> dict[str, float]:
+        """Mean number of events of the workers."""
+        return _means([one.counts for one in self.workers])
+
+
+def _means(tables: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    names = dict.fromkeys(name for table in tables for name in table)
+    return {name: sum(table.get(name, 0) for table in tables) / len(tables) for name in names}
+
+
+def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence[int]) -> Lives:
+    """Follow the tasks of one execution through its events.
+
+    Parameters
+    ----------
+    events
+        In the order of time, in ns from the execution's begin; those from before it have negative times and only say
+        what tasks are at when it begins.
+    whole_ns
+        How long it took; what comes later is not looked at.
+    starter, workers
+        The tasks, as the kernel numbers them.
+
+    Returns
+    -------
+    Lives
+        Every task's parts sum exactly to ``whole_ns``.
+    """
+    begins = min([0, *(event.time_ns for event in events[:1])])
+    first = Life(starter, is_starter=True, made=True, started=True, running=True, ready=True, since_ns=begins)
+    tasks = {starter: first, **{task: Life(task, since_ns=begins) for task in workers}}
+    load_ns: dict[tuple[int, int], int] = {}
+    load, since_ns, begun = (1, 0), begins, False
+    for event in [*events, None]:
+        time_ns = whole_ns if event is None else min(event.time_ns, whole_ns)
+        if not begun and time_ns >= 0:
+            _begin(tasks)
+            load_ns, since_ns, begun = {}, 0, True
+        load_ns[load] = load_ns.get(load, 0) + time_ns - since_ns
+        since_ns = time_ns
+        if event is None or event.time_ns >= whole_ns:
+            break
+        if _move(tasks, event):
+            load = _load(tasks)
+    for one in tasks.values():
+        one.move_on(whole_ns)
+    return Lives(whole_ns, tuple(tasks[task] for task in workers), first, load_ns)
+
+
+def _load(tasks: Mapping[int, Life]) -> tuple[int, int]:
+    running = sum(one.running and not one.gone for one in tasks.values())
+    return running, sum(one.ready and not one.running and not one.gone for one in tasks.values())
+
+
+def _begin(tasks: Mapping[int, Life]) -> None:
+    """Forget what was spent before the execution began."""
+    for one in tasks.values():
+        one.since_ns = 0
+        one.spent, one.on_cpu_ns, one.futex_ns, one.futex_sleeps = {}, {}, {}, {}
+        one.counts = dict.fromkeys(COUNTS, 0)
+        one.pieces = []
+
+
+def _move(tasks: Mapping[int, Life], event: Event) -> bool:
+    """Account for the time of those whom an event concerns until then, and change them; whether who runs may differ."""
+    if event.kind == "switch":
+        leaves, comes = tasks.get(event.values[0]), tasks.get(event.values[2])
+        if leaves is not None:
+            leaves.move_on(event.time_ns)
+            leaves.leave(event.values[1])
+        if comes is not None:
+            comes.move_on(event.time_ns)
+            comes.come(event.cpu)
+        return True
+    wakes = event.kind in ("wake", "wake_new")
+    one = tasks.get(event.values[0] if wakes else event.task)
+    if one is None:
+        return False
+    one.move_on(event.time_ns)
+    ran = one.running
+    if wakes:
+        one.made = True
+        one.ready = one.ready or not one.running
+    else:
+        one.take(event)
+    return wakes or not ran
+
+
+def gaps(life: Life) -> int:
+    """How many of its pieces do not touch the one before: 0, unless something is wrong."""
+    return sum(left[1] != right[0] for left, right in pairwise(life.pieces))

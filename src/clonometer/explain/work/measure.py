@@ -1,0 +1,297 @@
+"""Explaining a program of workers: threads and processes in turn, traced and untraced, and what comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clonometer.errors import UnavailableError, UsageError
+from clonometer.explain.source import Trace, Tracer
+from clonometer.explain.types import Figure, Tier
+from clonometer.explain.work import budget, read
+from clonometer.explain.work.budget import Account, Process
+from clonometer.explain.work.life import Lives
+from clonometer.explain.work.notes import notes_of
+from clonometer.explain.work.types import FutexUse, WorkExplanation, WorkSide, WorkTimeline
+from clonometer.plan.adhoc import parse_settings, plan_from_arguments
+from clonometer.plan.limits import estimated_launch_ns
+from clonometer.plan.types import Catalogue, Target
+
+WORKLOAD = "work.factor"
+KIND = "task_kind"
+SIDES = ("thread", "process")
+TIERS = ("tracepoints", "proc")
+_EVENTS = ("tasks", "sched", "calls", "faults", "futex", "locks")
+_WAYS = {"tracepoints": ("fast", "tracepoints"), "proc": ("none",)}
+_MEANS = {
+    "fast": "kernel tracepoints, noted by bpf programs",
+    "tracepoints": "kernel tracepoints, by perf rings",
+    "none": "what each worker read in /proc and from getrusage",
+}
+_CANNOT_SEE = {
+    "tracepoints": ("interrupts, which lengthen whatever they interrupt", "cold caches, which lengthen user code"),
+    "proc": (
+        "what a worker that is blocked waits for: locks, files and page faults are told together",
+        "system calls and page faults: their time is CPU time like all other",
+        "what the CPUs do meanwhile",
+    ),
+}
+# Of one process: how long it may work, and how many executions are of use.
+_PROCESS_NS = 4e8
+_EXECUTIONS = (2, 20)
+
+
+@dataclass(frozen=True)
+class WorkWish:
+    """What is asked: ``pairs`` of processes, traced and as many untraced; ``tier`` to look no closer than that."""
+
+    pairs: int = 12
+    tier: str | None = None
+    watch: Callable[[int, int], None] = field(default=lambda done, of: None)
+
+
+def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, Target]:
+    """Make the two targets that `explain_work` compares: threads, and processes.
+
+    Parameters
+    ----------
+    settings
+        Texts ``axis=value`` of work.factor's axes, ``task_kind`` left out.
+    catalogue
+        What exists.
+
+    Raises
+    ------
+    UsageError
+        For an unknown axis or value, several values of an axis, or ``task_kind``.
+    UnavailableError
+        If this machine does not have the workload.
+    """
+    given = list(settings)
+    read_ = parse_settings(given)
+    if KIND in read_:
+        raise UsageError(f"{KIND} is what is compared here: threads with processes", f"leave out --set {KIND}=...")
+    several = next((axis for axis, values in read_.items() if len(values) > 1), None)
+    if several is not None:
+        raise UsageError(
+            f"{several} has {len(read_[several])} values, but one condition is explained at a time",
+            "give each axis one value",
+        )
+    workload = catalogue.workloads.get(WORKLOAD)
+    if workload is None or not workload.available:
+        why = workload.reason if workload is not None else "no probe has it"
+        raise UnavailableError(f"{WORKLOAD} is not there on this machine: {why}")
+    sides = []
+    for side in SIDES:
+        plan = plan_from_arguments([WORKLOAD], [*given, f"{KIND}={side}"], catalogue)
+        sides.append(_limited(plan.targets[0]))
+    return sides[0], sides[1]
+
+
+def _limited(target: Target) -> Target:
+    least, most = _EXECUTIONS
+    samples = int(min(most, max(least, _PROCESS_NS // max(1.0, estimated_launch_ns(target.condition)))))
+    return replace(target, limits=replace(target.limits, samples=samples, blocks=1, warmup=1, block_limit_ns=0))
+
+
+@dataclass
+class _Heard:
+    """What was heard of one side; `typical` is of its first traced process."""
+
+    traced: list[Process] = field(default_factory=list)
+    untraced: list[float] = field(default_factory=list)
+    untraced_executions: int = 0
+    missing: int = 0
+    lost: int = 0
+    saw_locks: bool = False
+    places: dict[str, dict[str, float]] = field(default_factory=dict)
+    typical: WorkTimeline | None = None
+
+
+def explain_work(
+    tracer: Tracer, sides: tuple[Target, Target], wish: WorkWish | None = None, *, cpus: int
+) -> WorkExplanation:
+    """Run workers as threads and as processes in turn, and attribute the gap between them part by part.
+
+    Parameters
+    ----------
+    tracer
+        What starts them (`clonometer.runner.tracing.Tracer`).
+    sides
+        The targets with ``task_kind`` thread and process, else alike (`work_sides`).
+    wish
+        How much, and how close.
+    cpus
+        On how many CPUs they may run.
+
+    Returns
+    -------
+    WorkExplanation
+        Parts sum to the gap; each has an interval over pairs of processes.
+
+    Raises
+    ------
+    UnavailableError
+        If no execution succeeded, or nothing can be traced.
+    """
+    asked = wish or WorkWish()
+    tier, how = _best_tier(tracer, sides[0], asked.tier)
+    heard = {side: _Heard() for side in SIDES}
+    targets = dict(zip(SIDES, sides, strict=True))
+    for round_ in range(asked.pairs):
+        for side, listening in _order(round_, traced=how != "none"):
+            trace = tracer.trace(targets[side], how if listening else "none", _EVENTS if listening else ())
+            _hear(heard[side], trace, listening=listening, proc=how == "none", cpus=cpus)
+        asked.watch(round_ + 1, asked.pairs)
+    pairs = min(len(one.traced) for one in heard.values())
+    if pairs == 0 or not all(one.untraced for one in heard.values()):
+        raise UnavailableError(f"no execution of {sides[0].workload} was seen whole", "clonometer run says why")
+    return _gather(tracer, targets, heard, tier, cpus)
+
+
+def _order(round_: int, *, traced: bool) -> list[tuple[str, bool]]:
+    """Who runs when in a round: both sides next to each other, each first in half of the rounds."""
+    sides = SIDES if round_ % 2 == 0 else SIDES[::-1]
+    listening = (True, False) if round_ // 2 % 2 == 0 else (False, True)
+    return [(side, one) for one in (listening if traced else (False,)) for side in sides]
+
+
+def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier, str]:
+    refused: dict[str, str] = {}
+    small = replace(target, limits=replace(target.limits, samples=1, warmup=0))
+    for name in TIERS[0 if wanted is None else TIERS.index(wanted) :]:
+        for how in _WAYS[name]:
+            trace = tracer.trace(small, how, _EVENTS)
+            if trace.refused is None:
+                return Tier(name, _MEANS[how], refused, _CANNOT_SEE[name]), how
+            refused[_MEANS[how]] = trace.refused
+    raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
+
+
+def _hear(heard: _Heard, trace: Trace, *, listening: bool, proc: bool, cpus: int) -> None:
+    if not listening:
+        found = list(read.executions(trace))
+        if found:
+            heard.untraced.append(sum(one.whole_ns for one in found) / len(found))
+            heard.untraced_executions += len(found)
+        if proc and found:
+            accounts = [Account(one.whole_ns, read.parts_recorded(one), {}, read.counts_recorded(one)) for one in found]
+            heard.traced.append(Process(tuple(accounts), found[0].frequency_hz))
+        return
+    heard.lost += trace.lost
+    seen = read.follow(trace)
+    lives = [one for one in seen.lives if one is not None]
+    heard.missing += len(seen.lives) - len(lives)
+    if not lives:
+        return
+    heard.saw_locks = heard.saw_locks or bool((trace.events["kind"] == trace.kinds.index("lock_wanted")).any())
+    process = Process(tuple(budget.account_of(one, cpus) for one in lives), seen.executions[0].frequency_hz)
+    heard.traced.append(process)
+    _note_places(heard, process, trace.maps)
+    if heard.typical is None:
+        heard.typical = _typical(lives)
+
+
+def _typical(lives: Sequence[Lives]) -> WorkTimeline:
+    ordered = sorted(lives, key=lambda one: one.whole_ns)
+    one = ordered[(len(ordered) - 1) // 2]
+    tasks = [("program", one.starter), *((f"worker {number}", life) for number, life in enumerate(one.workers))]
+    return WorkTimeline(one.whole_ns, tuple((name, tuple(life.pieces)) for name, life in tasks))
+
+
+def _note_places(heard: _Heard, process: Process, maps: str) -> None:
+    for one in process.accounts:
+        addresses: dict[str, int] = {}
+        for address, sleeps in one.futex_sleeps.items():
+            place = read.futex_place(maps, address)
+            addresses[place] = addresses.get(place, 0) + 1
+            sums = heard.places.setdefault(place, {"sleeps": 0.0, "wait_ns": 0.0, "addresses": 0.0})
+            sums["sleeps"] += sleeps
+            sums["wait_ns"] += one.futex_ns.get(address, 0)
+            sums["addresses"] = max(sums["addresses"], addresses[place])
+
+
+def _gather(
+    tracer: Tracer, targets: Mapping[str, Target], heard: Mapping[str, _Heard], tier: Tier, cpus: int
+) -> WorkExplanation:
+    pairs = min(len(one.traced) for one in heard.values())
+    traced = {side: one.traced[:pairs] for side, one in heard.items()}
+    wholes = [[process.mean_whole_ns() for process in traced[side]] for side in SIDES]
+    gap_ns, gap = budget.gap_of(*wholes)
+    bare = min(len(one.untraced) for one in heard.values())
+    untraced = [heard[side].untraced[:bare] for side in SIDES]
+    apart = not gap_ns.low <= 0 <= gap_ns.high
+    reasons = budget.reasons_of(traced["thread"], traced["process"], "parts", apart=apart)
+    sees = tier.name == "tracepoints"
+    both = [sum(pair) for pair in zip(*wholes, strict=True)], [sum(pair) for pair in zip(*untraced, strict=True)]
+    nothing = sum(one.thread_ns.value + one.process_ns.value for one in reasons if one.part == "unexplained")
+    explained = WorkExplanation(
+        workload=WORKLOAD,
+        workers=int(targets["thread"].condition["workers"]),
+        numbers=int(targets["thread"].condition["numbers"]),
+        cpus=cpus,
+        condition=_condition(targets["process"]),
+        tier=_without_locks(tier, heard) if sees else tier,
+        pairs=pairs,
+        thread=_side("thread", targets, heard["thread"], traced["thread"]),
+        process=_side("process", targets, heard["process"], traced["process"]),
+        gap_ns=gap_ns,
+        gap=gap,
+        untraced_gap=budget.gap_of(*untraced)[1],
+        reasons=reasons,
+        cpu_reasons=budget.reasons_of(traced["thread"], traced["process"], "cpu_parts", apart=apart) if sees else (),
+        user_reasons=budget.user_reasons_of(traced["thread"], traced["process"]) if sees else (),
+        unexplained=nothing / sum(sum(side) / pairs for side in wholes),
+        overhead=_overhead(*both),
+        missing=sum(one.missing for one in heard.values()),
+        lost=sum(one.lost for one in heard.values()),
+        grown=tracer.grown,
+    )
+    return replace(explained, notes=tuple(notes_of(explained)))
+
+
+def _condition(target: Target) -> str:
+    """Canonical text of the condition, with the kind of task left out."""
+    name, _, rest = target.cells[0].text.partition("[")
+    words = [word for word in rest.removesuffix("]").split(",") if word and not word.startswith(f"{KIND}=")]
+    return f"{name}[{','.join(words)}]" if words else name
+
+
+def _without_locks(tier: Tier, heard: Mapping[str, _Heard]) -> Tier:
+    if any(one.saw_locks for one in heard.values()):
+        return tier
+    more = "the lock of address spaces (this kernel has no tracepoints mmap_lock:*): it is within faults and calls"
+    return replace(tier, cannot_see=(*tier.cannot_see, more))
+
+
+def _side(kind: str, targets: Mapping[str, Target], heard: _Heard, traced: Sequence[Process]) -> WorkSide:
+    executions = sum(len(process.accounts) for process in heard.traced)
+    wholes = [process.mean_whole_ns() for process in traced]
+    bare = heard.untraced[: len(wholes)]
+    slow, delays = budget.delays_of(traced)
+    frequencies = [process.frequency_hz for process in traced]
+    known = [hz for hz in frequencies if hz is not None]
+    futexes = [
+        FutexUse(place, int(sums["addresses"]), sums["sleeps"] / executions, sums["wait_ns"] / executions)
+        for place, sums in heard.places.items()
+    ]
+    return WorkSide(
+        kind=kind,
+        cell=targets[kind].cells[0].text,
+        whole_ns=budget.mean_figure(wholes),
+        untraced_ns=budget.mean_figure(heard.untraced),
+        overhead=_overhead(wholes[: len(bare)], bare),
+        executions=executions,
+        untraced_executions=heard.untraced_executions,
+        slow=slow,
+        counts=budget.counts_of(traced),
+        frequency_hz=budget.mean_figure(known) if len(known) == len(frequencies) else None,
+        futexes=tuple(sorted(futexes, key=lambda one: -one.wait_ns)),
+        delays=delays,
+        timeline=heard.typical,
+    )
+
+
+def _overhead(traced: Sequence[float], untraced: Sequence[float]) -> Figure:
+    count = min(len(traced), len(untraced))
+    return budget.gap_of(traced[:count], untraced[:count])[1]

@@ -1,0 +1,95 @@
+"""What a reader of a program's explanation must know, and its conclusion, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clonometer.explain.types import Figure
+from clonometer.explain.work.parts import UNEXPLAINED, part_title
+from clonometer.explain.work.types import WorkExplanation, WorkReason
+
+# Shares of the gap from which on a part is named, at most how many, and what overhead is too much.
+_NAMED = 0.1
+_MOST_NAMED = 4
+_MUCH_OVERHEAD = 0.15
+_MUCH_UNEXPLAINED = 0.1
+_PLACES = {
+    "heap": "a lock in the heap, where stdio streams lie",
+    "program": "a lock in the program's data, where the library's own are",
+    "shared": "a word that processes share",
+    "stack": "a word on a stack",
+    "other": "a word of other memory",
+}
+
+
+def notes_of(one: WorkExplanation) -> Iterator[str]:
+    """Warnings, each with what it means."""
+    if one.lost > 0:
+        yield f"{one.lost} events were lost even with more room: parts of some executions may be wrong"
+    if one.missing > 0:
+        yield f"{one.missing} executions are left out: not all of their workers were seen"
+    if one.overhead.value > _MUCH_OVERHEAD:
+        yield (
+            f"tracing made programs {one.overhead.value:.0%} longer: parts with many events (system calls, faults) are "
+            "too long"
+        )
+    if abs(one.unexplained) > _MUCH_UNEXPLAINED:
+        yield f"{one.unexplained:.0%} of the workers' time is in no part: events are missing"
+    if one.tier.name == "tracepoints" and _apart(one.gap) and _apart(one.untraced_gap) and _turned(one):
+        yield "traced and untraced programs differ in who is slower: trust the untraced gap, not its parts"
+    if one.pairs < 5:
+        yield f"{one.pairs} pairs of processes give intervals that are too narrow: 12 are better"
+
+
+def _apart(figure: Figure) -> bool:
+    return not figure.low <= 0 <= figure.high
+
+
+def _turned(one: WorkExplanation) -> bool:
+    return (one.gap.value > 0) != (one.untraced_gap.value > 0)
+
+
+def main_reasons(one: WorkExplanation, reasons: tuple[WorkReason, ...]) -> list[WorkReason]:
+    """The parts with the greatest shares of the gap in its own direction, greatest first."""
+    known = [
+        reason
+        for reason in reasons
+        if reason.share is not None and reason.share.value >= _NAMED and reason.part != UNEXPLAINED
+    ]
+    return sorted(known, key=lambda reason: -(reason.share.value if reason.share else 0.0))[:_MOST_NAMED]
+
+
+def conclusion(one: WorkExplanation) -> str:
+    """Who is slower, by how much, and where that time goes, in one or two sentences."""
+    if not one.is_told_apart:
+        low, high = one.gap.low, one.gap.high
+        return (
+            f"Threads and processes cannot be told apart here: threads need {one.gap.value:+.1%} of the time "
+            f"({low:+.1%} to {high:+.1%}) more, which may be nothing."
+        )
+    slower, other = ("Threads", "processes") if one.gap_ns.value > 0 else ("Processes", "threads")
+    rest = next((reason.share for reason in one.reasons if reason.part == UNEXPLAINED), None)
+    size = abs(one.gap.value) if one.gap_ns.value > 0 else -one.gap.value / (1 + one.gap.value)
+    text = f"{slower} need {size:.1%} more than {other}"
+    named = main_reasons(one, one.reasons)
+    if named:
+        text += ": " + "; ".join(_said(one, reason) for reason in named)
+    text += f"; unexplained {rest.value if rest else 0.0:.0%} of it."
+    busy = main_reasons(one, one.cpu_reasons)
+    if busy and any(reason.part == "run_queue" for reason in named):
+        said = ", ".join(f"{part_title(reason.part)} {reason.share.value:.0%}" for reason in busy if reason.share)
+        text += f" While some wait, the CPUs are at: {said} of the gap."
+    return text
+
+
+def _said(one: WorkExplanation, reason: WorkReason) -> str:
+    text = f"{reason.share.value if reason.share else 0.0:.0%} of it {part_title(reason.part)}"
+    side = one.thread if one.gap_ns.value > 0 else one.process
+    if reason.part == "futex_wait" and side.futexes:
+        text += f" ({futex_place_words(side.futexes[0].place)})"
+    return text
+
+
+def futex_place_words(place: str) -> str:
+    """Say what a place of a futex means."""
+    return _PLACES[place]

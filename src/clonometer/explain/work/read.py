@@ -1,0 +1,163 @@
+"""Executions of work.factor in a trace: when each was, who worked, and what the workers themselves recorded."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from clonometer.explain.partition import read_events
+from clonometer.explain.source import LaunchBlock, Trace
+from clonometer.explain.work.life import Lives, live
+
+_NULL = -(2**63)
+_RECORDED = {
+    "worker_begins_ns": "begins_ns",
+    "worker_ends_ns": "ends_ns",
+    "worker_cpu_ns": "cpu_ns",
+    "run_queue_wait_ns": "run_queue_ns",
+    "voluntary_switches": "sleeps",
+    "involuntary_switches": "preemptions",
+    "minor_faults": "faults",
+    "migrations": "migrations",
+}
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One execution as the workers recorded it.
+
+    Attributes
+    ----------
+    begin_ns
+        When it began, on the events' clock.
+    whole_ns
+        How long it took.
+    rows
+        What each worker recorded, None where the kernel does not tell.
+    frequency_hz
+        Effective frequency of the CPUs after its block, the mean of those used; None where it was not measured.
+    """
+
+    begin_ns: int
+    whole_ns: int
+    rows: tuple[Mapping[str, int | None], ...]
+    frequency_hz: float | None
+
+
+def executions(trace: Trace) -> Iterator[Execution]:
+    """Every execution of a trace that no worker failed in, in the order of time."""
+    for block in trace.blocks:
+        begin_ns = trace.event_time_ns(int(block.facts["start_ticks"]))
+        columns = block.columns
+        firsts = [row for row, worker in enumerate(columns["worker"].tolist()) if worker == 0]
+        for row, last in pairwise([*firsts, len(columns["worker"])]):
+            whole_ns = int(columns["whole_ns"][row])
+            if any(columns["errno"][row:last]) or whole_ns == _NULL:
+                continue
+            yield Execution(
+                begin_ns + int(columns["start_ns"][row]),
+                whole_ns,
+                tuple(_recorded(block, worker) for worker in range(row, last)),
+                frequency(block),
+            )
+
+
+def _recorded(block: LaunchBlock, row: int) -> dict[str, int | None]:
+    found: dict[str, int | None] = {}
+    for column, name in _RECORDED.items():
+        value = int(block.columns[column][row]) if column in block.columns else _NULL
+        found[name] = None if value == _NULL else value
+    return found
+
+
+def frequency(block: LaunchBlock) -> float | None:
+    """Mean effective frequency of the CPUs that a block used, in Hz."""
+    found = [float(mhz) * 1e6 for mhz in (block.facts.get("effective_mhz") or {}).values() if mhz]
+    return sum(found) / len(found) if found else None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The executions of a trace, those of them whose tasks were all seen with their lives."""
+
+    executions: tuple[Execution, ...]
+    lives: tuple[Lives | None, ...]
+
+
+def follow(trace: Trace) -> Seen:
+    """Follow the tasks of every execution of a trace.
+
+    An execution's workers are the last tasks that the program made until its end, in the order of their launch.
+    """
+    found = tuple(executions(trace))
+    lives: list[Lives | None] = []
+    times = trace.events["time_ns"]
+    new_task = trace.kinds.index("new_task")
+    before_ns = int(times[0]) if times.size else 0
+    for one in found:
+        first = int(times.searchsorted(before_ns, "left"))
+        last = int(times.searchsorted(one.begin_ns + one.whole_ns, "right"))
+        rows = trace.events[first:last]
+        made = rows[(rows["kind"] == new_task) & (rows["task"] == trace.task)]["values"][:, 0].tolist()
+        workers = [int(task) for task in made[-len(one.rows) :]]
+        whole = len(workers) == len(one.rows)
+        events = list(read_events(trace, rows, one.begin_ns)) if whole else []
+        lives.append(live(events, one.whole_ns, trace.task, workers) if whole else None)
+        before_ns = one.begin_ns + one.whole_ns
+    return Seen(found, tuple(lives))
+
+
+def parts_recorded(one: Execution) -> dict[str, float]:
+    """Take an execution apart by what its workers recorded alone; means over them, whose sum is ``whole_ns``.
+
+    What a worker was neither on a CPU nor ready for is put down to the time before its first stamp, as far as that
+    goes, and else to being blocked; where CPU time and waiting are more than there was, ``unexplained`` is negative.
+    """
+    sums = dict.fromkeys(("not_begun", "on_cpu", "run_queue", "blocked", "ended", "unexplained"), 0.0)
+    for row in one.rows:
+        cpu, waits = row["cpu_ns"] or 0, row["run_queue_ns"] or 0
+        ended = max(0, one.whole_ns - (row["ends_ns"] or 0))
+        rest = one.whole_ns - cpu - waits - ended
+        before = min(max(rest, 0), row["begins_ns"] or 0)
+        own = {"not_begun": before, "on_cpu": cpu, "run_queue": waits, "ended": ended}
+        own["blocked" if rest >= 0 else "unexplained"] = rest - before
+        for name, lasts in own.items():
+            sums[name] += lasts / len(one.rows)
+    return sums
+
+
+def counts_recorded(one: Execution) -> dict[str, float]:
+    """Mean number of what the workers counted themselves."""
+    names = ("preemptions", "sleeps", "faults", "migrations")
+    return {name: sum(row[name] or 0 for row in one.rows) / len(one.rows) for name in names}
+
+
+def futex_place(maps: str, address: int) -> str:
+    """Say where a futex lies, from ``/proc/PID/maps``.
+
+    Returns
+    -------
+    str
+        ``heap`` (there streams lie, and the lock of each), ``program`` (the library's own locks, that of its first
+        heap among them), ``shared`` (between processes), ``stack`` or ``other``.
+    """
+    areas = []
+    for line in maps.splitlines():
+        words = line.split(maxsplit=5)
+        first, dash, behind = words[0].partition("-") if words else ("", "", "")
+        if dash and len(words) >= 2:
+            areas.append((int(first, 16), int(behind, 16), words[1], words[5].strip() if len(words) > 5 else ""))
+    areas.sort()
+    at = bisect_right([area[0] for area in areas], address) - 1
+    if at < 0 or address >= areas[at][1]:
+        return "other"
+    start, _, rights, name = areas[at]
+    if rights.endswith("s"):
+        return "shared"
+    if name in ("[heap]", "[stack]"):
+        return name.strip("[]")
+    # What a program has no bytes for in its file lies behind those that it has.
+    behind_file = at > 0 and areas[at - 1][1] == start and areas[at - 1][3].startswith("/")
+    return "program" if name.startswith("/") or (not name and behind_file) else "other"

@@ -1,0 +1,113 @@
+"""Parts of a difference that was measured in pairs: their shares, and what a covariate adds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clonometer.stats.fit import percentile_interval
+from clonometer.stats.interval import Interval
+from clonometer.stats.quantiles import Floats, finite_values
+
+RESAMPLES = 2000
+_METHOD = "bootstrap over pairs of processes, percentile"
+
+
+def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int, confidence: float = 0.95) -> list[Interval]:
+    """Mean of each part over the mean of the whole.
+
+    Parameters
+    ----------
+    parts
+        Shape (pairs, parts), finite.
+    whole
+        Shape (pairs,), finite, with a mean that is not 0 (best one that is well away from it).
+    seed, confidence
+        As in `clonometer.stats.means.mean_intervals`.
+
+    Returns
+    -------
+    list of Interval
+        One for each part; where parts sum to the whole, values sum to 1. Draws in which the whole has the other sign
+        are divided by its own mean instead.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or the whole's mean is 0.
+
+    Examples
+    --------
+    >>> [one.value for one in shares_of_mean([[1.0, 3.0]] * 6, [4.0] * 6, seed=1)]
+    [0.25, 0.75]
+    """
+    table = np.asarray(parts, dtype=np.float64)
+    base = finite_values(whole, "the whole")
+    if table.ndim != 2 or table.shape[0] != base.size or not np.isfinite(table).all():
+        raise ValueError(f"a row of parts for each of {base.size} pairs, not shape {table.shape}")
+    mean = float(base.mean())
+    if mean == 0:
+        raise ValueError("there are no shares of nothing")
+    chosen = _chosen(base.size, seed)
+    bases = base[chosen].mean(axis=1)
+    bases = np.where(np.sign(bases) == np.sign(mean), bases, mean)
+    drawn = table[chosen].mean(axis=1) / bases[:, None]
+    own = table.mean(axis=0) / mean
+    return [_interval(value, draws, base.size, confidence) for value, draws in zip(own.tolist(), drawn.T, strict=True)]
+
+
+def covariate_effect(
+    products: ArrayLike, squares: ArrayLike, differences: ArrayLike, *, seed: int, confidence: float = 0.95
+) -> tuple[Interval, Interval] | None:
+    """Slope of a quantity on a covariate within groups, and what the sides' difference in the covariate makes of it.
+
+    Parameters
+    ----------
+    products, squares
+        Shape (pairs,): sums, over a pair's groups, of products of both deviations from the group's means, and of the
+        covariate's squared deviations.
+    differences
+        Shape (pairs,): the covariate's mean on the first side less that on the second.
+    seed, confidence
+        As in `shares_of_mean`.
+
+    Returns
+    -------
+    (slope, effect) or None
+        The slope is that of least squares pooled over all groups; the effect the slope times the mean difference, both
+        resampled together. None where the covariate never differs within a group.
+
+    Notes
+    -----
+    The within estimator of analysis of covariance: what all of a group share drops out (W. G. Cochran, Biometrics 13
+    (1957) 261-281). It misleads where the quantity causes the covariate.
+
+    Examples
+    --------
+    >>> slope, effect = covariate_effect([10.0] * 6, [5.0] * 6, [3.0] * 6, seed=1)
+    >>> slope.value, effect.value
+    (2.0, 6.0)
+    """
+    xy, xx = finite_values(products, "products"), finite_values(squares, "squares")
+    gaps = finite_values(differences, "differences")
+    if not xy.size == xx.size == gaps.size:
+        raise ValueError(f"{xy.size} products, {xx.size} squares, {gaps.size} differences")
+    if xx.sum() <= 0:
+        return None
+    chosen = _chosen(xy.size, seed)
+    sums = xx[chosen].sum(axis=1)
+    own = float(xy.sum() / xx.sum())
+    slopes = np.where(sums > 0, xy[chosen].sum(axis=1) / np.where(sums > 0, sums, 1.0), own)
+    effects = slopes * gaps[chosen].mean(axis=1)
+    return (
+        _interval(own, slopes, xy.size, confidence),
+        _interval(own * float(gaps.mean()), effects, xy.size, confidence),
+    )
+
+
+def _chosen(pairs: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return np.random.default_rng(seed).integers(0, pairs, (RESAMPLES, pairs))
+
+
+def _interval(value: float, drawn: Floats, pairs: int, confidence: float) -> Interval:
+    return percentile_interval(value, drawn, pairs, confidence, _METHOD)
