@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from clonometer.errors import InputError, RunFileError
+from clonometer.results.common_shift import beside_the_rest
 from clonometer.results.compared import (
     FASTER,
     HIGHER,
@@ -143,7 +144,8 @@ def compare_runs(
     rows = judge([match for _, matches, _, _ in matched for match in matches], minimum_effect, error_rate)
     pairs = []
     for name, matches, left_out, differing in matched:
-        pairs.append(ComparedPair(base.name, name, tuple(rows[: len(matches)]), tuple(left_out), differing))
+        own, shifts = beside_the_rest(rows[: len(matches)], minimum_effect)
+        pairs.append(ComparedPair(base.name, name, own, tuple(left_out), differing, shifts))
         rows = rows[len(matches) :]
     return _compared(pairs, minimum_effect, error_rate)
 
@@ -189,7 +191,6 @@ def compare_cells(
     if not matches:
         reasons = "; ".join(dict.fromkeys(one.reason for one in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
-    left_out += [LeftOut(cell, "no cell of the other group differs from it as little") for cell in alone]
     rows = judge(matches, minimum_effect, error_rate)
     pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
     return _compared([pair], minimum_effect, error_rate)

@@ -36,6 +36,11 @@ class ComparedRow:
         Where the verdict is ``same``: the share that the interval keeps within, rounded up.
     reason
         Why there is no ratio, or why the row was not tested; else None.
+    rest
+        Between two runs: the median ratio of all other kinds of process, of the same temperature where these are
+        enough; None where they are too few.
+    like_rest
+        Whether it is faster or slower, and no more so than the rest.
     """
 
     base: Estimate
@@ -48,6 +53,8 @@ class ComparedRow:
     verdict: str
     within: float | None
     reason: str | None
+    rest: float | None = None
+    like_rest: bool = False
 
     @property
     def n_processes(self) -> int:
@@ -78,10 +85,32 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class CommonShift:
+    """What several kinds of process changed by together between two runs.
+
+    Attributes
+    ----------
+    of
+        ``cold``, ``warm``, ``all``, or ``control``: clocks and empty loops, which launch nothing.
+    ratio, least, most
+        The median over the kinds of the median ratio of each one's rows, and the least and the greatest of these.
+    kinds
+        How many kinds of process: what one start of a driver measures.
+    """
+
+    of: str
+    ratio: float
+    least: float
+    most: float
+    kinds: int
+
+
+@dataclass(frozen=True)
 class ComparedPair:
     """One side against the base: rows in the order of the plan, what was left out, and what else differs.
 
-    ``base`` and ``other`` name the two: files, or the globs of cells of one file.
+    ``base`` and ``other`` name the two: files, or the globs of cells of one file. ``shifts`` is what all rows of two
+    runs changed by together; empty where the kinds of process are too few to tell, and within one run.
     """
 
     base: str
@@ -89,6 +118,7 @@ class ComparedPair:
     rows: Sequence[ComparedRow]
     left_out: Sequence[LeftOut]
     differences: Sequence[Difference]
+    shifts: Sequence[CommonShift] = ()
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
     return {
         "base": pair.base,
         "other": pair.other,
-        "rows": [row_to_json(row) for row in pair.rows],
+        "rows": [{**row_to_json(row), "rest_ratio": row.rest, "like_rest": row.like_rest} for row in pair.rows],
+        "shifts": [asdict(one) for one in pair.shifts],
         "left_out": [asdict(one) for one in pair.left_out],
         "differences": [
             {"key": one.key, "base": plain_json(one.base), "other": plain_json(one.other)} for one in pair.differences

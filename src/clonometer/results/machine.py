@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clonometer.results.compare import Match, Measured, no_ratio_of
+from clonometer.results.pairing import kind_of
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.common_drift import Series, take_off_common_drift
 
 if TYPE_CHECKING:
-    from clonometer.results.types import Estimate
     from clonometer.stats.quantiles import Floats
 
 
@@ -84,11 +84,6 @@ def even_logs(rounds: Sequence[Mapping[str, Measured]]) -> list[dict[str, Floats
     shared = [key for key in rounds[0] if all(key in one and _is_usable(one[key]) for one in rounds)]
     adjusted = take_off_common_drift([[_series(one[key]) for one in rounds] for key in shared])
     return [{key: row[place] for key, row in zip(shared, adjusted.rows, strict=True)} for place in range(len(rounds))]
-
-
-def kind_of(estimate: Estimate) -> str:
-    """Name what one start of a driver measures: rows of it say nothing of the machine to each other."""
-    return f"{estimate.workload} {sorted(estimate.condition.items())}"
 
 
 def _is_usable(measured: Measured) -> bool:

@@ -13,6 +13,11 @@ _Facets = dict[str, object]
 _FAMILY_WORDS = {"same_image": "goes on in the same program", "new_program": "starts a new program"}
 
 
+def kind_of(estimate: Estimate) -> str:
+    """Name what one start of a driver measures: rows of it say nothing of the machine to each other."""
+    return f"{estimate.workload} {sorted(estimate.condition.items())}"
+
+
 def incomparable_cells(
     base: Estimate, other: Estimate, *, same_run: bool, defaults: tuple[Defaults, Defaults] = ({}, {})
 ) -> str | None:

@@ -30,6 +30,7 @@ _KEYS = {
     "clonometer_version": "Clonometer",
     "status": "how the run ended",
 }
+_COMMON = {"cold": "cold rows", "warm": "warm rows", "all": "all rows"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ def sizes_unit(row: ComparedRow) -> str:
 
 
 def verdict_text(row: ComparedRow) -> str:
-    """Say a verdict; sameness never without how near."""
+    """Say a verdict; sameness never without how near, and a change never without whether all else changed as much."""
+    if row.like_rest:
+        return f"{row.verdict}, like all"
     return f"same within {format_share(row.within)}" if row.verdict == SAME and row.within else row.verdict
 
 
@@ -90,7 +93,10 @@ def _label(row: ComparedRow) -> str:
 
 
 def pick(lines: Sequence[Line], room: int) -> list[Line]:
-    """Choose at most ``room`` lines: changes first, the greatest ones, then others; order of the plan kept."""
+    """Choose at most ``room`` lines: changes first, the greatest ones, those like all after them, then others.
+
+    The order of the plan is kept.
+    """
     if len(lines) <= room:
         return list(lines)
 
@@ -98,7 +104,8 @@ def pick(lines: Sequence[Line], room: int) -> list[Line]:
         ratio = line.row.ratio or 1.0
         changed = line.row.verdict not in (SAME, UNDECIDED)
         whole = line.row.other.stage in ("reaped", None)
-        return (0 if changed else 1 if whole else 2, -max(ratio, 1 / ratio) if changed else 0.0)
+        group = 1 if line.row.like_rest else 0 if changed else 2 if whole else 3
+        return (group, -max(ratio, 1 / ratio) if changed else 0.0)
 
     chosen = sorted(range(len(lines)), key=lambda place: rank(lines[place]))[:room]
     return [lines[place] for place in sorted(chosen)]
@@ -109,15 +116,51 @@ def summary(compared: Compared) -> str:
     counts = compared.counts
     total = sum(counts.values())
     effect = format_share(compared.minimum_effect)
+    like = {verdict: sum(row.like_rest for row in _rows(compared) if row.verdict == verdict) for verdict in VERDICTS}
     words = [
         f"{counts[verdict]} {f'same within {effect}' if verdict == SAME else verdict}"
+        f"{f' ({like[verdict]} like all)' if like[verdict] else ''}"
         for verdict in VERDICTS
         if counts[verdict]
     ]
-    return (
-        f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: by "
-        f"chance alone any change is said in {format_share(compared.error_rate)} of comparisons at most."
+    said = (
+        f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: "
+        f"chance between processes says any change in {format_share(compared.error_rate)} of comparisons at most"
     )
+    if all(row.base.cell != row.other.cell for row in _rows(compared)):
+        return f"{said}."
+    return f"{said}; what another moment of the machine does, `clonometer noise` tells."
+
+
+def _rows(compared: Compared) -> list[ComparedRow]:
+    return [row for pair in compared.pairs for row in pair.rows]
+
+
+def common_text(pair: ComparedPair) -> str:
+    """Say what all rows of two runs changed by together, or that it is not known; empty within one run."""
+    if not pair.rows or any(row.base.cell != row.other.cell for row in pair.rows):
+        return ""
+    rest = [shift for shift in pair.shifts if shift.of != "control"]
+    control = next((shift for shift in pair.shifts if shift.of == "control"), None)
+    apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
+    if not rest:
+        return (
+            f"Too few kinds of process to tell a slower machine from slower rows{apart}: repeat both, or compare "
+            "within one run (--cells)."
+        )
+    parts = [
+        f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long ({shift.kinds} kinds of process, "
+        f"{_times(shift.least)} to {_times(shift.most)})"
+        for shift in rest
+    ]
+    said = f"What they have in common: {', '.join(parts)}{apart}."
+    if any(row.like_rest for row in pair.rows):
+        return f"{said} Rows 'like all' changed no more than that: the machine, or what all share."
+    return said
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if 0.1 <= ratio < 10 else f"{ratio:.3g}"
 
 
 def reasons(pair: ComparedPair) -> list[str]:

@@ -77,6 +77,7 @@ def _points(pair: ComparedPair) -> list[dict[str, Any]]:
             "low": line.row.ratio if line.row.low is None else line.row.low,
             "high": line.row.ratio if line.row.high is None else line.row.high,
             "verdict": line.row.verdict,
+            "rest": line.row.rest,
             "tip": f"{line.label}, {line.stage}: {line.ratio} ({line.interval}), {line.verdict}",
         }
         for line in lines
@@ -109,14 +110,24 @@ def _panel(pair: ComparedPair) -> Spec | None:
         "scale": {"type": "log", "nice": False, "padding": 12},
         "axis": {"title": f"times as long as in {pair.base} (log)", "tickCount": 6, "format": "~g"},
     }
+    told = any(point["rest"] is not None for point in points)
+    rest: Spec = {
+        "transform": [{"filter": "isValid(datum.rest)"}],
+        "mark": {"type": "tick", "thickness": 3, "size": 12, "color": "#7d8790", "opacity": 0.45},
+        "encoding": {"y": shared["y"], "x": {**x, "field": "rest"}},
+    }
+    title: Spec = {"text": f"{pair.other} against {pair.base}"}
+    if told:
+        title["subtitle"] = "Grey tick: what all other kinds of process did meanwhile."
     return {
-        "title": f"{pair.other} against {pair.base}",
+        "title": title,
         "description": "Ratios of medians with their intervals; the line is at 1: no change.",
         "data": {"values": points},
         "width": 420,
         "height": _ROW_HEIGHT * len(rows),
         "layer": [
             {"mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.6}, "encoding": {"x": {**x, "datum": 1}}},
+            *([rest] if told else []),
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {**shared, "x": {**x, "field": "low"}, "x2": {"field": "high"}},

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from clonometer.results.compared import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.units import table_unit
-from clonometer.views.comparison import Line, differences_text, make_line, pick, reasons, sizes_unit, summary
+from clonometer.views.comparison import (
+    Line,
+    common_text,
+    differences_text,
+    make_line,
+    pick,
+    reasons,
+    sizes_unit,
+    summary,
+)
 from clonometer.views.rows import figure
 from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
 from clonometer.views.terminal.tables import INTERVAL_HEADING
@@ -20,7 +29,7 @@ LABEL_LEAST = 12
 LABEL_MOST = 44
 _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 #: Columns that go first where the terminal is too narrow.
-_DROPPABLE = ("p", "processes", "base", "other")
+_DROPPABLE = ("p", "processes", "base", "rest", "other")
 
 
 def render_comparison(
@@ -58,6 +67,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     drawn = [paint(line, "bold", colour) for line in wrap(title, width)]
     if pair.differences or not _same_run(pair):
         drawn += wrap(differences_text(pair.differences, None if wide else SHORT_DIFFERENCES), width)
+    drawn += wrap(common_text(pair), width)
     drawn += ["", *comparison_table(shown, width, colour)]
     said = reasons(pair)
     kept = said if wide else said[:SHORT_REASONS]
@@ -82,7 +92,8 @@ def comparison_table(lines: Sequence[Line], width: int, colour: bool) -> list[st
         return ["Nothing was measured in both."]
     drawn = []
     for place, text in enumerate(fit_lines(_columns(lines), width, _DROPPABLE, LABEL_LEAST)):
-        style = "bold" if place == 0 else _STYLES.get(lines[place - 1].row.verdict)
+        row = lines[place - 1].row
+        style = "bold" if place == 0 else None if row.like_rest else _STYLES.get(row.verdict)
         drawn.append(paint(text, style, colour) if style else text)
     return drawn
 
@@ -102,6 +113,7 @@ def _columns(lines: Sequence[Line]) -> dict[str, list[str]]:
         ),
         "processes": numbers("processes", [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]),
         "p": numbers("p", [_p_text(row.p_adjusted) for row in rows]),
+        "rest": numbers("the rest", ["-" if row.rest is None else f"{row.rest:.2f}" for row in rows]),
         "verdict": words("verdict", [line.verdict for line in lines]),
     }
 
