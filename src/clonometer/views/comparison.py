@@ -125,11 +125,11 @@ def summary(compared: Compared) -> str:
     ]
     said = (
         f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: "
-        f"chance between processes says any change in {format_share(compared.error_rate)} of comparisons at most"
+        f"by chance between processes any change is said in {format_share(compared.error_rate)} of comparisons at most"
     )
     if all(row.base.cell != row.other.cell for row in _rows(compared)):
         return f"{said}."
-    return f"{said}; what another moment of the machine does, `clonometer noise` tells."
+    return f"{said}; by that between moments oftener (clonometer noise)."
 
 
 def _rows(compared: Compared) -> list[ComparedRow]:
@@ -144,10 +144,7 @@ def common_text(pair: ComparedPair) -> str:
     control = next((shift for shift in pair.shifts if shift.of == "control"), None)
     apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
     if not rest:
-        return (
-            f"Too few kinds of process to tell a slower machine from slower rows{apart}: repeat both, or compare "
-            "within one run (--cells)."
-        )
+        return f"Too few kinds of process to know whether the machine itself changed{apart}."
     parts = [
         f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long ({shift.kinds} kinds of process, "
         f"{_times(shift.least)} to {_times(shift.most)})"
