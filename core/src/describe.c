@@ -94,6 +94,26 @@ static void write_clone(struct json *json, const struct clone_facts *clone) {
     json_text(json, "step_from", clone != NULL ? clone->step_from : NULL);
 }
 
+static void write_distributions(struct json *json, const struct workload *workload) {
+    if (workload->distributions == NULL) {
+        return;
+    }
+    json_text(json, "distributions_of", workload->distributions_of);
+    json_open(json, "distributions", '[');
+    for (const struct distribution *one = workload->distributions; one->name != NULL; one++) {
+        json_open(json, NULL, '{');
+        json_text(json, "name", one->name);
+        json_text(json, "count", one->count);
+        json_open(json, "steps", '{');
+        for (int i = 0; i < LADDER_MOST_STEPS && one->steps[i].quantity != NULL; i++) {
+            json_int(json, one->steps[i].quantity, one->steps[i].one_in);
+        }
+        json_close(json, '}');
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void write_workload(struct json *json, const struct workload *workload) {
     json_open(json, NULL, '{');
     json_text(json, "id", workload->id);
@@ -123,6 +143,7 @@ static void write_workload(struct json *json, const struct workload *workload) {
     }
     json_close(json, '}');
     json_bool(json, "phases", workload->phases);
+    write_distributions(json, workload);
     json_text(json, "call_returns_contains", workload->call_returns_contains);
     write_clone(json, workload->clone);
     struct reason reason = {""};

@@ -46,6 +46,20 @@ struct null_reason {
     const char *reason;
 };
 
+/* A distribution that a sample holds as a ladder: the quantities that one in so many values reaches, the
+ * shortest first, and the longest of all (one_in is 0); `count` is the quantity that says how many there
+ * were.
+ */
+enum { LADDER_MOST_STEPS = 8 };
+struct distribution {
+    const char *name; /* NULL ends the list */
+    const char *count;
+    struct ladder_step {
+        const char *quantity; /* NULL ends the ladder */
+        int64_t one_in;
+    } steps[LADDER_MOST_STEPS];
+};
+
 enum { OPERATIONS_EACH = 1000 }; /* operations in a sample of a COLUMN_EACH, unless the workload says */
 
 /* What the kernel is asked for and how the task is reaped: facts of the catalogue, and the kernel confirms
@@ -90,6 +104,8 @@ struct workload {
     /* Quantities that explain the others: no finding is about them, no short table has them. May be NULL. */
     const char *const *details; /* ended by NULL */
     bool has_temperature;
+    const char *distributions_of; /* what the distributions are of; NULL where there are none */
+    const struct distribution *distributions;
     bool phases; /* its quantities are phases of one event: drawn together, against the same axis */
     /* The new task has its own copy of the memory: it sends its stamps by a write to the memory file, which
      * costs a small fork less than inheriting one mapping more and faulting it in. */

@@ -35,8 +35,13 @@ static void check_round(struct heartbeat *heart, uint32_t round, unsigned char *
         CHECK(memory[at] == 1, "byte %zu", at);
     }
     for (int phase = 0; phase < HEARTBEAT_PHASES; phase++) {
-        CHECK(heart->gaps[phase] > 0, "phase %d", phase);
-        CHECK(heart->longest[phase] > 0, "phase %d", phase);
+        const struct gaps *gaps = &heart->gaps[phase];
+        uint64_t counted = 0;
+        for (int bin = 0; bin < GAPS_BINS; bin++) {
+            counted += gaps->bins[bin];
+        }
+        CHECK(gaps->count > 0 && gaps->count == counted, "phase %d", phase);
+        CHECK(gaps->longest >= gaps_one_in(gaps, 2) && gaps_one_in(gaps, 2) > 0, "phase %d", phase);
     }
     CHECK(heart->pass_ticks[HEARTBEAT_QUIET] > 0, "QUIET");
     CHECK(heart->pass_ticks[HEARTBEAT_CALL] == 0, "CALL");
@@ -46,6 +51,7 @@ static void check_round(struct heartbeat *heart, uint32_t round, unsigned char *
 int main(void) {
     static unsigned char memory[BYTES];
     static struct heartbeat hearts[1];
+    static struct gaps gaps[HEARTBEAT_PHASES];
     struct heartbeat *heart = hearts;
     struct sys_cpus allowed;
     pthread_t thread;
@@ -53,7 +59,7 @@ int main(void) {
     clock_used.kind = CLOCK_KIND_MONOTONIC;
     clock_used.hz = 1000000000U;
     test_owner();
-    CHECK(heartbeat_start(heart, sys_highest_cpu(&allowed), &thread) == 0, "no thread");
+    CHECK(heartbeat_start(heart, gaps, sys_highest_cpu(&allowed), &thread) == 0, "no thread");
     check_round(heart, 1, memory);
     check_round(heart, 2, memory);
     heartbeat_stop(heart, 2, thread);

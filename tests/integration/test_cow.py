@@ -201,3 +201,19 @@ def test_nobody_outlives_the_probe(words: str) -> None:
         process.wait()
         os.close(reading)
         assert gone(process.pid)
+
+
+@needs_two_cpus
+def test_gaps_are_counted_in_every_phase_and_their_ladder_never_descends() -> None:
+    samples = 4
+    (block,) = probe.ask("workload=cow.stall", f"parent_bytes={8 << 20}", f"samples={samples}", "blocks=1").blocks
+    for phase in ("quiet", "call", "aftermath"):
+        steps = [block.columns[f"{phase}_gap_{step}_ns"] for step in ("p50", "p90", "p99", "p999", "p9999")]
+        longest = block.columns[f"{phase}_stall_ns"]
+        assert (present(block, f"{phase}_gaps") > 0).all()
+        for shorter, longer in zip(steps, [*steps[1:], longest], strict=True):
+            # A step of too few gaps is null, which is below everything.
+            assert (shorter <= longer)[longer > 0].all()
+    # Each of the pages is written at least once in a pass.
+    for phase in ("quiet", "aftermath"):
+        assert (present(block, f"{phase}_gaps") >= (8 << 20) // PAGE).all()

@@ -69,6 +69,7 @@ IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 ISOLATION = ["survivors", "damaged", "parent_alive", "ended_by_signal"]
 RECOVERY = ["known_ns", "replaced_ns", "restored_ns"]
 STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]
+GAPS = {f"call_gap_p{name}_ns": one_in for name, one_in in ((50, 2), (99, 100), (9999, 10000))}
 HELD = ["whole", "kernel", "user", "kernel_stack", "page_tables", "slab", "virtual", "resident", "private"]
 COLUMNS = {
     "start_ns": ("i64", "ns"),
@@ -92,6 +93,8 @@ COLUMNS = {
     "write_each_ns": ("f64", "ns"),
     "again_each_ns": ("f64", "ns"),
     **{f"{name}_ns": ("i64", "ns") for name in STORY},
+    **dict.fromkeys(GAPS, ("i64", "ns")),
+    "call_gaps": ("i64", "count"),
     "known_ns": ("i64", "ns"),
     "replaced_ns": ("i64", "ns"),
     "restored_ns": ("i64", "ns"),
@@ -105,7 +108,7 @@ COLUMNS = {
     "whole_ns": ("i64", "ns"),
     "whole_each_ns": ("f64", "ns"),
 }
-DETAILS = {"whole_each_ns"}
+DETAILS = {"whole_each_ns", *GAPS, "call_gaps"}
 
 
 def _workload(
@@ -166,8 +169,18 @@ WORKLOADS = [
     _workload("cow.child", "cow", ["placement", "other_process"], WRITES, ()),
     _workload("cow.fresh", "cow", ["placement"], WRITES, ()),
     {
-        **_workload("cow.stall", "cow", ["parent_bytes", "other_process"], [f"{name}_ns" for name in STORY], ()),
+        **_workload(
+            "cow.stall",
+            "cow",
+            ["parent_bytes", "other_process"],
+            [*(f"{name}_ns" for name in STORY), *GAPS, "call_gaps"],
+            (),
+        ),
         "phases": True,
+        "distributions_of": "gaps between writes",
+        "distributions": [
+            {"name": "during the call", "count": "call_gaps", "steps": {**GAPS, "call_stall_ns": 0}},
+        ],
     },
     _workload("isolate.worker", "isolate", ["fault", "task_kind", "siblings"], [*RECOVERY, *ISOLATION], ()),
     _workload("isolate.pool", "isolate", ["fault", "siblings"], [*RECOVERY, *ISOLATION], ()),

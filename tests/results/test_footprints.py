@@ -89,3 +89,11 @@ def test_sizes_take_no_part_in_findings_about_times(held: Any) -> None:
     found = _findings(held)
     assert not [name for name in found if name.startswith("scan.") and name.endswith("_bytes")]
     assert {one.quantity for one in summarize(held).scans} == {"create_each_ns", "reap_each_ns"}
+
+
+def test_what_the_machine_does_besides_is_not_taken_for_a_task(builder: Any) -> None:
+    builder.cell("footprint.process", _held(-5 * KIB, 0.0), None, tasks=100)
+    finding = _findings(builder.run)["footprint.process"]
+    assert "100 idle processes are too few to tell" in finding.sentence
+    assert "accounting=cgroup" in finding.sentence
+    assert finding.headline == ""

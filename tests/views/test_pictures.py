@@ -24,7 +24,8 @@ def words_of(text):
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(set(KINDS) - set(OF_TASKS) - {"ablation", "contention", "fit", "footprint", "story"})
+    "kind",
+    sorted(set(KINDS) - set(OF_TASKS) - {"ablation", "contention", "fit", "footprint", "gaps", "isolation", "story"}),
 )
 def test_svg_names_what_it_draws(results, kind):
     words = words_of(picture(results, kind, "svg"))

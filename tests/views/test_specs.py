@@ -5,6 +5,7 @@ import warnings
 import jsonschema
 import pytest
 from tests.views.sample_results import with_switches
+from tests.views.sample_tails import with_tails
 
 from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import KINDS, picture_spec
@@ -26,9 +27,16 @@ def validate(spec):
     altair.Chart.from_dict(trimmed(spec), validate=True)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "gaps", "isolation")]
+)
 def test_pictures_obey_the_schema_of_vega_lite(results, kind):
     validate({**picture_spec(with_switches(results), kind), "config": theme()})
+
+
+@pytest.mark.parametrize("kind", ["gaps", "isolation"])
+def test_gaps_and_failures_obey_the_schema_of_vega_lite(results, kind):
+    validate({**picture_spec(with_tails(results), kind), "config": theme()})
 
 
 @pytest.mark.parametrize(("switches", "count"), [(False, 11), (True, 19)])

@@ -22,11 +22,7 @@ static inline void write_once(struct heartbeat *heart, struct beat *beat) {
     uint64_t now = clock_read().ticks;
     uint32_t phase = __atomic_load_n(&heart->phase, __ATOMIC_ACQUIRE);
     enum heartbeat_phase owner = heartbeat_owner(beat->phase, phase);
-    uint64_t gap = now - beat->last;
-    heart->gaps[owner]++;
-    if (gap > heart->longest[owner]) {
-        heart->longest[owner] = gap;
-    }
+    gaps_add(&heart->gaps[owner], now - beat->last);
     beat->last = now;
     beat->phase = phase;
     beat->at += heart->step;
@@ -72,11 +68,12 @@ static void *run(void *argument) {
     }
 }
 
-int heartbeat_start(struct heartbeat *heart, int cpu, pthread_t *thread) {
+int heartbeat_start(struct heartbeat *heart, struct gaps *gaps, int cpu, pthread_t *thread) {
     pthread_attr_t attributes;
     size_t least = (size_t)PTHREAD_STACK_MIN;
     memset(heart, 0, sizeof *heart);
     heart->cpu = cpu;
+    heart->gaps = gaps;
     int error = pthread_attr_init(&attributes);
     if (error != 0) {
         return -error;
@@ -92,9 +89,8 @@ void heartbeat_begin(struct heartbeat *heart, uint32_t round, unsigned char *mem
     heart->memory = memory;
     heart->length = length;
     heart->step = step;
-    memset(heart->longest, 0, sizeof heart->longest);
     memset(heart->pass_ticks, 0, sizeof heart->pass_ticks);
-    memset(heart->gaps, 0, sizeof heart->gaps);
+    memset(heart->gaps, 0, HEARTBEAT_PHASES * sizeof *heart->gaps);
     heart->quiet = 0;
     heartbeat_set(heart, HEARTBEAT_QUIET);
     while (heart->go.rounds < round) {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cow/gaps.h"
 #include "gate/gate.h"
 #include "workload.h"
 
@@ -27,9 +28,8 @@ struct heartbeat {
     char unshared[HEARTBEAT_LINE_BYTES];
     uint32_t quiet; /* the thread's: it has written all of it once, undisturbed */
     struct tally done;
-    uint64_t longest[HEARTBEAT_PHASES];    /* gaps between two writes, in ticks */
     uint64_t pass_ticks[HEARTBEAT_PHASES]; /* one pass over all the memory; none in the call */
-    uint64_t gaps[HEARTBEAT_PHASES];
+    struct gaps *gaps;                     /* between two writes, of each phase; no child inherits them */
 };
 
 /* Whose a gap is, by the phases at its two ends: one that the call lies in, or that began in it, is the
@@ -39,8 +39,9 @@ static inline enum heartbeat_phase heartbeat_owner(uint32_t began, uint32_t ende
                                                                 : (enum heartbeat_phase)began;
 }
 
-/* Starts the thread on this CPU; it sleeps until the first round. 0 or -errno. */
-int heartbeat_start(struct heartbeat *heart, int cpu, pthread_t *thread);
+/* Starts the thread on this CPU; it sleeps until the first round. `gaps` has room for every phase and must
+ * not be copied on write. 0 or -errno. */
+int heartbeat_start(struct heartbeat *heart, struct gaps *gaps, int cpu, pthread_t *thread);
 
 /* Begins a round over this memory and returns when all of it has been written once. */
 void heartbeat_begin(struct heartbeat *heart, uint32_t round, unsigned char *memory, size_t length,

@@ -3,12 +3,13 @@
  * and what another thread of the parent notices of it, which writes one byte in each 4 KiB of that memory,
  * round and round, on another CPU, and reads the clock after each write: the longest gap between two writes
  * before the fork, during the call, and from its return until the thread has written all of the memory once
- * more; and how long one round takes without a fork and after it. The child sleeps meanwhile, or has gone.
- * Outside: the parent's own rewriting of its memory, waking the thread, reaping. Bias: each gap contains a
- * clock reading; with less memory than the TLB covers the thread may go on writing through entries that fork
- * has not flushed yet, and so stalls later than it might. On a CPU that shares its core with the forking one,
- * both are slower. Source: fork(2); mm/mmap.c, dup_mmap, which holds mmap_lock for writing and flushes the
- * TLB at its end; mm/memory.c, copy_present_ptes and do_wp_page.
+ * more; and how long one round takes without a fork and after it. Beside the longest gap the length that one
+ * gap in 2, 10, 100, 1000 and 10000 reaches, and how many there were. The child sleeps meanwhile, or has
+ * gone. Outside: the parent's own rewriting of its memory, waking the thread, reaping. Bias: each gap
+ * contains a clock reading; with less memory than the TLB covers the thread may go on writing through entries
+ * that fork has not flushed yet, and so stalls later than it might. On a CPU that shares its core with the
+ * forking one, both are slower. Source: fork(2); mm/mmap.c, dup_mmap, which holds mmap_lock for writing and
+ * flushes the TLB at its end; mm/memory.c, copy_present_ptes and do_wp_page.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,6 +30,19 @@ _Static_assert(sizeof(struct cow_page) <= HEART_OFFSET &&
                    HEART_OFFSET + sizeof(struct heartbeat) <= STAMP_PAGE_BYTES,
                "both lie in the stamp page");
 
+/* One gap in so many is as long: what the columns are called after. */
+static const uint64_t ONE_IN[] = {2, 10, 100, 1000, 10000};
+enum { LADDER = sizeof ONE_IN / sizeof ONE_IN[0] };
+
+/* A row: the sample, and how long the gaps of each phase were. */
+struct stall_row {
+    struct sample sample;
+    uint64_t gap_ticks[HEARTBEAT_PHASES][LADDER];
+    int64_t gaps[HEARTBEAT_PHASES];
+    char rest[3 * sizeof(struct sample) - sizeof(uint64_t) * HEARTBEAT_PHASES * (LADDER + 1)];
+};
+_Static_assert(sizeof(struct stall_row) == 4 * sizeof(struct sample), "rows are made of samples");
+
 struct stall {
     struct bench *bench;
     pthread_t thread;
@@ -44,10 +58,29 @@ static void store(const struct bench *bench, const struct heartbeat *heart, uint
                   struct sample *sample) {
     sample->before = heart->pass_ticks[HEARTBEAT_QUIET];
     sample->call_returns = call_ticks;
-    sample->extra = heart->longest[HEARTBEAT_CALL];
-    sample->reaped = heart->longest[HEARTBEAT_AFTER];
-    bench->stamps->task_ticks = heart->longest[HEARTBEAT_QUIET];
+    sample->extra = heart->gaps[HEARTBEAT_CALL].longest;
+    sample->reaped = heart->gaps[HEARTBEAT_AFTER].longest;
+    bench->stamps->task_ticks = heart->gaps[HEARTBEAT_QUIET].longest;
     bench->stamps->image_ticks = heart->pass_ticks[HEARTBEAT_AFTER];
+    struct stall_row *row = (struct stall_row *)(void *)sample;
+    for (int phase = 0; phase < HEARTBEAT_PHASES; phase++) {
+        row->gaps[phase] = (int64_t)heart->gaps[phase].count;
+        for (int i = 0; i < LADDER; i++) {
+            row->gap_ticks[phase][i] = gaps_one_in(&heart->gaps[phase], ONE_IN[i]);
+        }
+    }
+}
+
+/* Counts that no child inherits: they cost the fork nothing, and it leaves them writable. */
+static int map_gaps(struct gaps **gaps) {
+    size_t length = HEARTBEAT_PHASES * sizeof **gaps;
+    void *memory =
+        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED || madvise(memory, length, MADV_DONTFORK) != 0) {
+        return -errno;
+    }
+    *gaps = memory;
+    return 0;
 }
 
 /* The fork among the thread's writes. `gone`: the child leaves at once, and is reaped after the last write.
@@ -156,6 +189,7 @@ static int touch_for_copies(const struct request *request) {
 
 static int prepare(struct bench *bench, struct reason *reason) {
     static struct stall stall;
+    struct gaps *gaps = NULL;
     int error = check(bench->request, reason);
     if (error != 0) {
         return error;
@@ -166,7 +200,8 @@ static int prepare(struct bench *bench, struct reason *reason) {
     }
     error = touch_for_copies(bench->request);
     error = error != 0 ? error : parent_map(PAGE_KIND_4K, OWN_BYTES, -1, &stall.own);
-    error = error != 0 ? error : heartbeat_start(heart_of(bench), cpu, &stall.thread);
+    error = error != 0 ? error : map_gaps(&gaps);
+    error = error != 0 ? error : heartbeat_start(heart_of(bench), gaps, cpu, &stall.thread);
     if (error != 0) {
         return reason_set(reason, error, "the thread that writes, or its memory, cannot be had: %s",
                           strerror(-error));
@@ -181,6 +216,21 @@ static void finish(struct bench *bench) {
     heartbeat_stop(heart_of(bench), stall->rounds, stall->thread);
 }
 
+#define GAP_AT(phase, step)                                                                                  \
+    (offsetof(struct stall_row, gap_ticks) + sizeof(uint64_t) * ((size_t)(phase)*LADDER + (step)))
+#define GAP_COLUMNS(name, phase, when)                                                                       \
+    {name "_gap_p50_ns", COLUMN_DURATION, GAP_AT(phase, 0), NULL, "half of the gaps " when " are longer"},   \
+        {name "_gap_p90_ns", COLUMN_DURATION, GAP_AT(phase, 1), NULL, "one gap in 10 " when " is longer"},   \
+        {name "_gap_p99_ns", COLUMN_DURATION, GAP_AT(phase, 2), NULL, "one gap in 100 " when " is longer"},  \
+        {name "_gap_p999_ns", COLUMN_DURATION, GAP_AT(phase, 3), NULL,                                       \
+         "one gap in 1000 " when " is longer"},                                                              \
+        {name "_gap_p9999_ns", COLUMN_DURATION, GAP_AT(phase, 4), NULL,                                      \
+         "one gap in 10000 " when " is longer; none where there are fewer"},                                 \
+    {                                                                                                        \
+        name "_gaps", COLUMN_COUNT, offsetof(struct stall_row, gaps) + sizeof(int64_t) * (size_t)(phase),    \
+            NULL, "gaps " when                                                                               \
+    }
+
 static const struct column COLUMNS[] = {
     {"fork_call_ns", COLUMN_DURATION, offsetof(struct sample, call_returns), NULL,
      "until fork returns in the parent, while another thread writes to its memory"},
@@ -194,9 +244,27 @@ static const struct column COLUMNS[] = {
      "writing to each 4 KiB of the memory once, before the fork"},
     {"aftermath_pass_ns", COLUMN_DURATION, offsetof(struct sample, image_runs), NULL,
      "the same after the fork"},
+    GAP_COLUMNS("quiet", HEARTBEAT_QUIET, "before the fork"),
+    GAP_COLUMNS("call", HEARTBEAT_CALL, "during the call"),
+    GAP_COLUMNS("aftermath", HEARTBEAT_AFTER, "after the call"),
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+#define GAP_NAMES(name)                                                                                      \
+    name "_gap_p50_ns", name "_gap_p90_ns", name "_gap_p99_ns", name "_gap_p999_ns", name "_gap_p9999_ns",   \
+        name "_gaps"
+static const char *const DETAILS[] = {GAP_NAMES("quiet"), GAP_NAMES("call"), GAP_NAMES("aftermath"), NULL};
+#define GAP_STEPS(name, stall)                                                                               \
+    {                                                                                                        \
+        {name "_gap_p50_ns", 2}, {name "_gap_p90_ns", 10}, {name "_gap_p99_ns", 100},                        \
+            {name "_gap_p999_ns", 1000}, {name "_gap_p9999_ns", 10000}, {stall, 0},                          \
+    }
+static const struct distribution DISTRIBUTIONS[] = {
+    {"before the fork", "quiet_gaps", GAP_STEPS("quiet", "quiet_stall_ns")},
+    {"during the call", "call_gaps", GAP_STEPS("call", "call_stall_ns")},
+    {"after the call", "aftermath_gaps", GAP_STEPS("aftermath", "aftermath_stall_ns")},
+    {NULL, NULL, {{NULL, 0}}},
 };
 static const char *const AXES[] = {"linkage", "page_kind", "parent_bytes", "other_process", NULL};
 
@@ -207,7 +275,11 @@ const struct workload cow_stall = {
         "what a thread that writes to the parent's memory notices of a fork: during the call and after it",
     .columns = COLUMNS,
     .axes = AXES,
+    .details = DETAILS,
     .phases = true,
+    .distributions_of = "gaps between another thread's writes",
+    .distributions = DISTRIBUTIONS,
+    .row_bytes = sizeof(struct stall_row),
     .available = available,
     .prepare = prepare,
     .launch = launch,

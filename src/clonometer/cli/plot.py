@@ -17,6 +17,7 @@ _EXAMPLES = examples(
     "clonometer plot vmas.parquet --kind scan --out vmas.png",
     "clonometer plot work-workers.parquet --kind fit --out workers.png",
     "clonometer plot cow.parquet --kind story --out fork.png",
+    "clonometer plot cow.parquet --kind gaps --out gaps.png",
     "clonometer plot ipc.parquet --kind messages --out ipc.svg",
 )
 
@@ -28,10 +29,10 @@ _EXAMPLES = examples(
     metavar="KIND",
     required=True,
     help="ablation: a gap as shared things are taken away; contention: an operation's cost against the workers; "
-    "ecdf: distributions; fit: workers, and curves; footprint: memory of idle tasks; memory: time against the parent's "
-    "memory; messages: latency and bandwidth against size; overview: medians; ring, working_set: switches against "
-    "tasks and their work; scan: time against every other number that the run varies; story: an event and its phases, "
-    "such as a fork and its aftermath.",
+    "ecdf: distributions; fit: workers, and curves; footprint: memory of idle tasks; gaps: how many are longer than a "
+    "time; isolation: failing workers; memory: time against the parent's memory; messages: latency and bandwidth "
+    "against size; overview: medians; ring, working_set: switches against tasks and their work; scan: time against "
+    "every other number that the run varies; story: an event and its phases, such as a fork and its aftermath.",
 )
 @click.option(
     "--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The picture: NAME.png or NAME.svg."

@@ -147,9 +147,8 @@ def phase_series(book: Book) -> tuple[ScanSeries, ...]:
     tuple of ScanSeries
         In the order of the plan: those with the same workload, axis and condition belong into one picture.
     """
-    return tuple(
-        _scan_series(book, scan) for scan in scans_of(book) if book.fact(scan.points[0].estimate.workload, "phases")
-    )
+    events = [scan for scan in scans_of(book) if book.fact(scan.points[0].estimate.workload, "phases")]
+    return tuple(_scan_series(book, scan) for scan in events if not scan.points[0].estimate.detail)
 
 
 def _scan_series(book: Book, scan: Scan) -> ScanSeries:

@@ -8,10 +8,12 @@ from pathlib import PurePath
 from typing import Any
 
 from clonometer.errors import RunFileError
+from clonometer.results.distributions import ladder_series
 from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, kinds_of
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
 from clonometer.results.footprints import footprint_bars
+from clonometer.results.isolated import isolation_rows
 from clonometer.results.observed import ObservedCell, observe
 from clonometer.results.series import ecdf_series, memory_series, message_series, phase_series, scan_series
 from clonometer.results.soundness import check_soundness
@@ -90,6 +92,8 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         ablations=ablation_series(book, seed),
         fit_panels=fit_panels(scan_series(book), fit_series(book, seed)),
         messages=message_series(book),
+        ladders=ladder_series(book),
+        isolation=isolation_rows(book),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },

@@ -312,6 +312,74 @@ class FootprintBar:
 
 
 @dataclass(frozen=True)
+class LadderStep:
+    """What one value in ``one_in`` reaches or exceeds, in ns with its interval; ``one_in`` is 0 for the longest."""
+
+    one_in: int
+    median_ns: float
+    low_ns: float
+    high_ns: float
+
+
+@dataclass(frozen=True)
+class LadderSeries:
+    """A distribution as a ladder of quantiles, of one cell: medians of processes, as of any quantity.
+
+    Attributes
+    ----------
+    workload, cell
+        Whose it is.
+    of, name
+        What it is a distribution of, and which of the workload's several it is: ``during the call``.
+    condition
+        The axes that are off their default, and the numbers that other cells vary.
+    count
+        How many values a sample had, as a median.
+    steps
+        From the most frequent value to the longest.
+    """
+
+    workload: str
+    cell: str
+    of: str
+    name: str
+    condition: Mapping[str, int | str]
+    count: float
+    steps: Sequence[LadderStep]
+
+
+@dataclass(frozen=True)
+class IsolationRow:
+    """What became of one kind of failure in one arrangement of workers.
+
+    Attributes
+    ----------
+    fault, arrangement
+        The axis' value; ``thread``, ``process`` or ``pool``.
+    cell
+        The evidence.
+    siblings, survivors, damaged
+        How many others there were, live on, and go on with damaged data.
+    parent_alive
+        Whether the process that started them lives on.
+    signal
+        The number of the signal that its end was seen by; 0 for none.
+    times_ns
+        ``known``, ``replaced``, ``restored`` -> median with the ends of its interval; empty where nobody notices.
+    """
+
+    fault: str
+    arrangement: str
+    cell: str
+    siblings: int
+    survivors: int
+    damaged: int
+    parent_alive: bool
+    signal: int
+    times_ns: Mapping[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
 class MessageSeries:
     """Messages of one way between tasks, by their size: latency, and bandwidth of a stream.
 
@@ -376,3 +444,5 @@ class Results:
     ablations: Sequence[AblationSeries] = ()
     fit_panels: Sequence[FitPanel] = ()
     messages: Sequence[MessageSeries] = ()
+    ladders: Sequence[LadderSeries] = ()
+    isolation: Sequence[IsolationRow] = ()

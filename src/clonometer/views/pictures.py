@@ -9,6 +9,7 @@ from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
 from clonometer.views.against import memory_panel, messages_panel, scan_panel
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
+from clonometer.views.isolation import isolation_panel, isolation_points
 from clonometer.views.labels import STAGE_ORDER, family_name
 from clonometer.views.parts import part_points, parts_panel
 from clonometer.views.plots import (
@@ -26,6 +27,7 @@ from clonometer.views.plots import (
 )
 from clonometer.views.scans import MessageChart, ScanChart, message_charts, phase_charts, scan_charts, scans_drawn
 from clonometer.views.specs import Spec, ecdf_panel, overview_panel, stack, theme
+from clonometer.views.tails import ladder_charts, ladder_panel
 from clonometer.words import axis_title
 
 KINDS = (
@@ -34,6 +36,8 @@ KINDS = (
     "ecdf",
     "fit",
     "footprint",
+    "gaps",
+    "isolation",
     "memory",
     "messages",
     "overview",
@@ -48,6 +52,8 @@ _WANTED = {
     "fit": "scan of workers or their numbers (the plans work-ops and work-workers have)",
     "ecdf": "distributions of launches",
     "footprint": "idle tasks whose memory was read (the plan footprint has)",
+    "gaps": "distribution of gaps (the plan cow has: those between another thread's writes)",
+    "isolation": "worker that fails (the plan isolate has)",
     "memory": "cells that differ in parent_bytes",
     "messages": "cells that differ in message_bytes",
     "overview": "launches",
@@ -72,7 +78,8 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     kind
         ``ablation`` (a gap that shrinks), ``contention`` (an operation's cost against the workers, threads and
         processes), ``ecdf`` (distributions), ``fit`` (curves through scans of workers), ``footprint`` (memory of idle
-        tasks), ``memory`` (time against the parent's memory), ``messages`` (latency and bandwidth against size),
+        tasks), ``gaps`` (how many are longer than a time), ``isolation`` (failing workers: who lives on and how soon it
+        is mended), ``memory`` (time against the parent's memory), ``messages`` (latency and bandwidth against size),
         ``overview`` (medians), ``ring`` and ``working_set`` (switches against the number of tasks and the memory they
         work on), ``scan`` (time against every other numeric axis that the run scans) or ``story`` (the phases of an
         event).
@@ -249,6 +256,30 @@ def _footprint(results: Results) -> Spec | None:
     return parts_panel(points, title="Memory of each idle task") if points else None
 
 
+def _gaps(results: Results) -> Spec | None:
+    rows = [
+        [
+            ladder_panel(points, labels=chart.labels, of="length", domain=chart.domain, title=name)
+            for name, points in chart.panels.items()
+        ]
+        for chart in ladder_charts(results.ladders)
+    ]
+    titles = [chart.title for chart in ladder_charts(results.ladders)]
+    if not rows:
+        return None
+    titled = [{**stack([row]), "title": _sentence(title)} for row, title in zip(rows, titles, strict=True)]
+    return {"vconcat": titled, "spacing": 28}
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _isolation(results: Results) -> Spec | None:
+    points = isolation_points(results.isolation)
+    return isolation_panel(points, title="A worker fails: who lives on, and how soon it is mended") if points else None
+
+
 def _fit(results: Results) -> Spec | None:
     panels = [fitted_panel(chart, title=chart.title) for chart in fitted_charts(results.fit_panels)]
     rows = [panels[place : place + 2] for place in range(0, len(panels), 2)]
@@ -266,6 +297,8 @@ _DRAWERS: dict[str, Callable[[Results], Spec | None]] = {
     "ecdf": _ecdf,
     "fit": _fit,
     "footprint": _footprint,
+    "gaps": _gaps,
+    "isolation": _isolation,
     "memory": _memory,
     "messages": _messages,
     "overview": _overview,

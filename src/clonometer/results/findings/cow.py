@@ -158,7 +158,7 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
         f"fork of a parent with {memory}{words}: the call takes {_median(known['fork_call'])}; another thread that "
         f"writes to that memory stands still for {_median(known['call_stall'])} of it (its longest gap without a fork: "
         f"{_median(known['quiet_stall'])}); afterwards writing all of it once takes that thread {more}{each}, with "
-        f"gaps of up to {_median(known['aftermath_stall'])}"
+        f"gaps of up to {_median(known['aftermath_stall'])}{_tail(comparer, changes)}"
     )
     headline = (
         f"fork with {memory}{words}: {_short(known['fork_call'])} the call, {_short(known['call_stall'])} another "
@@ -173,6 +173,21 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
     }
     name = ".".join(["cow.story", *map(str, others.values())])
     return Finding(name, sentence(text), numbers, sentence(headline))
+
+
+def _tail(comparer: Comparer, changes: Changes) -> str:
+    """Set the gaps after the fork beside those before it: the middle one, and what one in a hundred reaches."""
+    book = comparer.book
+    found = [
+        book.main(STALL, changes, None, None, f"{phase}_gap_{step}_ns")
+        for step in ("p50", "p99")
+        for phase in ("aftermath", "quiet")
+    ]
+    rows = [row for row in found if row is not None]
+    if len(rows) < len(found):
+        return ""
+    middle, usual, tail, before = map(_short, rows)
+    return f": half of them longer than {middle}, one in 100 than {tail} (before the fork {usual} and {before})"
 
 
 def _short(row: Evidence) -> str:

@@ -80,7 +80,19 @@ def _footprint(comparer: Comparer, row: Evidence) -> Finding:
         "cells": [one.cell],
     }
     headline = f"each idle {name}{_clause(changes)} takes {_size(row)} ({count:,} of them)"
-    return Finding(".".join([one.workload, *map(str, changes.values())]), sentence(text), numbers, sentence(headline))
+    if one.value_low is not None and one.value_low <= 0:
+        # Others' allocations drown it: its parts would be told as if they were known.
+        text = (
+            f"{count:,} idle {many}{_clause(changes)} are too few to tell what each of them takes from what else the "
+            f"machine allocates: {_size(row)} each; take more tasks, or accounting=cgroup"
+        )
+        headline = ""
+    return Finding(
+        ".".join([one.workload, *map(str, changes.values())]),
+        sentence(text),
+        numbers,
+        sentence(headline) if headline else "",
+    )
 
 
 def _against_threads(comparer: Comparer) -> list[Finding]:

@@ -38,6 +38,7 @@ from clonometer.views.rows import (
     troubles,
     value_unit,
 )
+from clonometer.views.tails import ladder_tables
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
@@ -93,6 +94,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "command": shlex.join(results.command),
         "ablation_tables": [ablation_table(one) for one in results.ablations],
         "fit_tables": fit_tables(results.fits),
+        "ladder_tables": ladder_tables(results.ladders),
         "n_warnings": len(_warnings(results)),
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 from clonometer.results.types import Results
 from clonometer.views.against import memory_panel, messages_panel, scan_panel
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
+from clonometer.views.isolation import isolation_panel, isolation_points
 from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
 from clonometer.views.parts import part_points, parts_panel
 from clonometer.views.plots import (
@@ -23,6 +24,7 @@ from clonometer.views.plots import (
 )
 from clonometer.views.scans import ScanChart, message_charts, phase_charts, scan_charts, scans_drawn
 from clonometer.views.specs import PALETTE, ecdf_panel, overview_panel, theme
+from clonometer.views.tails import ladder_charts, ladder_panel
 from clonometer.words import axis_title
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
@@ -40,6 +42,8 @@ def figure_content(results: Results) -> dict[str, Any]:
         *_overview(results),
         *_memory(results),
         *_story(results),
+        *_gaps(results),
+        *_isolation(results),
         *_footprints(results),
         *_scans(results),
         *_messages(results),
@@ -124,6 +128,36 @@ def _footprints(results: Results) -> list[dict[str, Any]]:
 
 def _story(results: Results) -> list[dict[str, Any]]:
     return _scan_figures("story", phase_charts(results.phases))
+
+
+def _gaps(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"gaps-{number}-{place}",
+            "kind": "story",
+            "title": f"{chart.title}, {name}",
+            "alt": f"{chart.title}, {name}. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "spec": ladder_panel(
+                points, labels=chart.labels, of="length", domain=chart.domain, width="container", height=300
+            ),
+        }
+        for number, chart in enumerate(ladder_charts(results.ladders))
+        for place, (name, points) in enumerate(chart.panels.items())
+    ]
+
+
+def _isolation(results: Results) -> list[dict[str, Any]]:
+    points = isolation_points(results.isolation)
+    return [
+        {
+            "id": "isolation",
+            "kind": "isolation",
+            "title": "Who lives on, and how soon it is mended",
+            "alt": "Failing workers. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "spec": isolation_panel(points, width="container"),
+        }
+        for _ in points[:1]
+    ]
 
 
 def _scan_figures(kind: str, charts: Sequence[ScanChart]) -> list[dict[str, Any]]:

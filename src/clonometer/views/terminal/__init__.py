@@ -10,6 +10,7 @@ from clonometer.views.cautions import cautions
 from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import STAGE_EXPLANATIONS, stage_name
 from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles
+from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.tables import short_table, wide_table
 from clonometer.views.terminal.text import clean, elide, join_phrases, paint, to_ascii, wrap
@@ -201,7 +202,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     )
     blocks = [_head(results, width, colour) + wrap(about, width)]
     blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
-    tables = [*map(ablation_table, results.ablations), *fit_tables(results.fits)]
+    tables = [*map(ablation_table, results.ablations), *fit_tables(results.fits), *ladder_tables(results.ladders)]
     blocks += [text_table(table, width, colour) for table in tables]
     stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]

@@ -1,0 +1,119 @@
+"""A failing worker as a picture: for each fault and arrangement who lives on, and how soon it is known and mended."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.results.types import IsolationRow
+from clonometer.units import format_duration_interval
+from clonometer.views.specs import PALETTE, Datum, Spec, frame, time_axis
+from clonometer.words import axis_words
+
+_LINE = 26
+_LABEL_LIMIT = 320
+_ARRANGEMENTS = {"thread": "as a thread", "process": "as a process", "pool": "in a pre-forked pool"}
+_TIMES = ("known", "replaced", "restored")
+_ALIVE, _DAMAGED, _LOST = "#1f9d63", "#d9730d", "#d6455d"
+
+
+def isolation_points(rows: Sequence[IsolationRow]) -> list[dict[str, Any]]:
+    """The points of the picture: one for each row, and one for each time that it has."""
+    points: list[dict[str, Any]] = []
+    for row in rows:
+        shared = {
+            "row": f"{axis_words('fault', row.fault)}, {_ARRANGEMENTS[row.arrangement]}",
+            "fate": _fate_colour(row),
+            "said": said_fate(row),
+        }
+        points.append({**shared, "kind": "fate", "tip": f"{shared['row']}: {shared['said']}"})
+        for name in _TIMES:
+            if name in row.times_ns and row.times_ns[name][1] > 0:
+                median, low, high = row.times_ns[name]
+                tip = f"{shared['row']}: {name} after {format_duration_interval(median, low, high)}"
+                points.append({**shared, "kind": name, "median_ns": median, "low_ns": low, "high_ns": high, "tip": tip})
+    return points
+
+
+def _fate_colour(row: IsolationRow) -> str:
+    if row.damaged:
+        return _DAMAGED
+    return _ALIVE if row.survivors == row.siblings else _LOST
+
+
+def said_fate(row: IsolationRow) -> str:
+    """Say who lives on, in a few words."""
+    unseen = "" if row.times_ns else ", unseen"
+    if row.damaged:
+        return f"{row.damaged} of {row.siblings} damaged{unseen}"
+    how = f", {signal.Signals(row.signal).name}" if row.signal in set(signal.Signals) else ""
+    if row.survivors == 0:
+        return f"all lost{'' if row.parent_alive else ' with their parent'}{how}{unseen}"
+    return f"{row.survivors} of {row.siblings} live on{how}{unseen}"
+
+
+def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 560) -> Spec:
+    """Draw a line for each fault and arrangement: at its left who lives on, then when it is known and mended.
+
+    Parameters
+    ----------
+    data
+        What `isolation_points` gave.
+    """
+    rows = list(dict.fromkeys(point["row"] for point in data))
+    timed = [point for point in data if point["kind"] != "fate"]
+    # The left third is for words.
+    low = min((point["low_ns"] for point in timed), default=1e3)
+    high = max((point["high_ns"] for point in timed), default=1e6)
+    domain = [low * (low / high) ** 0.62, high * 1.15]
+    y = {
+        "field": "row",
+        "type": "nominal",
+        "sort": rows,
+        "axis": {"title": None, "grid": True, "labelLimit": _LABEL_LIMIT, "ticks": False, "labelPadding": 8},
+    }
+    x = time_axis("median_ns", "time since the failure (log)", domain)
+    x["axis"] |= {"values": [tick for tick in x["axis"].get("values", []) if tick >= low * 0.8]}
+    kinds = {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": list(_TIMES), "range": [PALETTE[0], PALETTE[3], PALETTE[6]]},
+        "legend": {"title": None, "symbolOpacity": 1},
+    }
+    shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
+    words = {"field": "fate", "type": "nominal", "scale": None}
+    panel = frame(data, title, width, _LINE * max(len(rows), 1), "Failing workers: who lives on, and how soon.")
+    times = {"transform": [{"filter": "datum.kind !== 'fate'"}]}
+    return {
+        **panel,
+        "layer": [
+            {
+                "transform": [{"filter": "datum.kind === 'fate'"}],
+                "mark": {"type": "text", "align": "left", "fontSize": 12, "fontWeight": 600},
+                "encoding": {
+                    "y": y,
+                    "x": {"value": 4},
+                    "text": {"field": "said"},
+                    "color": words,
+                    "tooltip": {"field": "tip", "type": "nominal"},
+                },
+            },
+            {
+                **times,
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {"y": y, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "color": kinds},
+            },
+            {
+                **times,
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {
+                    "y": y,
+                    "x": x,
+                    "color": kinds,
+                    "shape": shapes,
+                    "tooltip": {"field": "tip", "type": "nominal"},
+                },
+            },
+        ],
+    }

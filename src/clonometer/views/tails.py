@@ -1,0 +1,163 @@
+"""Distributions as ladders: curves of how many values are longer, and a table of what one in so many reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.results.types import LadderSeries
+from clonometer.units import format_duration, format_duration_interval
+from clonometer.views.gaps import TextTable
+from clonometer.views.labels import mechanism_name
+from clonometer.views.plots import time_domain
+from clonometer.views.specs import Datum, Spec, colour, frame, time_axis
+from clonometer.words import axis_words
+
+LONGEST = 0
+_STEP_NAMES = {2: "p50", 10: "p90", 100: "p99", 1000: "p99.9", 10000: "p99.99", LONGEST: "longest"}
+_SHARE_LABEL = "datum.value >= 0.01 ? format(datum.value, '~%') : '1 in ' + format(1 / datum.value, ',.0f')"
+
+
+@dataclass(frozen=True)
+class LadderChart:
+    """The distributions of one workload under one condition: a panel each, a line for each number that varies."""
+
+    title: str
+    labels: tuple[str, ...]
+    domain: list[float] | None
+    panels: Mapping[str, list[dict[str, Any]]]
+
+
+def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
+    """Arrange ladders as charts: one for each workload and choice of conditions, a line for each size."""
+    keys = dict.fromkeys((one.workload, one.of, _choices(one)) for one in series)
+    charts = []
+    for key in keys:
+        own = [one for one in series if (one.workload, one.of, _choices(one)) == key]
+        panels: dict[str, list[dict[str, Any]]] = {}
+        for one in own:
+            panels.setdefault(one.name, []).extend(_points(one))
+        words = [axis_words(*item) for item in key[2]]
+        every = [point for points in panels.values() for point in points]
+        charts.append(
+            LadderChart(
+                title=", ".join([f"{key[1]} ({mechanism_name(key[0])})", *words]),
+                labels=tuple(dict.fromkeys(_line_name(one) for one in own)),
+                domain=time_domain(every, "low_ns", "high_ns"),
+                panels=panels,
+            )
+        )
+    return charts
+
+
+def _choices(one: LadderSeries) -> tuple[tuple[str, int | str], ...]:
+    return tuple((axis, value) for axis, value in one.condition.items() if isinstance(value, str))
+
+
+def _line_name(one: LadderSeries) -> str:
+    return ", ".join(axis_words(*item) for item in one.condition.items() if isinstance(item[1], int)) or "as usual"
+
+
+def _points(one: LadderSeries) -> list[dict[str, Any]]:
+    label = _line_name(one)
+    return [
+        {
+            "label": label,
+            "median_ns": step.median_ns,
+            "low_ns": step.low_ns,
+            "high_ns": step.high_ns,
+            "longer": 1 / step.one_in if step.one_in else 1 / max(one.count, 1.0),
+            "tip": f"{one.name}, {label}, {_STEP_NAMES.get(step.one_in, f'1 in {step.one_in:,}')}: "
+            f"{format_duration_interval(step.median_ns, step.low_ns, step.high_ns)}",
+        }
+        for step in one.steps
+        if step.low_ns > 0
+    ]
+
+
+def ladder_panel(
+    data: Sequence[Datum],
+    *,
+    labels: Sequence[str],
+    of: str,
+    domain: Sequence[float] | None = None,
+    title: str | None = None,
+    width: int | str = 300,
+    height: int = 260,
+) -> Spec:
+    """Draw how large a share of values is longer than a time, both on log axes, with 95% intervals of the times.
+
+    Parameters
+    ----------
+    data
+        ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip`` of each point.
+    labels
+        The labels in the order of their colours.
+    of
+        What the values are.
+    domain
+        The least and the greatest time of the axis.
+    """
+    least = min((point["longer"] for point in data), default=0.1)
+    decades = [10.0**-power for power in range(9) if 10.0**-power >= least]
+    y: Spec = {
+        "field": "longer",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [least / 2, 1], "nice": False},
+        "axis": {"title": "share that is longer (log)", "values": decades, "labelExpr": _SHARE_LABEL},
+    }
+    x = {field: time_axis(field, f"{of} (log)", domain) for field in ("low_ns", "median_ns")}
+    shared = {"y": y, "color": colour(labels)}
+    median = {"x": x["median_ns"], "tooltip": {"field": "tip", "type": "nominal"}}
+    panel = frame(data, title, width, height, f"Share of {of} that is longer than a time.")
+    return {
+        **panel,
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {**shared, "x": x["low_ns"], "x2": {"field": "high_ns"}},
+            },
+            {
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {**shared, **median, "order": {"field": "longer", "type": "quantitative"}},
+            },
+            {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1}, "encoding": {**shared, **median}},
+        ],
+    }
+
+
+def ladder_tables(series: Sequence[LadderSeries]) -> list[TextTable]:
+    """A table for each chart: a row for each line and distribution, a column for each step."""
+    tables = []
+    for key in dict.fromkeys((one.workload, one.of, _choices(one)) for one in series):
+        own = [one for one in series if (one.workload, one.of, _choices(one)) == key]
+        own.sort(key=lambda one: [value for value in one.condition.values() if isinstance(value, int)])
+        steps = list(dict.fromkeys(step.one_in for one in own for step in one.steps))
+        steps.sort(key=lambda one_in: (one_in == LONGEST, one_in))
+        words = [axis_words(*item) for item in key[2]]
+        rows = tuple(
+            (
+                f"{_line_name(one)}, {one.name}",
+                *(_step_text(one, one_in) for one_in in steps),
+                f"{one.count:,.0f}",
+            )
+            for one in own
+        )
+        tables.append(
+            TextTable(
+                ", ".join([f"{mechanism_name(key[0])}: {key[1]}", *words]),
+                ("", *(_STEP_NAMES.get(one_in, f"1 in {one_in:,}") for one_in in steps), "values"),
+                rows,
+                "p99: one in 100 is longer. A dash: there are too few to tell.",
+                ("values", "p90", "p99.99"),
+            )
+        )
+    return tables
+
+
+def _step_text(one: LadderSeries, one_in: int) -> str:
+    for step in one.steps:
+        if step.one_in == one_in:
+            return format_duration(step.median_ns, step.low_ns, step.high_ns)
+    return "-"
