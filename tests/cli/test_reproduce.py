@@ -51,7 +51,10 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
         "loop-10000-quick.parquet",
         "flags-quick.parquet",
         "reconcile-quick.parquet",
+        "explain-loop-quick.json",
     }
+    kept = json.loads((out / "explain-loop-quick.json").read_text())
+    assert {"refused", "versus"} & set(kept["answer"])
     status, text, _ = run(capsys, *words, "--json")
     assert json.loads(text) == answer
     assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == files
@@ -81,6 +84,29 @@ def test_an_interrupted_one_goes_on_where_it_ended(small, capsys, tmp_path, monk
     assert status == 0
     assert [plan.name for plan in started] == ["loop-10000-quick", "flags-quick", "reconcile-quick"]
     assert "L1" in text
+
+
+@pytest.mark.real
+def test_interrupted_while_launches_are_taken_to_pieces_it_keeps_what_was_measured(
+    small, capsys, tmp_path, monkeypatch
+):
+    def stop(*arguments, **how):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "kept"
+    words = ("loop-10000", "--quick", "--out", str(out))
+    with monkeypatch.context() as patch:
+        patch.setattr("clonometer.cli.evidence.explain_launches", stop)
+        assert run(capsys, *words)[0] == 130
+    assert not list(out.glob("explain*"))
+    files = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+    assert len(files) == 3
+    monkeypatch.setattr("clonometer.cli.evidence.explain_launches", lambda *a, **how: {"refused": "not permitted"})
+    status, text, _ = run(capsys, *words, "--json")
+    assert status == 0
+    reasons = {entry["id"]: entry["reason"] for entry in json.loads(text)["items"]}
+    assert reasons["L9"]
+    assert {path: path.stat().st_mtime_ns for path in files} == files
 
 
 @pytest.mark.real

@@ -16,11 +16,12 @@ def series(cell, quantity, median, *, spread=0.005, n=12, placement=None, sample
     return Series(cell, quantity, placement, unit, Processes.of(median * (1 + around)), samples, 3000.0)
 
 
-def measured(values: Mapping[tuple[str, str], float], *, missing=None, host=None, observed=None, **how):
+def measured(values: Mapping[tuple[str, str], float], *, missing=None, host=None, observed=None, explained=None, **how):
     """Results with these medians, by cell and quantity."""
     return Measured(
         [series(cell, quantity, median, **how) for (cell, quantity), median in values.items()],
         missing,
         {"cpu.allowed": 2} if host is None else host,
         observed,
+        explained,
     )

@@ -97,10 +97,12 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
 
 
 def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> tuple[Reproduction, bool]:
+    from clonometer.cli.evidence import observe_demos
     from clonometer.cli.measuring import find_catalogue
-    from clonometer.cli.reproducing import Kept, observe_demos
+    from clonometer.cli.reproducing import Kept
     from clonometer.host.facts import collect
     from clonometer.studies.answer import answer
+    from clonometer.studies.explained import EXPLANATIONS
     from clonometer.studies.measured import merge
     from clonometer.studies.parts import load_part, plans_for, say_shrunk
 
@@ -119,8 +121,13 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
         parts.append(measured)
         if interrupted:
             break
+    explained: dict[str, Any] = {}
+    for name, wanted in EXPLANATIONS.items():
+        if wanted.study in studies and not interrupted:
+            explained[name], interrupted = kept.explain(name, wanted, catalogue, drivers, quick=quick)
     observed = {} if interrupted else observe_demos()
-    return answer(merge(parts, observed), studies, notes=notes, quick=quick, seed=seed), interrupted
+    known = {name: one for name, one in explained.items() if one is not None}
+    return answer(merge(parts, observed, known), studies, notes=notes, quick=quick, seed=seed), interrupted
 
 
 def _print(found: Reproduction) -> None:

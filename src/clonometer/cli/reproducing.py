@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.errors import ClonometerError, OutputError, RunFileError, UsageError
+from clonometer.errors import OutputError, RunFileError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runner.drivers import Drivers
+    from clonometer.studies.explained import Wanted
     from clonometer.studies.measured import Measured
 
-#: Demos that show facts which claims are about.
-OBSERVED = ("crash", "flags")
 #: What makes two machines two.
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
 
@@ -120,15 +120,47 @@ class Kept:
                             done[cell] = done.get(cell, 0) + 1
         return done, complete
 
-    def _check_machine(self, path: Path, host: Mapping[str, Any]) -> None:
+    def explain(
+        self, name: str, wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool
+    ) -> tuple[Mapping[str, Any] | None, bool]:
+        """Take launches to pieces, or take over what is kept of that.
+
+        Returns
+        -------
+        mapping or None, bool
+            What ``explain --json`` prints, or ``{"refused": why}``; and whether it was interrupted.
+        """
+        from clonometer.cli.evidence import explain_launches
+
+        path = self._folder / f"explain-{name}{'-quick' if quick else ''}.json"
+        kept = None if self._force else _read_json(path)
+        if kept is not None:
+            self._check_machine(path, kept["machine"])
+            return kept["answer"], False
+        try:
+            answer = explain_launches(wanted, catalogue, drivers, quick=quick)
+        except KeyboardInterrupt:
+            return None, True
+        machine = {fact: self._here().get(fact) for fact in _MACHINE}
+        # By rename: a file that was written in part would be taken for an answer.
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps({"machine": machine, "answer": answer}), encoding="utf-8")
+        new.replace(path)
+        return answer, False
+
+    def _here(self) -> Mapping[str, Any]:
         if self._host is None:
             from clonometer.host.facts import collect
 
             self._host = collect()
+        return self._host
+
+    def _check_machine(self, path: Path, host: Mapping[str, Any]) -> None:
+        here = self._here()
         for name in _MACHINE:
-            if host.get(name) != self._host.get(name):
+            if host.get(name) != here.get(name):
                 raise UsageError(
-                    f"{path} is from another machine: its {name} is {host.get(name)!r}, here {self._host.get(name)!r}",
+                    f"{path} is from another machine: its {name} is {host.get(name)!r}, here {here.get(name)!r}",
                     "--out names another folder, --force measures again",
                 )
 
@@ -144,16 +176,10 @@ class Kept:
         return merge(parts) if parts else Measured([])
 
 
-def observe_demos() -> dict[str, dict[str, str]]:
-    """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
-    from clonometer.runner.program import run_program
-    from clonometer.studies.demonstrations import find_demo
-
-    seen = {}
-    for name in OBSERVED:
-        demo = find_demo(name)
-        try:
-            seen[name] = demo.read(run_program(demo.program).output)
-        except ClonometerError as error:
-            click.echo(f"clonometer: demo {name}: {error.message}", err=True)
-    return seen
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """Read what is kept; what cannot be read is made anew."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept if isinstance(kept, dict) and {"machine", "answer"} <= set(kept) else None

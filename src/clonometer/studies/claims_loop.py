@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
-from clonometer.studies.judge import CALL, REAPED, RUNS, STAGE_WORDS, Claim, Judge
+from clonometer.studies.explained import EXPLANATIONS, LOOP, Explained, say_calls, say_reasons
+from clonometer.studies.judge import CALL, REAPED, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
     DOES_NOT_HOLD,
@@ -17,6 +18,9 @@ from clonometer.units import format_duration_interval, format_ratio
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")
 RAW_THREAD = cell("launch.raw_thread", **LAZY, temperature="warm")
+_STEPS = ((CALL, "the call"), (RUNS, "until the task runs after it"), (REAPED, "its end and its reaping"))
+_CALL_PART = "launch_call"
+_ALL = 0.9
 
 
 def l6(judge: Judge) -> Verdict:
@@ -41,35 +45,87 @@ def l7(judge: Judge) -> Verdict:
 
 
 def l9(judge: Judge) -> Verdict:
-    """How much of the difference of the two loops lies in the call, and where the rest lies."""
+    """How much of the difference of the two loops lies in the call, and where the rest lies.
+
+    By the kernel's own events where they can be seen: the call is not all if its share of the difference is certainly
+    below `_ALL`. Else by the ratios of the loop and of the bare call, and by stages.
+    """
     loop = judge.part("the loop", (LOOP_FORK, REAPED), (LOOP_THREAD, REAPED))
     call = judge.part("the bare call", (RAW_FORK, CALL), (RAW_THREAD, CALL))
-    ends = [judge.find(one, REAPED) for one in (LOOP_FORK, LOOP_THREAD)]
-    whole = judge.difference(*ends)
-    steps = []
-    for words, later, earlier in (
-        ("the call", CALL, None),
-        ("until the task runs after it", RUNS, CALL),
-        ("its end and its reaping", REAPED, RUNS),
-    ):
-        ours = judge.difference(judge.find(LOOP_FORK, later), judge.find(LOOP_THREAD, later)).value
-        before = (
-            judge.difference(judge.find(LOOP_FORK, earlier), judge.find(LOOP_THREAD, earlier)).value if earlier else 0.0
-        )
-        steps.append((words, ours - before))
-    shares = ", ".join(f"{words} {share / whole.value:.0%}" for words, share in steps) if whole.value else ""
+    said = [format_ratio(one.ratio.value, one.ratio.low, one.ratio.high) for one in (loop, call)]
+    both = f"A process takes {said[0]} times as long as a thread in the loop, and its bare clone call {said[1]} times."
+    cells = (LOOP_FORK, LOOP_THREAD, RAW_FORK, RAW_THREAD)
+    seen = judge.measured.explained.get(LOOP)
+    if seen is not None and seen.closely:
+        return _taken_to_pieces(seen, both, cells)
     apart = loop.ratio.low > call.ratio.high
     other = call.ratio.low > loop.ratio.high
     status = HOLDS if apart else DOES_NOT_HOLD if other else NOT_DISTINGUISHABLE
+    whole = judge.difference(*(judge.find(one, REAPED) for one in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(whole.value, whole.low, whole.high)
-    said = [format_ratio(one.ratio.value, one.ratio.low, one.ratio.high) for one in (loop, call)]
+    why = "" if seen is None else f" The kernel's own events could not be seen here ({seen.refused})."
     reason = (
-        f"A process takes {said[0]} times as long as a thread in the loop, and its bare clone call {said[1]} times. "
-        f"Of the {cost} between the two loops lie in {shares}: besides the call it is the child's own start, with the "
-        "page faults of its copied memory, and the tear-down of that memory before wait returns."
+        f"{both} Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}: besides the call it is "
+        "the child's own start, with the page faults of its copied memory, and the tear-down of that memory before "
+        f"wait returns.{why}"
     )
-    cells = (LOOP_FORK, LOOP_THREAD, RAW_FORK, RAW_THREAD)
     return Verdict("L9", status, reason, loop.ratio.value, (loop.ratio.low, loop.ratio.high), "loop ratio", cells)
+
+
+def _taken_to_pieces(seen: Explained, both: str, cells: tuple[str, ...]) -> Verdict:
+    share, low, high = seen.share(_CALL_PART)
+    status = HOLDS if high < _ALL else DOES_NOT_HOLD if low > _ALL else NOT_DISTINGUISHABLE
+    over = ", ".join(f"{one:+.0%}" for one in seen.overhead)
+    reason = (
+        f"{both} Taken to pieces ({seen.how}; listening changed their length by {over}), a process takes "
+        f"{seen.ratio:.1f} times as long, and the call is {share:.0%} of the difference: {say_reasons(seen.reasons)}."
+    )
+    evidence = (*cells, EXPLANATIONS[LOOP].evidence)
+    return Verdict("L9", status, reason, share, (low, high), "the call's share of the difference", evidence)
+
+
+def _by_stages(judge: Judge, whole: float) -> str:
+    steps, before = [], 0.0
+    for words, stage in (
+        ("the call", CALL),
+        ("until the task runs after it", RUNS),
+        ("its end and its reaping", REAPED),
+    ):
+        until = judge.difference(judge.find(LOOP_FORK, stage), judge.find(LOOP_THREAD, stage)).value
+        steps.append(f"{words} {(until - before) / whole:.0%}" if whole else words)
+        before = until
+    return ", ".join(steps)
+
+
+def l8(judge: Judge) -> Verdict:
+    """System calls of parent and task for one launch, as the kernel's events count them, or ptrace."""
+    seen = judge.measured.observed.get("flags")
+    traced = judge.measured.explained.get(LOOP)
+    counts = None if traced is None else (traced.count(1), traced.count(0))
+    if counts is not None and None not in counts and traced is not None:
+        thread, fork = counts
+        names = [say_calls(traced.calls[side]) for side in (1, 0)]
+        means = "ptrace" if traced.inflated else traced.how
+        said = f"{names[0]} against {names[1]}; by {means}"
+        evidence: tuple[str, ...] = (EXPLANATIONS[LOOP].evidence,)
+    elif seen is not None:
+        thread, fork = (float(seen[f"{name}_system_calls_next"]) for name in ("thread", "fork"))
+        said, evidence = "by ptrace", ()
+    else:
+        raise MissingEvidenceError("explain and demo flags: neither could be run, or tracing is not permitted here")
+    assert thread is not None
+    assert fork
+    reason = (
+        f"Create, end and reap take {thread:.3g} system calls with a thread and {fork:.3g} with a process ({said})."
+    )
+    if seen is not None:
+        first = [seen[f"{name}_system_calls_first"] for name in ("thread", "fork")]
+        reason += f" The first time they take {first[0]} and {first[1]}: in a dynamic program the first pthread_exit "
+        reason += "loads libgcc_s."
+        evidence = (*evidence, "demo flags")
+    status = HOLDS if thread > fork else DOES_NOT_HOLD
+    ratio = thread / fork
+    return Verdict("L8", status, reason, ratio, (ratio, ratio), "calls of a thread over those of a process", evidence)
 
 
 CLAIMS = {
@@ -77,6 +133,7 @@ CLAIMS = {
     for claim in (
         Claim("L6", "twice as long", l6),
         Claim("L7", "5%", l7),
-        Claim("L9", "the two ratios' intervals do not overlap", l9),
+        Claim("L8", "one call more", l8),
+        Claim("L9", "the call less than 90% of the difference; by ratios: intervals that do not overlap", l9),
     )
 }

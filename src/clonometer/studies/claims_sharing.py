@@ -158,22 +158,6 @@ def _cells(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.evidence))
 
 
-def l8(judge: Judge) -> Verdict:
-    """System calls of parent and task for one launch, as ptrace counts them (`clonometer demo flags`)."""
-    seen = judge.measured.observed.get("flags")
-    if seen is None:
-        raise MissingEvidenceError("demo flags: it could not be run, or ptrace is not permitted here")
-    thread, fork = (int(seen[f"{name}_system_calls_next"]) for name in ("thread", "fork"))
-    first = [int(seen[f"{name}_system_calls_first"]) for name in ("thread", "fork")]
-    status = HOLDS if thread > fork else DOES_NOT_HOLD
-    reason = (
-        f"Create, end and reap take {thread} system calls with a thread and {fork} with a process, the first time "
-        f"{first[0]} and {first[1]}: in a dynamic program the first pthread_exit loads libgcc_s."
-    )
-    return Verdict("L8", status, reason, thread / fork, (thread / fork, thread / fork), "calls of a thread over those "
-                   "of a process", ("demo flags",))  # fmt: skip
-
-
 CLAIMS = {
     claim.id: claim
     for claim in (
@@ -183,6 +167,5 @@ CLAIMS = {
         Claim("S19", "5% for one operation at least", s19),
         Claim("S20", "those of S16 and S18", s20),
         Claim("B10", "5%", b10),
-        Claim("L8", "one call more", l8),
     )
 }

@@ -13,7 +13,7 @@ from clonometer.studies.measured import Measured, Series
 from clonometer.studies.published import Item, PublishedValue
 from clonometer.studies.types import FigureRow, Verdict
 from clonometer.studies.verdicts import MEASURED, NOT_MEASURABLE
-from clonometer.units import approximate_bytes
+from clonometer.units import approximate_bytes, format_duration
 
 #: How many of a series' unit (ns, bytes, %) make one of the published unit.
 _SCALE = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "R2": 1.0, "day": 86400e9}
@@ -73,7 +73,18 @@ def _row(id_: str, value: PublishedValue, measured: Measured) -> FigureRow:
     if series is None:
         return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
     ours, low, high = _scaled(series, value)
-    return FigureRow(id_, value, ours, low, high, _place(series, measured), (value.cell,))
+    notes = [one for one in (_place(series, measured), _inside(value, measured)) if one]
+    return FigureRow(id_, value, ours, low, high, ", ".join(notes), (value.cell,))
+
+
+def _inside(value: PublishedValue, measured: Measured) -> str:
+    """How long the launching call took as the kernel's own events have it, which is what strace looks at."""
+    seen = measured.explained.get(value.explained or "")
+    call = None if seen is None else seen.making(value.side)
+    if call is None or seen is None:
+        return ""
+    means = "under ptrace" if seen.inflated else "by the kernel's events"
+    return f"{call.name} {means} {format_duration(call.each_ns)}"
 
 
 def _scaled(series: Series, value: PublishedValue) -> tuple[float, float | None, float | None]:

@@ -14,6 +14,7 @@ from clonometer.results.estimates import estimate_cell
 from clonometer.results.observed import observe
 from clonometer.results.source import RunSource
 from clonometer.stats.bootstrap import Processes
+from clonometer.studies.explained import read_explained
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
 FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%", "vm_pte_bytes": "bytes"}
@@ -57,6 +58,8 @@ class Measured:
         Host facts of the machine.
     observed
         Demo -> what its program printed, for claims about facts and not about times.
+    explained
+        Name (`clonometer.studies.explained.EXPLANATIONS`) -> what ``clonometer explain --json`` printed.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Measured:
         missing: Mapping[str, str] | None = None,
         host: Mapping[str, Any] | None = None,
         observed: Mapping[str, Mapping[str, str]] | None = None,
+        explained: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._series: dict[tuple[str, str], dict[str | None, Series]] = {}
         for one in series:
@@ -73,6 +77,7 @@ class Measured:
         self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
         self.host = dict(host or {})
         self.observed = dict(observed or {})
+        self.explained = {name: read_explained(one) for name, one in (explained or {}).items()}
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -144,11 +149,19 @@ def gather(run: RunSource) -> Measured:
     return Measured(found, ended, metadata["host"])
 
 
-def merge(parts: Sequence[Measured], observed: Mapping[str, Mapping[str, str]] | None = None) -> Measured:
-    """Join what several runs of one machine measured, and what demos observed there."""
+def merge(
+    parts: Sequence[Measured],
+    observed: Mapping[str, Mapping[str, str]] | None = None,
+    explained: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Measured:
+    """Join what several runs of one machine measured, what demos observed and what was explained there."""
     missing = {cell: why for part in parts for cell, why in part.missing.items()}
     return Measured(
-        [one for part in parts for one in part.series], missing, parts[-1].host if parts else None, observed
+        [one for part in parts for one in part.series],
+        missing,
+        parts[-1].host if parts else None,
+        observed,
+        explained,
     )
 
 

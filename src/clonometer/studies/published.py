@@ -28,6 +28,8 @@ _VALUE_KEYS: dict[str, tuple[type, ...]] = {
     "quantity": (str,),
     "scales": (str,),
     "times": (int,),
+    "explained": (str,),
+    "side": (int,),
 }
 
 
@@ -70,6 +72,8 @@ class PublishedValue:
         An axis of the cell that may be made smaller where the machine has too little, the result being extrapolated.
     times
         Ours is for one launch and is multiplied by this.
+    explained, side
+        The explanation, and which of its two mechanisms, whose launching call is told beside ours.
     """
 
     what: str
@@ -84,6 +88,8 @@ class PublishedValue:
     quantity: str | None = None
     scales: str | None = None
     times: int = 1
+    explained: str | None = None
+    side: int = 0
 
     @property
     def middle(self) -> float:

@@ -1,0 +1,90 @@
+"""Evidence for the ledger that no run file holds: what demos observe, and launches that are taken to pieces."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from clonometer.errors import ClonometerError
+
+if TYPE_CHECKING:
+    from clonometer.plan.types import Catalogue, Target
+    from clonometer.runner.drivers import Drivers
+    from clonometer.studies.explained import Wanted
+
+#: Demos that show facts which claims are about.
+OBSERVED = ("crash", "flags")
+_PROCESSES = {True: 3, False: 8}
+_LIMITS = {"samples": 100, "blocks": 2, "warmup": 20}
+
+
+def observe_demos() -> dict[str, dict[str, str]]:
+    """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
+    from clonometer.runner.program import run_program
+    from clonometer.studies.demonstrations import find_demo
+
+    seen = {}
+    for name in OBSERVED:
+        demo = find_demo(name)
+        try:
+            seen[name] = demo.read(run_program(demo.program).output)
+        except ClonometerError as error:
+            click.echo(f"clonometer: demo {name}: {error.message}", err=True)
+    return seen
+
+
+def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Mapping[str, Any]:
+    """Do what `clonometer explain FIRST --vs OTHER --json` does.
+
+    Parameters
+    ----------
+    wanted
+        What, and under which conditions: each mechanism takes those that it has an axis for.
+    catalogue, drivers
+        What there is to start.
+    quick
+        With fewer processes.
+
+    Returns
+    -------
+    mapping
+        The JSON object (docs/explain.md), or ``{"refused": why}`` where this machine does not let anything be seen.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the user wants to stop.
+    """
+    from clonometer.explain.anatomy import Wish, admit, explain
+    from clonometer.explain.as_json import versus_to_json
+    from clonometer.explain.budget import set_beside
+    from clonometer.runner.interrupts import interruption
+    from clonometer.runner.tracing import Tracer
+
+    began = time.monotonic()
+    try:
+        targets = [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]
+        with interruption() as wish_to_stop:
+            found = []
+            for target in targets:
+                admit(target, catalogue)
+                tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+                found.append(explain(tracer, target, Wish(_PROCESSES[quick])))
+            if wish_to_stop.wanted:
+                raise KeyboardInterrupt
+    except ClonometerError as error:
+        click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
+        return {"refused": error.message}
+    click.echo(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s", err=True)
+    return versus_to_json(set_beside(found[0], found[1]))
+
+
+def _target(name: str, settings: tuple[str, ...], catalogue: Catalogue) -> Target:
+    from clonometer.plan.adhoc import plan_from_arguments
+
+    axes = catalogue.workloads[name].axes
+    own = [one for one in settings if one.partition("=")[0] in axes]
+    return plan_from_arguments([name], [*own, "temperature=warm"], catalogue, limits=_LIMITS).targets[0]

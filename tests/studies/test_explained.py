@@ -1,0 +1,88 @@
+"""Explanations as evidence: read, said in words, and what the ledger makes of them."""
+
+from __future__ import annotations
+
+import pytest
+from explanations import loop
+from made import measured
+
+from clonometer.studies.answer import CLAIMS
+from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD
+from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
+from clonometer.studies.explained import EXPLANATIONS, LOOP, read_explained
+from clonometer.studies.figures import figure_rows
+from clonometer.studies.judge import CALL, REAPED, RUNS, judge_all
+from clonometer.studies.published import load_published
+
+
+def judged(document, **how):
+    values = {(RAW_FORK, CALL): 40e3, (RAW_THREAD, CALL): 8e3}
+    for stage, share in ((CALL, 0.4), (RUNS, 0.6), (REAPED, 1.0)):
+        values[LOOP_FORK, stage] = 80e3 * share
+        values[LOOP_THREAD, stage] = 15e3 * share
+    return judge_all(CLAIMS, measured(values, explained={LOOP: document}, **how))
+
+
+@pytest.mark.parametrize(
+    ("call", "exit_", "half", "status"),
+    [
+        (40e3, 30e3, 0.02, "holds"),
+        (400e3, 7e3, 0.001, "does_not_hold"),
+        (400e3, 30e3, 0.2, "not_distinguishable"),
+    ],
+)
+def test_l9_is_judged_by_the_share_of_the_call_in_the_difference(call, exit_, half, status):
+    verdict = judged(loop(call, exit_, half=half))["L9"]
+    assert verdict.status == status
+    low, high = verdict.interval
+    assert low <= verdict.effect <= high
+    assert verdict.effect == pytest.approx((call - 8e3) / (call + exit_ + 10e3 - 15e3))
+
+
+def test_l9_names_the_parts_that_make_the_ratio():
+    verdict = judged(loop())["L9"]
+    assert "a process takes 5.3 times as long, and the call is 49% of the difference" in verdict.reason
+    assert "child: child_exit 35% (30.0 µs against 7.0 µs)" in verdict.reason
+    assert "child: child_cow 15% (10.0 µs against none)" in verdict.reason
+    assert verdict.evidence[-1] == EXPLANATIONS[LOOP].evidence
+    assert verdict.evidence[-1].startswith("explain launch.fork --vs launch.pthread")
+
+
+@pytest.mark.parametrize("document", [{"refused": "no perf"}, loop(tier="own", refused={"tracepoints": "no perf"})])
+def test_without_the_kernels_events_l9_falls_back_to_stages_and_says_why(document):
+    verdict = judged(document)["L9"]
+    assert "could not be seen here" in verdict.reason
+    assert "no perf" in verdict.reason
+    assert "the call 40%" in verdict.reason
+    assert all(not one.startswith("explain") for one in verdict.evidence)
+
+
+def test_l8_counts_the_calls_of_the_launch_without_those_of_the_probe():
+    verdict = judged(loop())["L8"]
+    assert verdict.status == "holds"
+    assert verdict.effect == pytest.approx(5 / 3)
+    assert "rt_sigprocmask 2 times, clone3" in verdict.reason
+    assert "pwrite64" not in verdict.reason
+    demo = {"flags": {f"{kind}_system_calls_{when}": "9" for kind in ("thread", "fork") for when in ("next", "first")}}
+    verdict = judged({"refused": "no perf"}, observed=demo)["L8"]
+    assert verdict.status == "does_not_hold"
+    assert verdict.evidence == ("demo flags",)
+    assert judged({"refused": "no perf"})["L8"].status == "not_measurable"
+
+
+def test_l5_tells_the_call_as_the_kernel_saw_it():
+    item = load_published().item("L5")
+    values = {(item.values[0].cell, CALL): 46e3, (item.values[1].cell, CALL): 8e3}
+    rows = figure_rows(item, measured(values, explained={LOOP: loop()}))
+    assert [row.note for row in rows] == [
+        "clone by the kernel's events 1.00 µs",
+        "clone3 by the kernel's events 1.00 µs",
+    ]
+    rows = figure_rows(item, measured(values, explained={LOOP: loop(inflated=True)}))
+    assert "under ptrace" in rows[0].note
+    assert figure_rows(item, measured(values))[0].note == ""
+
+
+def test_a_part_without_a_certain_difference_has_no_certain_share():
+    found = read_explained(loop(8e3, 7e3, half=0.5))
+    assert found.share("launch_call")[1:] == (float("-inf"), float("inf"))
