@@ -179,3 +179,38 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
     assert [one.reason for one in checked.left_out] == ["footprint_bytes is no time: 'clonometer compare' has it"]
     assert checked.verdict == "none"
     Draft202012Validator(SCHEMA).validate(checked_to_json(checked))
+
+
+def test_first_launches_are_suspected_at_most_and_cost_the_others_nothing(make_builder: Build) -> None:
+    def side(seed: int, cold: float, warm: float) -> Side:
+        builder = make_builder(seed)
+        for temperature, factor in (("cold", cold), ("warm", warm)):
+            times = {name: time * factor for name, time in TIMES.items()}
+            builder.cell("launch.fork", times, temperature, spread=0.01)
+        return read_side(builder.run, f"run {seed}")
+
+    base = side(1, 1.0, 1.0)
+    slower_cold = check_runs(base, side(2, 1.3, 1.0))
+    assert (slower_cold.verdict, slower_cold.n_tests, slower_cold.n_first) == ("cannot tell", 3, 3)
+    assert {(row.compared.base.temperature, row.verdict) for row in slower_cold.rows} == {
+        ("cold", "suspect"),
+        ("warm", "fine"),
+    }
+    assert all((row.detectable is None) == row.compared.base.is_first_launch for row in slower_cold.rows)
+    again = check_again(slower_cold, base, side(3, 1.3, 1.0))
+    assert {row.verdict for row in again.flagged} == {"suspect"}
+    assert check_again(slower_cold, base, side(4, 1.0, 1.0)).verdict == "none"
+    slower_warm = check_runs(base, side(5, 1.0, 1.1))
+    assert slower_warm.verdict == "confirmed"
+    assert {row.compared.base.temperature for row in slower_warm.flagged} == {"warm"}
+
+
+def test_first_launches_alone_cannot_tell(make_builder: Build) -> None:
+    def side(seed: int) -> Side:
+        builder = make_builder(seed)
+        builder.cell("launch.fork", TIMES, "cold", spread=0.01)
+        return read_side(builder.run, "run")
+
+    checked = check_runs(side(1), side(2))
+    assert checked.verdict == "cannot tell"
+    assert checked.reasons[0].startswith("all rows are first launches (cold)")

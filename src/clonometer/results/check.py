@@ -108,7 +108,8 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
     flagged = [row for row in checked.flagged if _key(row.compared.base) in own]
     chosen = [own[_key(row.compared.base)] for row in flagged]
     # All rows that were measured again tell of its drift, not only those in doubt.
-    judged, _ = _judged(chosen, inflation_of(matches), checked.max_regression, checked.error_rate, checked.n_tests)
+    families = checked.n_tests, checked.n_first
+    judged, _ = _judged(chosen, inflation_of(matches), checked.max_regression, checked.error_rate, families)
     new = {_key(row.compared.base): row for row in judged}
     rows: list[CheckedRow] = []
     lost: list[str] = []
@@ -148,37 +149,54 @@ def _key(estimate: Any) -> tuple[str, str, str | None]:
 
 
 def _judged(
-    matches: Sequence[Match], inflation: float, max_regression: float, error_rate: float, tests: int | None = None
+    matches: Sequence[Match],
+    inflation: float,
+    max_regression: float,
+    error_rate: float,
+    families: tuple[int, int] | None = None,
 ) -> tuple[list[CheckedRow], int]:
-    """Judge rows as one family, or as part of a family of ``tests``; also give the size of the family."""
+    """Judge rows as two families, or as part of ``families`` of so many rows; also give the size of the first.
+
+    The first are the rows that may alarm; the second, first launches, are suspected at most: one launch a process
+    depends on a state of the machine that is another in each run, and the spread within a run does not tell of it.
+    """
     drafts = [draft_row(match) for match in matches]
-    ratios = [place for place, row in enumerate(drafts) if row.low is not None]
-    least = [
-        inflated_p(least_p(drafts[place].base.n_processes, drafts[place].other.n_processes), inflation)
-        for place in ratios
-    ]
-    able = can_reject(least, error_rate) if tests is None else [one * tests <= error_rate for one in least]
-    tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
-    family = len(tested) if tests is None else max(tests, len(tested))
-    p_values = [_p_slower(matches[place], inflation) for place in tested]
+    rows = [CheckedRow(row, _untested(row, max_regression), None) for row in drafts]
+    known = [place for place, row in enumerate(drafts) if row.low is not None]
+    p_values = {place: _p_slower(matches[place], inflation) for place in known}
+    first = [place for place in known if drafts[place].base.is_first_launch]
+    candidates = [place for place in known if not drafts[place].base.is_first_launch]
+    tested = _able(drafts, candidates, inflation, error_rate, families and families[0])
+    for place in set(candidates) - set(tested):
+        reason = f"too few processes for an alarm among {len(candidates)} rows"
+        rows[place] = replace(rows[place], compared=replace(drafts[place], reason=reason))
+    tests = max(families[0] if families else 0, len(tested))
     rule = alarms(
-        p_values,
+        [p_values[place] for place in tested],
         [drafts[place].ratio or 0.0 for place in tested],
         max_regression=max_regression,
         error_rate=error_rate,
-        tests=family,
+        tests=tests,
     )
-    adjusted = holm(p_values, family)
-    rows = [CheckedRow(row, _untested(row, max_regression), None) for row in drafts]
-    for place in set(ratios) - set(tested):
-        rows[place] = replace(
-            rows[place],
-            compared=replace(drafts[place], reason=f"too few processes for an alarm among {len(ratios)} rows"),
-        )
-    for place, p, p_adjusted, alarm in zip(tested, p_values, adjusted.tolist(), rule.tolist(), strict=True):
-        compared = replace(drafts[place], p_value=p, p_adjusted=p_adjusted)
-        rows[place] = CheckedRow(compared, _verdict(compared, alarm, max_regression), None)
-    return rows, family
+    alarming = {place for place, alarm in zip(tested, rule.tolist(), strict=True) if alarm}
+    for family, size in ((tested, tests), (first, max(families[1] if families else 0, len(first)))):
+        adjusted = holm([p_values[place] for place in family], size)
+        for place, p_adjusted in zip(family, adjusted.tolist(), strict=True):
+            compared = replace(drafts[place], p_value=p_values[place], p_adjusted=p_adjusted)
+            rows[place] = CheckedRow(compared, _verdict(compared, place in alarming, max_regression), None)
+    return rows, tests
+
+
+def _able(
+    drafts: Sequence[ComparedRow], candidates: Sequence[int], inflation: float, error_rate: float, tests: int | None
+) -> list[int]:
+    """Those of the rows whose processes are enough for an alarm, whatever they say."""
+    least = [
+        inflated_p(least_p(drafts[place].base.n_processes, drafts[place].other.n_processes), inflation)
+        for place in candidates
+    ]
+    able = can_reject(least, error_rate) if tests is None else [one * tests <= error_rate for one in least]
+    return [place for place, enough in zip(candidates, able, strict=True) if enough]
 
 
 def _p_slower(match: Match, inflation: float) -> float:
@@ -206,7 +224,7 @@ def _with_detectable(
 ) -> list[CheckedRow]:
     found = []
     for row, match, blind in zip(rows, evened.matches, evened.blind, strict=True):
-        if row.compared.p_value is None:
+        if row.compared.p_value is None or row.compared.base.is_first_launch:
             found.append(row)
             continue
         base = match.base.processes.values
@@ -263,11 +281,14 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
         reasons.append(f"{suspects} {'rows look' if suspects != 1 else 'row looks'} slower, not surely enough: {more}")
-    tested = sum(row.compared.p_value is not None for row in checked.rows)
+    candidates = [row.compared for row in checked.rows if not row.compared.base.is_first_launch]
+    tested = sum(row.p_value is not None for row in candidates)
     change = BLIND_FACTOR * checked.max_regression
     seen = checked.count_detectable(change)
-    if 2 * tested < len(checked.rows):
-        reasons.append(f"only {tested} of {len(checked.rows)} rows have processes enough for an alarm: measure longer")
+    if not candidates:
+        reasons.append("all rows are first launches (cold), which are suspected at most: measure warm ones too")
+    elif 2 * tested < len(candidates):
+        reasons.append(f"only {tested} of {len(candidates)} rows have processes enough for an alarm: measure longer")
     elif 2 * seen < tested:
         reasons.append(
             f"only in {seen} of {tested} rows would a slow-down of {format_share(change)} be found: "

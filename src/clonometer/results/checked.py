@@ -104,3 +104,8 @@ class Checked:
     def count_detectable(self, change: float) -> int:
         """The number of rows in which a slow-down of ``change`` would be found."""
         return sum(row.detectable is not None and row.detectable <= change for row in self.rows)
+
+    @property
+    def n_first(self) -> int:
+        """The number of rows of first launches, which are suspected at most."""
+        return sum(row.compared.base.is_first_launch for row in self.rows)

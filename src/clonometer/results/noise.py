@@ -183,7 +183,9 @@ def _row(
         estimate=measured.estimate,
         spread=spread,
         between=float(np.std(shifts)) if len(logs) >= _LEAST_ROUNDS else None,
-        detectable=detectable_change(
+        detectable=None
+        if measured.estimate.is_first_launch
+        else detectable_change(
             np.exp(residuals),
             (size, size),
             tests=tests,

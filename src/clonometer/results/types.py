@@ -114,6 +114,11 @@ class Estimate:
     outliers: Mapping[str, Any] | None = None
     relative_error: float = 0.0
 
+    @property
+    def is_first_launch(self) -> bool:
+        """Whether it is of the one cold launch of each process, not of warm ones."""
+        return self.temperature == "cold"
+
 
 @dataclass(frozen=True)
 class CellStatus:

@@ -85,10 +85,11 @@ def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
     total = len(checked.rows)
     seen = checked.count_detectable(2 * checked.max_regression)
+    first = " First launches (cold) are suspected at most." if checked.n_first else ""
     return (
         f"{total} row{'' if total == 1 else 's'}: {', '.join(words)}. A slow-down of "
-        f"{format_share(2 * checked.max_regression)} would be found in {seen} of them. Corrected for {checked.n_tests} "
-        f"tests: a false alarm in {format_share(checked.error_rate)} of checks at most."
+        f"{format_share(2 * checked.max_regression)} would be found in {seen} of them.{first} Corrected for "
+        f"{checked.n_tests} tests: a false alarm in {format_share(checked.error_rate)} of checks at most."
     )
 
 

@@ -11,6 +11,7 @@ from clonometer.views.rows import figure
 from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
+FIRST_LAUNCHES = " First launches (cold) are suspected at most."
 LEAST_WIDTH = 60
 _LABEL_LEAST = 12
 _LABEL_MOST = 44
@@ -48,7 +49,7 @@ def render_noise(
     seen = noise.count_detectable(change)
     drawn += wrap(
         f"One check of {noise.plan} would find a slow-down of {format_share(change)} in {seen} of {len(noise.rows)} "
-        "rows, in 95% of cases.",
+        f"rows, in 95% of cases.{FIRST_LAUNCHES if noise.n_first else ''}",
         width,
     )
     drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", noise.error_rate), width)
