@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import pytest
-from bench.race import Answer, own_lines, peer_lines, scatter
+from bench.harness import Line
+from bench.race import Answer, Trial, own_lines, peer_lines, scatter
 
 
 def answers(*values: float, half: float = 2.0, seconds: float = 1.5) -> list[Answer]:
     return [Answer(seconds, value, value - half, value + half, on_target=True) for value in values]
 
 
-def test_intervals_that_miss_the_long_run_are_counted_and_judged() -> None:
-    slices = [[99.0, 100.0, 101.0]] * 10
-    good = {line.name: line for line in own_lines("fork", answers(*[100.0] * 8, 103.0, 97.0), slices)}
-    missed = good["race.clonometer.fork.missed"]
-    assert (missed.value, missed.verdict) == (0.2, "ok")
-    bad = {line.name: line for line in own_lines("fork", answers(*[100.0] * 7, 103.0, 97.0, 90.0), slices)}
-    assert bad["race.clonometer.fork.missed"].verdict == "miss"
-    assert "10 of 10 reached the target" in good["race.clonometer.fork.seconds"].note
-    assert good["race.clonometer.fork.machine"].value == 0.0
+def trials(found: list[Answer], *levels: float) -> list[Trial]:
+    slices = [[level - 1, level - 0.5, level, level + 0.5, level + 1] * 3 for level in levels]
+    return [Trial(one, own, own) for one, own in zip(found, slices, strict=True)]
+
+
+def lines(found: list[Trial]) -> dict[str, Line]:
+    return {line.name.removeprefix("race.clonometer.fork."): line for line in own_lines("fork", found)}
+
+
+def test_intervals_that_miss_their_neighbours_are_counted_and_judged() -> None:
+    good = lines(trials(answers(*[100.0] * 8, 104.0, 96.0), *[100.0] * 10))
+    assert (good["missed"].value, good["missed"].verdict) == (0.2, "ok")
+    assert lines(trials(answers(*[100.0] * 7, 104.0, 96.0, 90.0), *[100.0] * 10))["missed"].verdict == "miss"
+    assert "10 of 10 reached the target" in good["seconds"].note
+    assert good["machine"].value == 0.0
+
+
+def test_a_machine_that_moves_between_answers_is_not_held_against_them_but_said() -> None:
+    levels = [100.0, 100.0, 100.0, 130.0]
+    found = lines(trials(answers(*levels), *levels))
+    assert (found["missed"].value, found["missed_later"].value) == (0.0, 0.25)
+    assert found["machine"].value == pytest.approx(0.3)
+
+
+def test_neighbours_that_differ_leave_the_truth_open_between_them() -> None:
+    before, after = [100.0] * 10, [110.0] * 10
+    held = {value: Trial(answers(value, half=1.0)[0], before, after).holds() for value in (90.0, 100.0, 105.0, 120.0)}
+    assert held == {90.0: False, 100.0: True, 105.0: True, 120.0: False}
 
 
 def test_an_answer_without_an_interval_covers_nothing() -> None:
-    assert not Answer(1.0, 100.0).covers(100.0)
+    assert not Answer(1.0, 100.0).covers(100.0, 100.0)
 
 
 def test_seconds_and_scatter_of_a_peer() -> None:
