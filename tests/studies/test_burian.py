@@ -150,6 +150,19 @@ def test_the_questions_are_answered_by_the_ablation():
         assert "one appended file" in found[id_].reason
         assert text("thread", 2000, 8, **CHAIN[0]) in found[id_].evidence
     assert "sleeps 500 ns against 10" in found["U10"].reason
+    assert all("explain" not in one for one in found["U11"].evidence)
+    document = {
+        "conclusion": "Threads need 20% more: futex.",
+        "delays": [[{"label": "waits to run", "share": 0.9}], []],
+        "tier": {"name": "tracepoints", "how": "events", "refused": {}},
+    }
+    found = judge_all(CLAIMS, measured(values, explained={"work": document}))
+    assert "Threads need 20% more: futex." in found["U11"].reason
+    assert "those of threads: waits to run 90%" in found["U10"].reason
+    assert {one for id_ in ("U10", "U11") for one in found[id_].evidence if one.startswith("explain work.factor")}
+    refused = judge_all(CLAIMS, measured(values, explained={"work": {"refused": "no perf"}}))
+    assert "could not be looked at closely here (no perf)" in refused["U11"].reason
+    assert "unexplained 5%" in refused["U11"].reason
     assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"
 
 

@@ -9,7 +9,6 @@ from clonometer.studies.answer import CLAIMS
 from clonometer.studies.cells import cell, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, RUNS, judge_all
 
-CRASH = {"workers": "3", "process_signal": "11", "processes_alive": "2", "thread_signal": "11", "threads_alive": "0"}
 FLAGS = {
     "thread_system_calls_next": "10", "fork_system_calls_next": "4", "thread_system_calls_first": "33",
     "fork_system_calls_first": "4",
@@ -20,14 +19,53 @@ def judged(values=None, **how):
     return judge_all(CLAIMS, measured(values or {}, **how))
 
 
+def failures(process=3.0, thread=0.0):
+    values = {}
+    for fault in ({}, {"fault": "kill"}):
+        for kind, alive in (({"task_kind": "process"}, process), ({}, thread)):
+            text = cell("isolate.worker", **fault, **kind)
+            values |= {(text, "survivors"): alive, (text, "known_ns"): 50e3, (text, "restored_ns"): 90e3}
+    return values
+
+
 @pytest.mark.parametrize(
-    ("changes", "status"),
-    [({}, "holds"), ({"threads_alive": "2"}, "does_not_hold"), ({"processes_alive": "0"}, "does_not_hold")],
+    ("alive", "status"), [({}, "holds"), ({"thread": 2.0}, "does_not_hold"), ({"process": 0.0}, "does_not_hold")]
 )
-def test_s18_is_what_the_crash_left(changes, status):
-    verdict = judged(observed={"crash": {**CRASH, **changes}})["S18"]
+def test_s18_is_who_works_on_when_one_fails(alive, status):
+    verdict = judged(failures(**alive), spread=0.0)["S18"]
     assert verdict.status == status
-    assert verdict.evidence == ("demo crash",)
+    assert cell("isolate.worker", task_kind="process") in verdict.evidence
+    assert "known after 50.0 µs" in verdict.reason
+
+
+def weights(held, create, reap):
+    values = {}
+    for quantity, ratio in (("whole_each_bytes", held), ("create_each_ns", create), ("reap_each_ns", reap)):
+        values["footprint.thread", quantity] = 20e3
+        values["footprint.process", quantity] = 20e3 * ratio
+    return values
+
+
+@pytest.mark.parametrize(
+    ("ratios", "status"),
+    [
+        ((4, 5, 6), "holds"),
+        ((4, 1, 1), "depends"),
+        ((0.5, 0.5, 0.5), "does_not_hold"),
+        ((1, 1, 1), "not_distinguishable"),
+    ],
+)
+def test_s22_weighs_what_idle_ones_hold_and_cost(ratios, status):
+    verdict = judged(weights(*ratios))["S22"]
+    assert verdict.status == status
+    assert "an idle thread 19.5 KiB" in verdict.reason
+
+
+def test_s22_prefers_the_account_that_counts_nothing_but_the_tasks():
+    values = weights(1, 1, 1)
+    for (text, quantity), value in weights(4, 5, 6).items():
+        values[text + "[accounting=cgroup]", quantity] = value
+    assert judged(values)["S22"].status == "holds"
 
 
 def test_l8_counts_system_calls():
@@ -74,7 +112,7 @@ def messages(*ratios):
     [((5, 3), "holds"), ((5, 0.5), "depends"), ((0.5, 0.5), "does_not_hold"), ((1, 1), "not_distinguishable")],
 )
 def test_s16_is_a_matter_of_size_and_s20_follows(ratios, status):
-    found = judged(messages(*ratios), observed={"crash": CRASH})
+    found = judged({**messages(*ratios), **failures()}, spread=0.0)
     assert found["S16"].status == status
     assert found["S20"].status == status
     assert "64 KiB" in found["S16"].reason

@@ -9,7 +9,7 @@ from made import measured
 from clonometer.studies.answer import CLAIMS
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
-from clonometer.studies.explained import EXPLANATIONS, LOOP, read_explained
+from clonometer.studies.explained import EXPLANATIONS, LOOP, read_explained, read_work
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import CALL, REAPED, RUNS, judge_all
 from clonometer.studies.published import load_published
@@ -86,3 +86,31 @@ def test_l5_tells_the_call_as_the_kernel_saw_it():
 def test_a_part_without_a_certain_difference_has_no_certain_share():
     found = read_explained(loop(8e3, 7e3, half=0.5))
     assert found.share("launch_call")[1:] == (float("-inf"), float("inf"))
+
+
+def work(tier="tracepoints", refused=None):
+    """What explaining workers gives, made by hand."""
+    return {
+        "conclusion": "Threads need 12% more than processes: 80% of it blocked in futex; unexplained 1% of it.",
+        "tier": {"name": tier, "how": "kernel tracepoints", "refused": refused or {}, "cannot_see": []},
+        "delays": [[{"part": "futex_wait", "label": "blocked in futex", "share": 0.7}], []],
+    }
+
+
+def test_workers_taken_to_pieces_say_why_the_gap_is_there_and_what_delays_them():
+    found = read_work(work())
+    assert found.text == (
+        "Taken to pieces (kernel tracepoints): Threads need 12% more than processes: 80% of it blocked in futex; "
+        "unexplained 1% of it."
+    )
+    assert found.delayed.endswith("slow by (kernel tracepoints), those of threads: blocked in futex 70%.")
+    assert "closer look is not permitted here (tracepoints: no perf)" in (
+        read_work(work("proc", {"tracepoints": "no perf"})).text
+    )
+
+
+def test_what_was_refused_leaves_the_ablation_and_says_so():
+    found = read_work({"refused": "perf events are not permitted"})
+    assert found.delayed == ""
+    assert "perf events are not permitted" in found.text
+    assert "the ablation alone answers" in found.text

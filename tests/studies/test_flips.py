@@ -7,8 +7,9 @@ import itertools
 from made import measured
 
 from clonometer.studies.cells import cell, condition_words
-from clonometer.studies.flips import PAIRINGS, reconcile
+from clonometer.studies.flips import reconcile
 from clonometer.studies.judge import Judge
+from clonometer.studies.pairings import PAIRINGS
 
 LAUNCH = PAIRINGS[0]
 STAGES = LAUNCH.quantities
@@ -18,7 +19,8 @@ def design(thread):
     """The full factorial; ``thread`` gives a thread's time for the condition, a fork takes 100."""
     values = {}
     for levels in itertools.product((0, 1), repeat=4):
-        axes = {axis: LAUNCH.factors[axis][level] for axis, level in zip(LAUNCH.factors, levels, strict=True)}
+        factors = LAUNCH.designs[0].factors
+        axes = {axis: factors[axis][level] for axis, level in zip(factors, levels, strict=True)}
         axes = {axis: value for axis, value in axes.items() if value}
         for stage in STAGES:
             values[cell("launch.fork", **axes), stage] = 100.0
@@ -96,7 +98,8 @@ def test_threads_and_processes_of_one_workload_are_told_apart_by_their_axis():
     work = next(one for one in PAIRINGS if one.id == "work")
     values = {}
     for levels in itertools.product((0, 1), repeat=4):
-        axes = {axis: work.factors[axis][level] for axis, level in zip(work.factors, levels, strict=True)}
+        factors = work.designs[0].factors
+        axes = {axis: factors[axis][level] for axis, level in zip(factors, levels, strict=True)}
         axes = {axis: value for axis, value in axes.items() if value}
         values[cell("work.factor", **axes), "whole_ns"] = 300.0 if "output" in axes else 50.0
         values[cell("work.factor", **axes, task_kind="process"), "whole_ns"] = 100.0
@@ -104,3 +107,44 @@ def test_threads_and_processes_of_one_workload_are_told_apart_by_their_axis():
     assert len(found.pairs) == 16
     assert found.sentence.startswith("One stream reverses it (so do 7 other conditions)")
     assert {effect.factors: round(effect.value, 1) for effect in found.effects["whole_ns"]}[("output",)] == 6.0
+
+
+def test_a_design_over_what_only_threads_have_is_held_against_the_fork_without_it():
+    stacks = next(one for one in LAUNCH.designs if "stack_cache" in one.factors)
+    values = {}
+    for temperature, locked in itertools.product(("warm", "cold"), ("", "yes")):
+        common = {"temperature": temperature} | ({"mlockall": locked} if locked else {})
+        for stage in STAGES:
+            values[cell("launch.fork", **common), stage] = 100.0
+            for cache in ("", "cold"):
+                own = common | ({"stack_cache": cache} if cache else {})
+                values[cell("launch.pthread", **own), stage] = 20.0 * (3 if cache else 1) * (5 if locked else 1)
+    found = reconcile(LAUNCH, Judge(measured(values)))
+    main = {one.factors: one for one in found.effects[STAGES[0]] if one.design == stacks.words}
+    assert round(main["stack_cache",].value, 1) == 3.0
+    assert round(main["mlockall",].value, 1) == 5.0
+    # One point fewer, and the design says nothing rather than something else.
+    del values[cell("launch.pthread", stack_cache="cold", mlockall="yes", temperature="cold"), STAGES[0]]
+    found = reconcile(LAUNCH, Judge(measured(values)))
+    assert not [one for one in found.effects[STAGES[0]] if one.design == stacks.words]
+
+
+def test_a_condition_that_cannot_be_set_here_is_said_with_its_reason():
+    missing = {
+        cell(one, frequency=level, temperature="warm"): "the frequency cannot be set here"
+        for one in ("launch.fork", "launch.pthread", "contend.fault")
+        for level in ("base", "turbo")
+    }
+    found = reconcile(LAUNCH, Judge(measured(design(lambda axes: 20.0), missing=missing)))
+    assert found.untried == ("frequency base, turbo (the frequency cannot be set here)",)
+
+
+def test_every_condition_that_is_suspected_has_its_place_in_a_design():
+    """What the studies leave open: temperature and history, memory, C library, stacks, locks, placement."""
+    axes = {axis for one in LAUNCH.designs for axis in one.factors}
+    assert axes == {"temperature", "parent_bytes", "linkage", "placement", "page_kind", "mlockall", "after",
+                    "launch_number", "concurrency", "stack_cache", "stack_kind"}  # fmt: skip
+    work = next(one for one in PAIRINGS if one.id == "work")
+    assert {axis for one in work.designs for axis in one.factors} == {
+        "workers", "numbers", "output", "allocate", "cpus", "allocator",
+    }  # fmt: skip

@@ -12,8 +12,8 @@ from made import measured
 
 from clonometer.studies.answer import answer, to_json
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
-from clonometer.studies.flips import PAIRINGS
 from clonometer.studies.judge import CALL, REAPED, RUNS
+from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import load_published
 from clonometer.studies.types import FigureRow
 from clonometer.views.exports.studies import studies_markdown
@@ -30,7 +30,7 @@ def found():
         values[sysel_fork(temperature), stage] = 80e3
         values[sysel_thread(temperature), stage] = 120e3 if temperature == "cold" else 9e3
     for levels in itertools.product((0, 1), repeat=4):
-        factors = PAIRINGS[0].factors
+        factors = PAIRINGS[0].designs[0].factors
         axes = {axis: factors[axis][level] for axis, level in zip(factors, levels, strict=True) if factors[axis][level]}
         for stage in PAIRINGS[0].quantities:
             values[cell("launch.fork", **axes), stage] = 100.0

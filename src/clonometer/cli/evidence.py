@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 #: Demos that show facts which claims are about.
 OBSERVED = ("crash", "flags")
 _PROCESSES = {True: 3, False: 8}
+_WORK_PAIRS = {True: 3, False: 12}
 _LIMITS = {"samples": 100, "blocks": 2, "warmup": 20}
 
 
@@ -58,6 +60,8 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
     KeyboardInterrupt
         If the user wants to stop.
     """
+    if wanted.mechanisms == ("work.factor",):
+        return _explain_work(wanted, catalogue, drivers, quick=quick)
     from clonometer.explain.anatomy import Wish, admit, explain
     from clonometer.explain.as_json import versus_to_json
     from clonometer.explain.budget import set_beside
@@ -80,6 +84,45 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
         return {"refused": error.message}
     click.echo(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s", err=True)
     return versus_to_json(set_beside(found[0], found[1]))
+
+
+def _explain_work(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Mapping[str, Any]:
+    from clonometer.explain.work import WorkWish, explain_work, work_sides
+    from clonometer.explain.work.notes import conclusion
+    from clonometer.explain.work.parts import part_title
+    from clonometer.host.facts import collect
+    from clonometer.runner.interrupts import interruption
+    from clonometer.runner.tracing import Tracer
+
+    began = time.monotonic()
+    try:
+        sides = work_sides(wanted.settings, catalogue)
+        if quick:
+            fewer = [replace(one, limits=replace(one.limits, samples=min(one.limits.samples, 6))) for one in sides]
+            sides = (fewer[0], fewer[1])
+        with interruption() as wish_to_stop:
+            tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+            allowed = collect().get("cpu.allowed")
+            cpus = allowed if isinstance(allowed, int) else 1
+            found = explain_work(tracer, sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
+            if wish_to_stop.wanted:
+                raise KeyboardInterrupt
+    except ClonometerError as error:
+        click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
+        return {"refused": error.message}
+    click.echo(f"explained {wanted.mechanisms[0]} in {time.monotonic() - began:.0f} s", err=True)
+    return {
+        "conclusion": conclusion(found),
+        "tier": asdict(found.tier),
+        "pairs": found.pairs,
+        "gap": asdict(found.gap),
+        "reasons": [asdict(one) for one in found.reasons],
+        "delays": [
+            [{"part": one.part, "label": part_title(one.part), "share": one.share} for one in side.delays]
+            for side in (found.thread, found.process)
+        ],
+        "notes": list(found.notes),
+    }
 
 
 def _target(name: str, settings: tuple[str, ...], catalogue: Catalogue) -> Target:

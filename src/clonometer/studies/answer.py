@@ -8,9 +8,10 @@ from typing import Any
 from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
-from clonometer.studies.flips import PAIRINGS, reconcile
+from clonometer.studies.flips import reconcile
 from clonometer.studies.judge import Claim, Judge, judge_all
 from clonometer.studies.measured import Measured
+from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item, load_published
 from clonometer.studies.types import FigureRow, Reconciliation, Reproduction, Verdict
 from clonometer.studies.verdicts import NOT_MEASURABLE
@@ -134,9 +135,10 @@ def _flip(one: Reconciliation) -> dict[str, Any]:
         "evidence": list(one.evidence),
         "reversed_by": [_pair(pair) for pair in one.reversed_by],
         "tried": [_pair(pair) for pair in one.pairs],
+        "untried": list(one.untried),
         "effects": {
             quantity: [
-                {"factors": list(effect.factors), "times": effect.value,
+                {"design": effect.design, "factors": list(effect.factors), "times": effect.value,
                  "interval": [effect.low, effect.high]}
                 for effect in effects
             ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from clonometer.stats.ladder import ladder_of_differences
 from clonometer.studies.cells import axes_of
+from clonometer.studies.explained import EXPLANATIONS, WORK
 from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
 from clonometer.studies.measured import Series
 from clonometer.studies.types import Verdict
@@ -198,8 +199,17 @@ def u10(judge: Judge) -> Verdict:
     premise = {HOLDS: "They are", DOES_NOT_HOLD: "It is processes that are"}.get(
         scatter.status, "It is not told whether they are"
     )
-    reason = f"{premise}: {scatter.reason} {told}; {_counters(judge, beyond)}."
+    worked = judge.measured.worked
+    delayed = "" if worked is None else f" {worked.delayed or worked.text}"
+    reason = f"{premise}: {scatter.reason}{delayed} {told}; {_counters(judge, beyond)}."
+    cells = (*cells, *_pieces(judge))
     return Verdict("U10", scatter.status, reason, scatter.effect, scatter.interval, scatter.effect_is, cells)
+
+
+def _pieces(judge: Judge) -> tuple[str, ...]:
+    """The explanation as evidence, if there is one."""
+    worked = judge.measured.worked
+    return (EXPLANATIONS[WORK].evidence,) if worked is not None and worked.conclusion else ()
 
 
 def u11(judge: Judge) -> Verdict:
@@ -215,8 +225,9 @@ def u11(judge: Judge) -> Verdict:
     said = [format_ratio(one.value, one.low, one.high) for one in (within, beyond)]
     reason = (
         f"Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), {said[1]} with {_span(opening)}. "
-        f"{told}."
+        f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{told}."
     )
+    cells = (*cells, *_pieces(judge))
     return Verdict("U11", status, reason, beyond.value, (beyond.low, beyond.high), _RATIO, cells)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clonometer.studies.cells import axes_of, cell, parent_bytes, sysel_fork, sysel_thread
 from clonometer.studies.conditions import largest
-from clonometer.studies.judge import CALL, IMAGE, REAPED, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
+from clonometer.studies.judge import CALL, IMAGE, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
     DOES_NOT_HOLD,
@@ -174,23 +174,6 @@ def s21(judge: Judge) -> Verdict:
     return verdict("S21", over_conditions(parts), parts, words, "all flags over none")
 
 
-def s22(judge: Judge) -> Verdict:
-    """Whether a process weighs at least 1.5 times a thread, whatever is asked."""
-    parts = [
-        judge.part(
-            f"{temperature}, {STAGE_WORDS[stage]}",
-            (sysel_fork(temperature), stage),
-            (sysel_thread(temperature), stage),
-            "above",
-            0.5,
-        )
-        for temperature in ("cold", "warm")
-        for stage in (CALL, REAPED)
-    ]
-    words = "To the kernel both are tasks; to launch and reap, a process over a thread"
-    return verdict("S22", over_conditions(parts), parts, words, "process over thread")
-
-
 CLAIMS = {
     claim.id: claim
     for claim in (
@@ -200,6 +183,5 @@ CLAIMS = {
         Claim("S14", "twice as long; 10% between programs", s14),
         Claim("S15", "10% of launches, 10% of time", s15),
         Claim("S21", "5%", s21),
-        Claim("S22", "1.5 times", s22),
     )
 }

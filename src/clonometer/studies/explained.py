@@ -10,6 +10,7 @@ from clonometer.units import format_duration
 
 #: Names under which explanations are handed in (`EXPLANATIONS`).
 LOOP = "loop"
+WORK = "work"
 _TRACEPOINTS = "tracepoints"
 #: The probe's own means to say when its new task ran; no program of the study makes it.
 _OURS = ("pwrite64",)
@@ -37,7 +38,14 @@ EXPLANATIONS: Mapping[str, Wanted] = {
         ("linkage=dynamic_lazy", "placement=free", "thread_ending=pthread_exit"),
         "loop-10000",
     ),
-}
+    # Five to nine workers are where the study saw the gap open; all is shared, as where its ablation begins.
+    WORK: Wanted(
+        ("work.factor",),
+        ("workers=8", "numbers=2000", "output=shared_stream", "allocate=each_number", "allocator=one_heap",
+         "counters=adjacent"),
+        "burian-2015",
+    ),
+}  # fmt: skip
 
 
 Ends = tuple[float, float, float]
@@ -129,6 +137,67 @@ class Explained:
     def making(self, side: int) -> Call | None:
         """The call that makes the new task."""
         return next((one for one in self.calls[side] if one.name in ("clone", "clone3", "fork", "vfork")), None)
+
+
+@dataclass(frozen=True)
+class ExplainedWork:
+    """Workers that are threads beside workers that are processes.
+
+    Attributes
+    ----------
+    conclusion
+        Who is slower, and where that time goes, in words; empty where nothing was seen.
+    how, refused
+        By which means; why there is no closer look, or none.
+    closely
+        Whether the kernel's own events were seen.
+    delays
+        What makes the slowest quarter of the executions slow: of threads, of processes; part and share, greatest first.
+    """
+
+    conclusion: str = ""
+    how: str = ""
+    refused: str = ""
+    closely: bool = False
+    delays: tuple[tuple[tuple[str, float], ...], ...] = ((), ())
+
+    @property
+    def text(self) -> str:
+        """The answer to why the gap is there."""
+        if not self.conclusion:
+            return f"The workers could not be looked at closely here ({self.refused}): the ablation alone answers."
+        less = "" if self.closely else f" A closer look is not permitted here ({self.refused})."
+        return f"Taken to pieces ({self.how}): {self.conclusion}{less}"
+
+    @property
+    def delayed(self) -> str:
+        """What slow executions are slow by; empty where there were too few."""
+        said = [
+            f"those of {side}: {', '.join(f'{part} {share:.0%}' for part, share in own[:3])}"
+            for side, own in zip(("threads", "processes"), self.delays, strict=True)
+            if own
+        ]
+        return f"What the slowest quarter of executions is slow by ({self.how}), {'; '.join(said)}." if said else ""
+
+
+def read_work(document: Mapping[str, Any]) -> ExplainedWork:
+    """Take over what explaining workers gave, or ``{"refused": why}``.
+
+    Examples
+    --------
+    >>> read_work({"refused": "no probe has it"}).text
+    'The workers could not be looked at closely here (no probe has it): the ablation alone answers.'
+    """
+    if "conclusion" not in document:
+        return ExplainedWork(refused=str(document.get("refused") or "nothing was looked at"))
+    tier = document["tier"]
+    return ExplainedWork(
+        document["conclusion"],
+        tier["how"],
+        "; ".join(f"{means}: {why}" for means, why in tier["refused"].items()),
+        tier["name"] == _TRACEPOINTS,
+        tuple(tuple((one["label"], one["share"]) for one in side) for side in document["delays"]),
+    )
 
 
 def read_explained(document: Mapping[str, Any]) -> Explained:

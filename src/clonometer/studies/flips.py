@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import axes_of, cell, condition_words
 from clonometer.studies.judge import Judge
 from clonometer.studies.measured import Series
-from clonometer.studies.types import Effect, Pair, Pairing, Reconciliation
+from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
 from clonometer.units import format_ratio
 
 _STAGES = {
@@ -20,6 +21,10 @@ _STAGES = {
 }
 #: Axes that only one side of a pair has: the other side is then the one that does not name it.
 _ONE_SIDED = ("stack_cache", "stack_kind", "stack_bytes", "thread_ending", "process_ending", "guard", "detached")
+
+
+#: Axes that a machine may refuse to set at all.
+_HARD_TO_SET = ("frequency", "linkage", "mlockall", "page_kind", "stack_kind", "cpus")
 
 
 def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
@@ -45,7 +50,27 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
     against = [pair for pair in pairs if pair.sign * majority.get(pair.quantity, 0) < 0]
     against.sort(key=lambda pair: (_distance(pairing, pair), -_size(pair)))
     # Two quantities whose bases themselves disagree: the stage is the condition.
-    return Reconciliation(pairing, _sentence(pairing, pairs, bases, against), tuple(against), tuple(pairs), effects)
+    sentence = _sentence(pairing, pairs, bases, against)
+    untried = tuple(_untried(pairing, judge))
+    return Reconciliation(pairing, sentence, tuple(against), tuple(pairs), effects, untried)
+
+
+def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:
+    """Conditions of either side that were planned and could not be set, said once for each reason."""
+    workloads = {axes_of(side)[0] for side in (pairing.a, pairing.b)}
+    tried = {axis: {axes_of(text)[1].get(axis) for text in judge.measured.cells} for axis in _HARD_TO_SET}
+    found: dict[tuple[str, str], list[str]] = {}
+    for text, why in judge.measured.missing.items():
+        workload, axes = axes_of(text)
+        if workload not in workloads:
+            continue
+        for axis in _HARD_TO_SET:
+            if axis in axes and axes[axis] not in tried[axis]:
+                values = found.setdefault((axis, why.removeprefix(f"{axis}={axes[axis]}: ")), [])
+                if axes[axis] not in values:
+                    values.append(axes[axis])
+    for (axis, why), values in found.items():
+        yield f"{axis} {', '.join(values)} ({why})"
 
 
 def _pairs(pairing: Pairing, judge: Judge) -> list[Pair]:
@@ -135,74 +160,28 @@ def _changes(pairing: Pairing, pair: Pair) -> str:
 
 
 def _effects(pairing: Pairing, quantity: str, judge: Judge) -> list[Effect]:
-    """The factorial, if every combination was measured."""
-    from itertools import product
+    """The effects of every design of which each point was measured."""
+    return [effect for design in pairing.designs for effect in _of_design(pairing, design, quantity, judge)]
 
+
+def _of_design(pairing: Pairing, design: Design, quantity: str, judge: Judge) -> list[Effect]:
     points = []
-    for levels in product((0, 1), repeat=len(pairing.factors)):
-        chosen = {axis: pairing.factors[axis][level] for axis, level in zip(pairing.factors, levels, strict=True)}
-        condition = {axis: value for axis, value in chosen.items() if value}
-        sides: list[Series] = []
+    sides: list[Series] = []
+    for levels in product((0, 1), repeat=len(design.factors)):
+        chosen = {axis: design.factors[axis][level] for axis, level in zip(design.factors, levels, strict=True)}
+        condition = {axis: value for axis, value in {**design.held, **chosen}.items() if value}
+        sides = []
         for name in (pairing.a, pairing.b):
             workload, fixed = axes_of(name)
-            found = judge.measured.find(cell(workload, **fixed, **condition), quantity)
+            own = {
+                axis: value for axis, value in condition.items() if name == pairing.a or axis not in design.first_only
+            }
+            found = judge.measured.find(cell(workload, **fixed, **own), quantity)
             if found is not None and found.processes.values.min() > 0:
                 sides.append(found)
         if len(sides) < 2:
             return []
-        named = dict(zip(pairing.factors, levels, strict=True))
+        named = dict(zip(design.factors, levels, strict=True))
         points.append(DesignPoint(named, sides[0].processes, sides[1].processes))
     estimated = factorial_effects(points, seed=judge.seed(*sides))
-    return [Effect(one.factors, one.times.value, one.times.low, one.times.high) for one in estimated]
-
-
-_LAUNCH_FACTORS = {
-    "temperature": ("warm", "cold"),
-    "parent_bytes": ("", "16MiB"),
-    "linkage": ("", "dynamic_now"),
-    "placement": ("", "free"),
-}
-
-PAIRINGS: tuple[Pairing, ...] = (
-    Pairing(
-        "launch",
-        "Is a thread slower to launch than a process?",
-        ("S11: threads are slower", "B6: processes are, by 7 times", "L6: processes are, by 13 times"),
-        "launch.pthread",
-        "launch.fork",
-        "a thread",
-        "a process",
-        ("call_returns_ns", "task_runs_ns", "reaped_ns"),
-        _LAUNCH_FACTORS,
-        {"temperature": "warm"},
-    ),
-    Pairing(
-        "flags",
-        "Do the flags that pthread_create passes to clone cost or save time?",
-        ("S21: they cost", "B12: they save"),
-        "flags.settls",
-        "flags.none",
-        "clone3 with all of them",
-        "clone3 with none",
-        ("call_returns_ns", "task_runs_ns"),
-        _LAUNCH_FACTORS,
-        {"temperature": "warm"},
-    ),
-    Pairing(
-        "work",
-        "Do workers that are threads take longer than workers that are processes?",
-        ("U7: they do beyond the CPUs", "U12: processes cost less to create", "L6: threads do, by 13 times"),
-        "work.factor",
-        "work.factor[task_kind=process]",
-        "threads",
-        "processes",
-        ("whole_ns",),
-        {
-            "workers": ("2", "8"),
-            "numbers": ("200", "2000"),
-            "output": ("", "shared_stream"),
-            "allocate": ("", "each_number"),
-        },
-        {"numbers": "200", "workers": "2"},
-    ),
-)
+    return [Effect(one.factors, one.times.value, one.times.low, one.times.high, design.words) for one in estimated]

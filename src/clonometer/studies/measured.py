@@ -14,7 +14,7 @@ from clonometer.results.estimates import estimate_cell
 from clonometer.results.observed import observe
 from clonometer.results.source import RunSource
 from clonometer.stats.bootstrap import Processes
-from clonometer.studies.explained import read_explained
+from clonometer.studies.explained import WORK, read_explained, read_work
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
 FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%", "vm_pte_bytes": "bytes"}
@@ -77,7 +77,9 @@ class Measured:
         self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
         self.host = dict(host or {})
         self.observed = dict(observed or {})
-        self.explained = {name: read_explained(one) for name, one in (explained or {}).items()}
+        given = explained or {}
+        self.explained = {name: read_explained(one) for name, one in given.items() if name != WORK}
+        self.worked = read_work(given[WORK]) if WORK in given else None
 
     @property
     def series(self) -> tuple[Series, ...]:

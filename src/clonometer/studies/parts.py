@@ -24,22 +24,33 @@ STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
 }
 #: Seconds for each plan with --quick, at most; what is not named gets a share of its own budget.
 QUICK_SECONDS: Mapping[str, float] = {
-    "sysel-2020": 36,
-    "bendersky-2018": 18,
-    "loop-10000": 10,
-    "flags": 9,
-    RECONCILE: 24,
-    "sharing": 10,
+    "sysel-2020": 28,
+    "bendersky-2018": 15,
+    "loop-10000": 9,
+    "flags": 5,
+    RECONCILE: 27,
+    "sharing": 15,
     "contend": 14,
     "work-ops": 12,
-    "work-workers": 12,
-    "work-ablation": 10,
-    RECONCILE_WORK: 9,
+    "work-workers": 9,
+    "work-ablation": 11,
+    RECONCILE_WORK: 11,
 }
 #: What a plan gets at most in the full form, so that all of them together stay within 20 minutes.
-MOST_SECONDS: Mapping[str, float] = {"contend": 80, "work-ops": 170, "work-workers": 190, "work-ablation": 80}
+MOST_SECONDS: Mapping[str, float] = {
+    "sysel-2020": 200,
+    "contend": 60,
+    "work-ops": 140,
+    "work-workers": 150,
+    "work-ablation": 75,
+    RECONCILE: 160,
+    "sharing": 40,
+    RECONCILE_WORK: 45,
+}
 _QUICK_SHARE = 0.15
 _QUICK_PROCESSES = 6
+# One cold sample a process, left to the scheduler: those on the parent's CPU and those on another are told apart.
+_QUICK_COLD_FREE = 10
 _QUICK_SAMPLES = 2000
 _QUICK_PARENT_BYTES = 512 << 20
 # A parent of so much takes longest to build: with fewer processes of it all others get theirs within the time.
@@ -130,12 +141,17 @@ def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> 
     return replace(target, condition=cells[0].condition, cells=cells), Shrunk(planned, size, why)
 
 
+def _quick_processes(target: Target) -> int:
+    cold = any(one.temperature == "cold" for one in target.cells)
+    return _QUICK_COLD_FREE if cold and target.condition.get("placement") == "free" else _QUICK_PROCESSES
+
+
 def _quick_limits(target: Target) -> Limits:
     limits, memory = target.limits, target.condition.get("parent_bytes", 0)
     dear = isinstance(memory, int) and memory >= _DEAR_BYTES
     return replace(
         limits,
-        processes=min(limits.processes, _DEAR_PROCESSES if dear else _QUICK_PROCESSES),
+        processes=min(limits.processes, _DEAR_PROCESSES if dear else _quick_processes(target)),
         samples=min(limits.samples, _QUICK_SAMPLES),
         warmup=min(limits.warmup, 5),
         block_limit_ns=min(limits.block_limit_ns, 30_000_000) if limits.block_limit_ns else 0,

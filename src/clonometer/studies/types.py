@@ -107,12 +107,38 @@ class Curve:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a factor, or two together, multiply the ratio by (`clonometer.stats.factorial`), with its interval."""
+    """What a factor, or two together, multiply the ratio by (`clonometer.stats.factorial`), with its interval.
+
+    ``design`` says under which conditions, in words.
+    """
 
     factors: tuple[str, ...]
     value: float
     low: float
     high: float
+    design: str = ""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A full factorial of two levels each.
+
+    Attributes
+    ----------
+    words
+        What it varies, for a heading.
+    factors
+        Axis -> its two levels; texts as in cells, empty for the default.
+    held
+        What is the same at all of its points.
+    first_only
+        Axes that only the first side has; the other side is then the one without them.
+    """
+
+    words: str
+    factors: Mapping[str, tuple[str, str]]
+    held: Mapping[str, str] = field(default_factory=dict)
+    first_only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,8 +155,8 @@ class Pairing:
         What they are called in a sentence.
     quantities
         What is compared.
-    factors
-        Axis -> its two levels, for the factorial; texts as in cells, the first being the base.
+    designs
+        The factorials.
     base
         The condition that others are held against.
     """
@@ -143,8 +169,13 @@ class Pairing:
     a_words: str
     b_words: str
     quantities: tuple[str, ...]
-    factors: Mapping[str, tuple[str, str]]
+    designs: tuple[Design, ...]
     base: Mapping[str, str]
+
+    @property
+    def levels(self) -> dict[str, tuple[str, str]]:
+        """The two levels of each factor of any design."""
+        return {axis: two for design in reversed(self.designs) for axis, two in design.factors.items()}
 
 
 @dataclass(frozen=True)
@@ -185,7 +216,9 @@ class Reconciliation:
     pairs
         All that was tried.
     effects
-        For each quantity the effects of the factorial; empty where the design was not complete.
+        For each quantity the effects of the factorials; those of a design that was not complete are not there.
+    untried
+        Suspected conditions that could not be set here, with the reason.
     """
 
     pairing: Pairing
@@ -193,6 +226,7 @@ class Reconciliation:
     reversed_by: tuple[Pair, ...]
     pairs: tuple[Pair, ...]
     effects: Mapping[str, tuple[Effect, ...]]
+    untried: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> tuple[str, ...]:

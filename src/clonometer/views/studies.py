@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from clonometer.studies.cells import condition_words
 from clonometer.studies.published import Item, PublishedValue
-from clonometer.studies.types import FigureRow, Reconciliation, Reproduction
+from clonometer.studies.types import Design, FigureRow, Reconciliation, Reproduction
 from clonometer.units import format_number, format_ratio
 
 STATUS_WORDS = {
@@ -97,23 +97,30 @@ def counts_text(found: Reproduction) -> str:
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:
-    """Main effects, and interactions that are told from none, for each stage."""
+    """Effects for each design and stage, then what was not tried.
+
+    Of the first design all main effects; of the others, and of interactions, what is told from none.
+    """
     lines = []
-    for quantity, effects in flip.effects.items():
-        said = []
-        for effect in effects:
-            if len(effect.factors) > 1 and effect.low <= 1 <= effect.high:
-                continue
-            names = " with ".join(_factor(factor, flip) for factor in effect.factors)
-            said.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
-        if said:
-            lines.append(f"{STAGES.get(quantity, quantity)}: the ratio is multiplied by {'; '.join(said)}")
-    return lines
+    for number, design in enumerate(flip.pairing.designs):
+        for quantity, effects in flip.effects.items():
+            said = []
+            for effect in effects:
+                always = number == 0 and len(effect.factors) == 1
+                if effect.design != design.words or (effect.low <= 1 <= effect.high and not always):
+                    continue
+                names = " with ".join(_factor(factor, design) for factor in effect.factors)
+                said.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
+            if said:
+                stage = STAGES.get(quantity, quantity)
+                lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(said)}")
+            elif any(effect.design == design.words for effect in effects):
+                lines.append(f"{design.words}, {STAGES.get(quantity, quantity)}: no effect is told from none")
+    return [*lines, *(f"not tried: {one}" for one in flip.untried)]
 
 
-def _factor(name: str, flip: Reconciliation) -> str:
-    value = flip.pairing.factors[name][1]
-    return value if name in ("temperature",) else f"{name}={value}"
+def _factor(name: str, design: Design) -> str:
+    return condition_words({name: design.factors[name][1]})
 
 
 def study_items(found: Reproduction, study: str) -> tuple[list[Item], list[Item]]:
