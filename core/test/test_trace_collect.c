@@ -11,6 +11,22 @@ static void add(struct collection *collection, uint64_t time_ns, enum event_kind
     collection_take(collection, &event, &nothing);
 }
 
+/* What counters showed goes where the event before it goes. */
+static void check_counts(void) {
+    struct collection all = {.events = NULL};
+    int32_t first = 0;
+    add(&all, 10, EVENT_CALL_ENTER, 7, 7, 57);
+    add(&all, 10, EVENT_COUNTS, 0, 0, 100);
+    add(&all, 20, EVENT_CALL_ENTER, 8, 8, 57);
+    add(&all, 20, EVENT_COUNTS, 0, 0, 200);
+    add(&all, 30, EVENT_CALL_EXIT, 7, 7, 0);
+    add(&all, 30, EVENT_COUNTS, 0, 0, 300);
+    CHECK(collection_order(&all) == 0 && collection_keep_family(&all, 7, &first) == 0, "kept");
+    CHECK(all.count == 4, "kept %zu", all.count);
+    CHECK(all.events[1].values[0] == 100 && all.events[3].values[0] == 300, "the own ones");
+    collection_free(&all);
+}
+
 int main(void) {
     struct collection all = {.events = NULL};
     int32_t first = 0;
@@ -42,5 +58,6 @@ int main(void) {
           "the program's name is kept");
     CHECK(all.dropped == 0, "nothing dropped");
     collection_free(&all);
+    check_counts();
     return 0;
 }

@@ -21,6 +21,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["launch.fork", "--vs", "launch.pthreat"], "did you mean 'launch.pthread'"),
         (["clock.used"], "launches no task"),
         (["launch.fork", "--tier", "best"], "unknown tier"),
+        (["launch.fork", "--counters", "hardwear"], "did you mean 'hardware'"),
         (["launch.fork", "--set", "parent_bytes=0,1MiB"], "one condition"),
         (["launch.fork", "--set", "colour=red"], "colour"),
         (["launch.fork", "--picture", "why.gif"], "no picture's name"),

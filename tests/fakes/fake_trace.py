@@ -31,6 +31,8 @@ KINDS = (
     "futex",
     "lock_wanted",
     "lock_got",
+    "memory",
+    "counts",
 )
 CALLS = {56: "clone", 61: "wait4", 231: "exit_group", 202: "futex", 59: "execve", 14: "rt_sigprocmask"}
 NUMBERS = {name: number for number, name in CALLS.items()}
@@ -90,6 +92,8 @@ class FakeTrace:
     stacks: Any = field(default_factory=lambda: np.zeros(0, np.uint64))
     maps: str = MAPS
     calls: Mapping[int, str] = field(default_factory=lambda: CALLS)
+    counters: Sequence[str] = ()
+    counters_refused: Mapping[str, str] = field(default_factory=dict)
 
     def event_time_ns(self, ticks: int) -> int:
         """The same."""
@@ -143,8 +147,11 @@ class FakeTracer:
     asked: list[str] = field(default_factory=list)
     events: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
-    def trace(self, target: Any, how: str, events: Sequence[str] = (), *, period_ns: int = 1) -> Any:
+    def trace(
+        self, target: Any, how: str, events: Sequence[str] = (), *, period_ns: int = 1, counters: str | None = None
+    ) -> Any:
         """Hand out the trace for ``how``; one that is missing was refused."""
+        how = f"{how} with {counters} counters" if counters is not None else how
         self.asked.append(how)
         self.events.append((how, tuple(events)))
         return self.traces.get(how) or FakeTrace(how, events_array([]), (), refused=f"no {how} here")

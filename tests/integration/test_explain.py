@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from statistics import median
 import pytest
 from tests import probe
 
+from clonometer.explain.arguments import listing_of
+from clonometer.explain.counters import counters_of
 from clonometer.explain.launches import launches_of
 from clonometer.explain.partition import traced_launches
 from clonometer.plan.adhoc import plan_from_arguments
@@ -148,6 +151,62 @@ def test_listening_to_nothing_changes_nothing_of_the_answer(drivers: Drivers) ->
     _, trace = traced(drivers, "launch.fork", "none")
     assert len(trace.events) == 0
     assert len(list(launches_of(trace))) == 40
+
+
+def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(drivers: Drivers) -> None:
+    tracer = Tracer(drivers, drivers.calibrate())
+    trace = tracer.trace(make_target(drivers, "launch.fork"), "tracepoints", EVENTS, counters="software")
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    kinds = [trace.kinds[kind] for kind in trace.events["kind"].tolist()]
+    assert kinds.count("counts") == len(kinds) / 2
+    assert all(kind == "counts" for kind in kinds[1::2])
+    assert trace.counters[:3] == ("cpu_clock_ns", "page_faults", "context_switches")
+    [*_, all_of_it] = (counted := counters_of("software", [trace])).rows
+    assert counted.running == 1
+    means = dict(zip(counted.names, all_of_it.values, strict=True))
+    # What the kernel counted is what its tracepoints told: each fault ends with an event of its own.
+    central = sorted(traced_launches(trace), key=lambda one: one.launch.reaped_ns)[10:30]
+    faults = [sum(event.kind in ("minor_fault", "major_fault") for event in one.events) for one in central]
+    assert means["page_faults"] == pytest.approx(sum(faults) / len(faults), abs=1)
+    assert means["context_switches"] == pytest.approx(2, abs=0.5)
+    busy = {row.id: row.values[0] for row in counted.rows if row.kind == "part"}
+    times = [one.totals() for one in central]
+    for part in ("launch_call", "child_exit"):
+        assert busy[part] == pytest.approx(sum(one.get(part, 0) for one in times) / len(times), rel=0.2)
+
+
+def test_hardware_counters_are_there_or_it_is_said_why_not(drivers: Drivers) -> None:
+    tracer = Tracer(drivers, drivers.calibrate())
+    trace = tracer.trace(make_target(drivers, "launch.fork"), "tracepoints", EVENTS, counters="hardware")
+    if trace.refused is None:
+        assert trace.counters
+        [*_, all_of_it] = counters_of("hardware", [trace]).rows
+        assert all_of_it.values[0] > 0
+    else:
+        assert "counters here" in trace.refused or "refuses" in trace.refused or "tracefs" in trace.refused
+        assert len(trace.refused) > 30
+
+
+def test_ptrace_reads_what_arguments_point_to(drivers: Drivers) -> None:
+    _, trace = traced(drivers, "launch.vfork_exec", "ptrace", samples=3)
+    for one in traced_launches(trace):
+        listing = listing_of(one, trace.task)
+        [execs] = [call for call in listing if call.text.startswith("execve")]
+        assert execs.who == "child"
+        assert re.search(r'^execve\("/.*/target_static", \["/.*target_static"', execs.text)
+        assert execs.result == "0"
+        [makes] = [call for call in listing if call.text.startswith(("vfork(", "clone"))]
+        assert makes.who == "parent"
+        assert int(makes.result) > 1
+        [waits] = [call for call in listing if call.text.startswith("wait")]
+        assert (waits.who, waits.result) in {("parent", makes.result), ("parent", "0")}
+        assert makes.result in waits.text
+    _, trace = traced(drivers, "launch.pthread", "ptrace", samples=3)
+    for one in traced_launches(trace):
+        [makes] = [call.text for call in listing_of(one, trace.task) if call.text.startswith("clone")]
+        assert "CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD" in makes
+        assert re.search(r"stack=0x[0-9a-f]+", makes)
 
 
 def programs_since(first: int) -> list[int]:

@@ -20,6 +20,8 @@ HEAD = {
     "exit_status": 0,
     "lost": 3,
     "missed": 1,
+    "counters": ["cycles"],
+    "counters_refused": {"tlb_misses": "too few"},
     "event_bytes": 80,
     "kinds": ["call_enter"],
     "stamps": "tsc",
@@ -49,6 +51,8 @@ def test_a_whole_answer() -> None:
     assert (trace.task, trace.lost, trace.how) == (1007, 3, "fast")
     assert trace.events["values"][0][0] == 56
     assert trace.calls == {56: "clone"}
+    assert trace.counters == ("cycles",)
+    assert trace.counters_refused == {"tlb_misses": "too few"}
     assert trace.stacks.tolist() == [1, 2]
     assert trace.blocks[0].columns["reaped_ns"].tolist() == [5]
     assert trace.done is not None

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
+import jsonschema
 import pytest
 from tests.explain.test_anatomy import explained
 from tests.fakes.fake_trace import events_array, fork_trace, launches_block
 
 from clonometer.errors import UsageError
+from clonometer.explain.as_json import explanation_to_json
 from clonometer.explain.budget import set_beside
-from clonometer.explain.types import Versus
+from clonometer.explain.counters import counters_of
+from clonometer.explain.types import CallText, Counters, Explanation, Versus
 from clonometer.views.explain_picture import KIND_OF, explain_picture
 from clonometer.views.html.explain import render_explain_page
 from clonometer.views.terminal.explain import render_explanation, render_versus
@@ -134,3 +138,52 @@ def test_the_page_is_complete_and_fetches_nothing() -> None:
     assert "4.00 times as long" in page
     assert reader.tags.count("section") == 3
     assert len(page) < 2_000_000
+
+
+def counted() -> Explanation:
+    from tests.explain.test_counters import counted_trace
+
+    one = explained()
+    return replace(
+        one,
+        counters=replace(counters_of("hardware", [counted_trace()]), missing={"tlb_misses": "too few counters"}),
+        listing=(CallText("child", 'execve("/bin/<b>", ["b"], NULL)', "0"),),
+    )
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_counters_are_a_table_with_instructions_a_cycle(width: int) -> None:
+    said = render_explanation(counted(), width=width, colour=False, ascii_only=False)
+    assert all(len(line) <= width for line in said.splitlines())
+    [row] = [line for line in said.splitlines() if line.startswith("parent: the launching") and "120" in line]
+    assert row.split()[-6:] == ["2.00", "60.0", "120", "0", "0", "0"]
+    [head] = [line for line in said.splitlines() if "IPC" in line]
+    assert head.split()[:3] == ["IPC", "cycles", "instr."]
+    assert "not counted: tlb_misses: too few counters" in said
+    assert "until the task ran" in said
+    assert 'execve("/bin/<b>", ["b"], NULL) = 0' in said
+
+
+def test_counters_that_are_not_there_are_one_sentence() -> None:
+    one = replace(explained(), counters=Counters("hardware", reason="this machine is virtual"))
+    said = render_explanation(one, width=120, colour=False, ascii_only=False)
+    assert "no hardware counters here: this machine is virtual" in said
+    assert "IPC" not in said
+    page = render_explain_page([one], None)
+    assert "No hardware counters here: this machine is virtual." in page
+
+
+def test_the_page_has_counters_and_arguments() -> None:
+    page = render_explain_page([counted()], None)
+    assert '<th scope="col" class="number">IPC</th>' in page
+    assert "execve(&#34;/bin/&lt;b&gt;&#34;" in page
+
+
+def test_the_object_keeps_to_its_schema_with_counters_and_arguments() -> None:
+    from tests.explain.test_anatomy import SCHEMA
+
+    said = json.loads(json.dumps(explanation_to_json(counted()), allow_nan=False))
+    jsonschema.validate(said, SCHEMA)
+    [whole] = [row for row in said["counters"]["counts"] if row["kind"] == "all"]
+    assert whole["cycles"] == pytest.approx(300)
+    assert whole["instructions_per_cycle"] == pytest.approx(2)

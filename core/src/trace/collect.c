@@ -150,6 +150,7 @@ int collection_keep_family(struct collection *collection, int32_t process, int32
     struct family family = {.member = calloc(MOST_TASKS, sizeof *family.member),
                             .task_of = calloc(MOST_TASKS, sizeof *family.task_of)};
     size_t kept = 0;
+    bool keep = false;
     *first = 0;
     if (family.member == NULL || family.task_of == NULL) {
         free(family.member);
@@ -166,7 +167,9 @@ int collection_keep_family(struct collection *collection, int32_t process, int32
         if (event.kind == EVENT_NEW_TASK && has(&family, event.task)) {
             add(&family, event.values[0]);
         }
-        if (concerns(&family, &event)) {
+        /* What counters showed belongs to the event before it, whosever that is. */
+        keep = event.kind == EVENT_COUNTS ? keep : concerns(&family, &event);
+        if (keep) {
             collection->events[kept++] = event;
         }
     }

@@ -55,6 +55,8 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_FUTEX] = "futex",
         [EVENT_LOCK_WANTED] = "lock_wanted",
         [EVENT_LOCK_GOT] = "lock_got",
+        [EVENT_MEMORY] = "memory",
+        [EVENT_COUNTS] = "counts",
     };
     return NAMES[kind];
 }
@@ -184,23 +186,29 @@ static enum record_kind decode_sample(const unsigned char *record, size_t length
                                       const struct event_format *format, struct trace_event *event,
                                       struct record_rest *rest) {
     enum { PROCESS_AT = 16, THREAD_AT = 20, TIME_AT = 24, ADDRESS_AT = 32, REST_AT = 40, COMMON_PID_AT = 4 };
-    if (length < REST_AT + 4) {
+    size_t rest_at = REST_AT;
+    if (format != NULL && format->counters > 0 && length >= REST_AT) {
+        size_t used = reading_decode(record + REST_AT, length - REST_AT, format->counters, &rest->reading);
+        rest->counters = used > 0 ? format->counters : 0;
+        rest_at = used > 0 ? REST_AT + used : length;
+    }
+    if (length < rest_at + 4) {
         return RECORD_BAD;
     }
     event->process = (int32_t)number_at(record + PROCESS_AT, 4);
     event->thread = (int32_t)number_at(record + THREAD_AT, 4);
     event->time_ns = number_at(record + TIME_AT, 8);
     if (kind == EVENT_SAMPLE) {
-        if (length < REST_AT + 8) {
+        if (length < rest_at + 8) {
             return RECORD_BAD;
         }
-        rest->stack_words = (size_t)number_at(record + REST_AT, 8);
-        rest->stack = record + REST_AT + 8;
-        return rest->stack_words <= (length - REST_AT - 8) / 8 ? RECORD_EVENT : RECORD_BAD;
+        rest->stack_words = (size_t)number_at(record + rest_at, 8);
+        rest->stack = record + rest_at + 8;
+        return rest->stack_words <= (length - rest_at - 8) / 8 ? RECORD_EVENT : RECORD_BAD;
     }
-    size_t raw_bytes = (size_t)number_at(record + REST_AT, 4);
-    const unsigned char *raw = record + REST_AT + 4;
-    if (raw_bytes > length - REST_AT - 4) {
+    size_t raw_bytes = (size_t)number_at(record + rest_at, 4);
+    const unsigned char *raw = record + rest_at + 4;
+    if (raw_bytes > length - rest_at - 4) {
         return RECORD_BAD;
     }
     if (EVENT_SOURCES[kind].tracepoint == NULL) {
@@ -227,6 +235,15 @@ static enum record_kind decode_switch(const unsigned char *record, size_t length
     event->kind = (misc & MISC_SWITCH_OUT) != 0 ? EVENT_SWITCHED_OUT : EVENT_SWITCHED_IN;
     event->values[0] = (misc & MISC_SWITCH_PREEMPTED) != 0;
     return RECORD_EVENT;
+}
+
+struct trace_event counts_event(const struct trace_event *event, const struct reading *reading) {
+    struct trace_event counts = {.time_ns = event->time_ns,
+                                 .cpu = event->cpu,
+                                 .kind = EVENT_COUNTS,
+                                 .values = {(int64_t)reading->enabled_ns, (int64_t)reading->running_ns}};
+    memcpy(counts.values + 2, reading->values, sizeof reading->values);
+    return counts;
 }
 
 enum record_kind record_decode(const unsigned char *record, size_t length, enum event_kind kind,

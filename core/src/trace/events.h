@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/counters.h"
+
 enum event_kind {
     EVENT_CALL_ENTER,   /* number, six arguments */
     EVENT_CALL_EXIT,    /* number, result */
@@ -36,6 +38,9 @@ enum event_kind {
     EVENT_FUTEX,       /* address, operation, value: what a call of futex is about, after its entry */
     EVENT_LOCK_WANTED, /* 1: to write; the task asks for the lock of an address space */
     EVENT_LOCK_GOT,    /* the same, and 1 where it has it */
+    EVENT_MEMORY, /* of a call that was entered: place and length of what an argument points to, as a text;
+                     which argument */
+    EVENT_COUNTS, /* right behind the event at which counters were read: ns enabled, ns running, values */
     EVENT_KINDS
 };
 
@@ -64,6 +69,7 @@ enum { EVENT_MOST_FIELDS = 4 };
 struct event_format {
     size_t fields;
     struct field field[EVENT_MOST_FIELDS];
+    size_t counters; /* how many are read at each record, before its fields; 0: none */
 };
 
 /* The tracepoints that are listened to, and which of their fields become values, in this order; arrays fill
@@ -88,6 +94,7 @@ enum {
     RECORD_TID = 1U << 1,
     RECORD_TIME = 1U << 2,
     RECORD_ADDRESS = 1U << 3,
+    RECORD_READ = 1U << 4,
     RECORD_CALLCHAIN = 1U << 5,
     RECORD_RAW = 1U << 10,
     RECORD_PLAIN = RECORD_ID | RECORD_TID | RECORD_TIME | RECORD_ADDRESS | RECORD_RAW,
@@ -103,10 +110,15 @@ struct record_rest {
     const unsigned char *stack; /* 64-bit words, innermost first, with PERF_CONTEXT marks */
     size_t stack_words;
     uint64_t lost;
+    size_t counters; /* of the reading; 0: there is none */
+    struct reading reading;
 };
 
 /* The identifier in a record, by which the rings know its kind; 0 where it has none. */
 uint64_t record_identifier(const unsigned char *record, size_t length);
+
+/* The event that follows one at which counters were read. */
+struct trace_event counts_event(const struct trace_event *event, const struct reading *reading);
 
 /* One record of a ring. `kind` and `format` are those of its identifier. `event` gets everything but `cpu`.
  */

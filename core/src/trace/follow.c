@@ -13,6 +13,7 @@
 
 #include "trace/decode.h"
 #include "trace/listen.h"
+#include "trace/peek.h"
 #include "trace/stops.h"
 
 enum { MOST_PATH = 256 };
@@ -30,14 +31,30 @@ static uint64_t now_ns(void) {
 }
 
 static void note(struct heard *heard, pid_t task, enum event_kind kind, const int64_t *values, size_t count,
-                 const char *text) {
+                 const char *text, size_t text_bytes) {
     struct trace_event event = {
         .time_ns = now_ns(), .task = task, .process = heard->process, .thread = task, .kind = (uint16_t)kind};
-    struct record_rest rest = {.text = text, .text_bytes = text != NULL ? strlen(text) : 0};
+    struct record_rest rest = {.text = text, .text_bytes = text_bytes};
     for (size_t i = 0; i < count; i++) {
         event.values[i] = values[i];
     }
     collection_take(&heard->collection, &event, &rest);
+}
+
+/* What the arguments point to, while it is still there: exec will have replaced it. */
+static void note_memory(struct heard *heard, pid_t task, const struct call_info *info) {
+    static char bytes[PEEK_BYTES];
+    struct pointed pointed[POINTED_MOST];
+    uint64_t arguments[6];
+    memcpy(arguments, info->entry.arguments, sizeof arguments);
+    size_t count = pointed_at(info->entry.number, arguments, pointed);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = peek(task, &pointed[i], arguments[pointed[i].argument], bytes);
+        if (length > 0) {
+            const int64_t values[] = {0, 0, pointed[i].argument};
+            note(heard, task, EVENT_MEMORY, values, 3, bytes, length);
+        }
+    }
 }
 
 static void note_call(struct heard *heard, pid_t task) {
@@ -50,12 +67,13 @@ static void note_call(struct heard *heard, pid_t task) {
     if (info.op == OP_ENTRY) {
         values[0] = (int64_t)info.entry.number;
         memcpy(&values[1], info.entry.arguments, sizeof info.entry.arguments);
-        note(heard, task, EVENT_CALL_ENTER, values, EVENT_VALUES, NULL);
+        note(heard, task, EVENT_CALL_ENTER, values, EVENT_VALUES, NULL, 0);
+        note_memory(heard, task, &info);
     } else if (info.op == OP_EXIT) {
         /* The number is the one of the entry before: the reader knows it. */
         values[0] = -1;
         values[1] = info.exit.value;
-        note(heard, task, EVENT_CALL_EXIT, values, 2, NULL);
+        note(heard, task, EVENT_CALL_EXIT, values, 2, NULL, 0);
     }
 }
 
@@ -85,7 +103,7 @@ static void note_program(struct heard *heard, pid_t task) {
     snprintf(link, sizeof link, "/proc/%d/exe", (int)task);
     ssize_t length = readlink(link, path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    note(heard, task, EVENT_EXEC, NULL, 0, path);
+    note(heard, task, EVENT_EXEC, NULL, 0, path, strlen(path));
 }
 
 /* What a stopped task is to be told when it goes on: 0, or a signal of its own. */
@@ -100,7 +118,7 @@ static int answer_stop(struct heard *heard, pid_t task, int status) {
         unsigned long made = 0;
         ptrace(PTRACE_GETEVENTMSG, task, NULL, &made);
         int64_t values[] = {(int64_t)made, (int64_t)flags_of(heard, task)};
-        note(heard, task, EVENT_NEW_TASK, values, 2, NULL);
+        note(heard, task, EVENT_NEW_TASK, values, 2, NULL, 0);
         return 0;
     }
     if (event == PTRACE_EVENT_EXEC) {

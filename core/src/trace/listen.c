@@ -163,6 +163,7 @@ static int open_rings(const struct listening *listening, pid_t pid, struct rings
                       struct reason *reason) {
     const clockid_t clock = CLOCK_MONOTONIC;
     rings->sample_period_ns = listening->sample_period_ns;
+    rings->set = listening->how == LISTEN_ALL ? listening->counters : NULL;
     if (listening->how == LISTEN_ALL) {
         return rings_open(rings, listening->wanted, listening->ring_bytes, clock, reason);
     }
@@ -230,6 +231,9 @@ int listen_to(const struct listening *listening, char **arguments, struct heard 
     }
     heard->process = started.pid;
     error = open_rings(listening, started.pid, &rings, &fast, reason);
+    heard->counters = rings.counters;
+    memcpy(heard->counted, rings.counted, sizeof heard->counted);
+    memcpy(heard->refused, rings.refused, sizeof heard->refused);
     if (error != 0) {
         end(&started, &heard->exit_status, true);
         close(started.release);

@@ -16,7 +16,8 @@ struct listening {
     unsigned wanted; /* RINGS_*, with LISTEN_ALL and LISTEN_FAST */
     size_t ring_bytes;
     uint64_t sample_period_ns;
-    bool tsc; /* the probe stamps by the processor's time-stamp counter */
+    const struct counter_set *counters; /* to be read at every event, with LISTEN_ALL; NULL: none */
+    bool tsc;                           /* the probe stamps by the processor's time-stamp counter */
 };
 
 /* Growing bytes. */
@@ -31,8 +32,11 @@ struct heard {
     struct collection collection;
     struct bytes answer; /* the probe's own */
     char maps[65536];    /* of the probe's memory, when it had measured */
-    uint64_t lost;       /* there was no room for them */
-    uint64_t missed;     /* more room would not help */
+    const struct counter *counted[COUNTERS_MOST];
+    size_t counters;
+    char refused[COUNTERS_MOST][160]; /* of the set's counters why they are not; "": they are */
+    uint64_t lost;                    /* there was no room for them */
+    uint64_t missed;                  /* more room would not help */
     pid_t process;
     int32_t task; /* the probe as the kernel numbers it */
     int exit_status;

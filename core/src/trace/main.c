@@ -11,7 +11,7 @@
  * Starts the program, one of whose words is "{traced fd}", and gives on descriptor N what the kernel told of
  * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
  * a list of tasks,sched,calls,faults,samples,exec,main,futex,locks, ring_bytes=, period_ns=,
- * stamps=tsc|monotonic. */
+ * stamps=tsc|monotonic, counters=hardware|software (with tracepoints). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -160,6 +160,10 @@ static bool read_key(const char *word, struct listening *listening) {
     if (length == 3 && strncmp(word, "how", length) == 0 && is_one_of(value, HOW, &index)) {
         listening->how = (enum listen_how)index;
         return true;
+    }
+    if (length == 8 && strncmp(word, "counters", length) == 0) {
+        listening->counters = counter_set_named(value);
+        return listening->counters != NULL;
     }
     if (length == 6 && strncmp(word, "stamps", length) == 0 && is_one_of(value, STAMPS, &index)) {
         listening->tsc = index == 1;

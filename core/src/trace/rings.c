@@ -117,9 +117,9 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
     return 0;
 }
 
-static long open_event(struct perf_event_attr *attributes, int thread, int cpu) {
-    long fd = syscall(SYS_perf_event_open, attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0 && errno == EINVAL && attributes->read_format != 0) {
+static long open_event(struct perf_event_attr *attributes, int thread, int cpu, int leader) {
+    long fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && errno == EINVAL && attributes->read_format == FORMAT_LOST) {
         /* Kernels before 6.0 do not count what was lost; their records still tell. */
         attributes->read_format = 0;
         fd = syscall(SYS_perf_event_open, attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -130,7 +130,8 @@ static long open_event(struct perf_event_attr *attributes, int thread, int cpu) 
 /* Adds an event to a CPU's ring; the first one brings the memory. 0 or -errno. */
 static int add_event(const struct rings *rings, struct ring *ring, struct perf_event_attr *attributes,
                      enum event_kind kind, int thread) {
-    long fd = open_event(attributes, thread, ring->cpu);
+    groups_join(ring, attributes);
+    long fd = open_event(attributes, thread, ring->cpu, groups_leader(ring));
     if (fd < 0) {
         return (int)fd;
     }
@@ -155,12 +156,14 @@ static int describe_event(struct rings *rings, enum event_kind kind, struct perf
     attributes->use_clockid = 1;
     attributes->clockid = rings->clock;
     attributes->sample_period = kind == EVENT_SAMPLE ? rings->sample_period_ns : 1;
+    rings->formats[kind].counters = rings->counters;
     return error;
 }
 
 static int prepare(struct rings *rings, size_t ring_bytes, clockid_t clock, size_t most) {
     uint64_t period = rings->sample_period_ns;
-    *rings = (struct rings){.clock = clock, .sample_period_ns = period != 0 ? period : 100000};
+    *rings =
+        (struct rings){.clock = clock, .sample_period_ns = period != 0 ? period : 100000, .set = rings->set};
     rings->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     rings->ring_bytes = rings->page_bytes;
     while (rings->ring_bytes < ring_bytes) {
@@ -206,7 +209,7 @@ static int find_cpus(struct rings *rings, long cpus) {
         .size = sizeof attributes, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
     int refused = -ENODEV;
     for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS; cpu++) {
-        long fd = open_event(&attributes, -1, cpu);
+        long fd = open_event(&attributes, -1, cpu, -1);
         if (fd >= 0) {
             close((int)fd);
             rings->ring[rings->count++].cpu = cpu;
@@ -226,6 +229,11 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
     }
     if (error != 0) {
         return refuse(rings, error, EVENT_NEW_TASK, reason);
+    }
+    error = groups_open(rings, reason);
+    if (error != 0) {
+        rings_close(rings);
+        return error;
     }
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
         struct perf_event_attr attributes;
@@ -322,6 +330,7 @@ static void control(const struct rings *rings, unsigned long request) {
         for (size_t j = 0; j < rings->ring[i].events; j++) {
             ioctl(rings->ring[i].fds[j], request, 0);
         }
+        groups_control(&rings->ring[i], request);
     }
 }
 
@@ -364,6 +373,11 @@ static void drain_one(struct rings *rings, struct ring *ring, rings_take *take, 
         if (found == RECORD_EVENT) {
             event.cpu = (uint16_t)(ring->cpu >= 0 ? ring->cpu : 0);
             take(context, &event, &rest);
+            if (rest.counters > 0) {
+                const struct record_rest nothing = {.text = NULL};
+                event = counts_event(&event, &rest.reading);
+                take(context, &event, &nothing);
+            }
         } else if (found == RECORD_LOST) {
             rings->lost += rest.lost;
         } else if (found == RECORD_BAD) {
@@ -404,6 +418,7 @@ void rings_close(struct rings *rings) {
         for (size_t j = 0; j < ring->events; j++) {
             close(ring->fds[j]);
         }
+        groups_close(ring);
     }
     free(rings->ring);
     rings->ring = NULL;

@@ -22,14 +22,16 @@ enum {
     /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
 };
 
-enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 16 };
+enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24 };
 
 struct ring {
     int fds[RINGS_MOST_EVENTS];
     uint64_t identifiers[RINGS_MOST_EVENTS];
     enum event_kind kinds[RINGS_MOST_EVENTS];
     size_t events;
-    int cpu;    /* -1: follows a task */
+    int cpu;                        /* -1: follows a task */
+    int counter_fds[COUNTERS_MOST]; /* the group that is read at every event */
+    size_t counters;
     void *page; /* struct perf_event_mmap_page; the ring begins on the next page */
 };
 
@@ -39,6 +41,10 @@ struct rings {
     size_t ring_bytes;
     clockid_t clock;
     uint64_t sample_period_ns;
+    const struct counter_set *set; /* what to read at every event, set before opening; NULL: nothing */
+    size_t counters;               /* how many of the set are read */
+    const struct counter *counted[COUNTERS_MOST];
+    char refused[COUNTERS_MOST][160]; /* of each in the set why it is not; "": it is */
     size_t count;
     struct ring *ring;
     uint64_t lost;    /* told by records, so far */
@@ -83,7 +89,15 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
                           struct perf_event_attr *attributes, struct event_format *format,
                           struct reason *reason);
 
-/* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults. */
+/* Counters of `set` for each CPU (groups.c): opens them, so that all that is added later joins them; leaves
+ * out what the processor lacks. 0, or -errno with the reason where there is none at all. */
+int groups_open(struct rings *rings, struct reason *reason);
+void groups_join(const struct ring *ring, struct perf_event_attr *attributes);
+int groups_leader(const struct ring *ring); /* -1: there is no group */
+void groups_control(const struct ring *ring, unsigned long request);
+void groups_close(struct ring *ring);
+
+/* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults are. */
 bool rings_wants(unsigned wanted, enum event_kind kind);
 bool rings_may_lack(enum event_kind kind);
 

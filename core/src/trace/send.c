@@ -51,6 +51,22 @@ static void write_clock(struct json *json, const struct listening *listening, co
     json_close(json, ']');
 }
 
+/* Which counters were read at each event, and of the others of that set why not. */
+static void write_counters(struct json *json, const struct listening *listening, const struct heard *heard) {
+    json_open(json, "counters", '[');
+    for (size_t i = 0; i < heard->counters; i++) {
+        json_text(json, NULL, heard->counted[i]->name);
+    }
+    json_close(json, ']');
+    json_open(json, "counters_refused", '{');
+    for (size_t i = 0; listening->counters != NULL && i < COUNTERS_MOST; i++) {
+        if (heard->refused[i][0] != '\0') {
+            json_text(json, listening->counters->counter[i].name, heard->refused[i]);
+        }
+    }
+    json_close(json, '}');
+}
+
 static int send_head(int fd, const struct listening *listening, const struct heard *heard,
                      const char *reason) {
     static const char *const HOW[] = {"none", "own", "tracepoints", "ptrace", "fast"};
@@ -76,6 +92,7 @@ static int send_head(int fd, const struct listening *listening, const struct hea
     json_close(&json, ']');
     write_clock(&json, listening, heard);
     write_calls(&json, &heard->collection);
+    write_counters(&json, listening, heard);
     json_close(&json, '}');
     return json.overflow ? -EOVERFLOW : send_frame(fd, "HEAD", json.buffer, json.length);
 }

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
 
 _TIERS = ("tracepoints", "own", "stamps")
+_COUNTERS = ("hardware", "software", "none")
 _PICTURES = (".png", ".svg")
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 _COLD_PROCESSES = 30
@@ -77,6 +78,14 @@ class _Files:
 )
 @click.option("--timeline", is_flag=True, help="Also print single launches, event by event.")
 @click.option("--calls", is_flag=True, help="Also print each system call.")
+@click.option("--arguments", is_flag=True, help="Also print the calls of a launch with their arguments, by ptrace.")
+@click.option(
+    "--counters",
+    metavar="SET",
+    default="hardware",
+    show_default=True,
+    help="Count this in each part of a launch: hardware (cycles, misses), software (faults, switches), none.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Also write that JSON object to a file.")
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page: hover an event.")
@@ -99,6 +108,8 @@ def command(
     tier: str | None,
     timeline: bool,
     calls: bool,
+    arguments: bool,
+    counters: str,
     as_json: bool,
     out: Path | None,
     html: Path | None,
@@ -115,22 +126,28 @@ def command(
     """
     if tier is not None and tier not in _TIERS:
         raise unknown("tier", tier, _TIERS)
+    if counters not in _COUNTERS:
+        raise unknown("set of counters", counters, _COUNTERS)
     files = _Files(out, html, trace, picture, folded)
     files.check(force)
     names = [mechanism] if other is None else [mechanism, other]
-    found = _explain(names, settings, processes, tier, stacks=folded is not None)
+    wish = {
+        "tier": tier,
+        "stacks": folded is not None,
+        "counters": None if counters == "none" else counters,
+        "arguments": arguments,
+    }
+    found = _explain(names, settings, processes, wish)
     versus = _versus(found)
     text = json.dumps(_as_json(found, versus), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
     else:
-        _print(found, versus, timeline=timeline, calls=calls)
+        _print(found, versus, timeline=timeline, calls=calls or arguments)
     _write(files, found, versus, text)
 
 
-def _explain(
-    names: list[str], settings: tuple[str, ...], processes: int, tier: str | None, *, stacks: bool
-) -> list[Explanation]:
+def _explain(names: list[str], settings: tuple[str, ...], processes: int, wishes: dict[str, Any]) -> list[Explanation]:
     from dataclasses import replace
 
     from clonometer.cli.measuring import find_catalogue
@@ -143,13 +160,13 @@ def _explain(
     targets = _targets(names, settings, catalogue)
     for target in targets:
         admit(target, catalogue)
-    symbol = kernel_symbols() if stacks else hex
+    symbol = kernel_symbols() if wishes["stacks"] else hex
     found = []
     with interruption() as wish_to_stop:
         for target in targets:
             cold = target.cells[0].temperature == "cold"
             tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-            wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, tier, stacks, symbol)
+            wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
             found.append(explain(tracer, target, replace(wish, watch=_watcher(target.workload))))
     return found
 

@@ -14,7 +14,10 @@ PUSHED_OFF = 0x100
 
 
 class Event(NamedTuple):
-    """One event: when (ns), by which task on which CPU, its kind, its numbers, and its text (of an exec)."""
+    """One event: when (ns), by which task on which CPU, its kind, its numbers, and its text.
+
+    An exec's text is the file, that of memory its bytes as Latin-1; others have none.
+    """
 
     time_ns: int
     task: int
@@ -90,18 +93,21 @@ class Cast:
         The parent's own doing comes first because nothing ends a launch but the parent; while it sleeps it is the
         newest child at work that it waits for.
         """
-        if self.parent.running:
-            part = self.parent.part()
+        worker = self.at_work()
+        if worker is not None:
+            part = worker.part()
             # Nothing left to sleep for: the call only reaps.
             over = self.children and all(child.gone for child in self.children.values())
             return "reaping" if part == "wait_begins" and over else part
-        living = [child for child in reversed(self.children.values()) if not child.gone]
-        for child in living:
-            if child.running:
-                return child.part()
         if self.parent.ready:
             return "parent_waits"
-        return "child_waits" if any(child.ready for child in living) else None
+        return "child_waits" if any(child.ready and not child.gone for child in self.children.values()) else None
+
+    def at_work(self) -> Actor | None:
+        """Who is on a CPU and what this moment is billed to; None where it is spent waiting."""
+        if self.parent.running:
+            return self.parent
+        return next((child for child in reversed(self.children.values()) if child.running and not child.gone), None)
 
     def member(self, task: int) -> Actor | None:
         """The actor of that number, if it has a part in this launch."""

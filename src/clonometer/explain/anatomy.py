@@ -8,15 +8,17 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from clonometer.errors import UnavailableError, UsageError
+from clonometer.explain.arguments import listing_of
 from clonometer.explain.budget import BAND, budget_of, overhead_of
 from clonometer.explain.calls import calls_of, made
+from clonometer.explain.counters import counters_of
 from clonometer.explain.launches import launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.partition import TracedLaunch, traced_launches
 from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.timeline import make_timeline, nearest
-from clonometer.explain.types import CallUse, Explanation, Tier
+from clonometer.explain.types import CallText, CallUse, Counters, Explanation, Tier
 from clonometer.plan.types import Catalogue, Target
 
 TIERS = ("tracepoints", "own", "stamps")
@@ -47,6 +49,8 @@ _CANNOT_SEE = {
 }
 _LEAST_UNTRACED = 2
 _CALL_SAMPLES = 20
+_COUNTED_PROCESSES = 3
+_INFLATED = "system calls were counted by ptrace, which stops each of them twice: their times are many times too long"
 _STACK_PERIOD_NS = 50_000
 
 
@@ -55,13 +59,16 @@ class Wish:
     """What is asked of an explanation.
 
     ``processes`` traced ones, and as many untraced; ``tier`` to use no better than that; ``stacks`` for samples of the
-    kernel's stacks, whose addresses ``symbol`` names.
+    kernel's stacks, whose addresses ``symbol`` names; ``counters`` is the set to count (``hardware``, ``software``);
+    ``arguments`` for the arguments of calls.
     """
 
     processes: int = 6
     tier: str | None = None
     stacks: bool = False
     symbol: Callable[[int], str] = hex
+    counters: str | None = None
+    arguments: bool = False
     watch: Callable[[int, int], None] = field(default=lambda done, of: None)
 
 
@@ -167,7 +174,13 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
     overhead, traced_ns, untraced_ns = overhead_of(own, seen.bare)
     everything = [(one, trace) for trace, launches in zip(seen.close, seen.closely, strict=True) for one in launches]
     sees_calls = tier.name == "tracepoints"
-    calls, followed, words = _calls_over(seen.close, seen.closely) if sees_calls else _followed(tracer, target)
+    trace, refusal = (None, None) if sees_calls and not wish.arguments else _follow(tracer, target)
+    followed = [] if trace is None else list(traced_launches(trace))
+    words = refusal or (None if sees_calls else _INFLATED)
+    if sees_calls:
+        calls = _calls_over(seen.close, seen.closely)
+    else:
+        calls = calls_of(followed, trace.task) if trace is not None else ()
     flags, programs = made([one for one, _ in everything] if sees_calls else followed)
     lost = sum(trace.lost for trace in {id(trace): trace for trace in [*traces, *seen.close]}.values())
     light = seen.close is not seen.traces
@@ -199,6 +212,8 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         stacks=_sampled(tracer, target, wish),
         lost=lost,
         grown=tracer.grown,
+        counters=_counted(tracer, target, wish.counters),
+        listing=_listing(followed, trace) if wish.arguments else (),
         notes=tuple(_notes(lost, overhead.value, unexplained_share, words, light=light)),
     )
 
@@ -208,10 +223,7 @@ def _owned(everything: Sequence[tuple[TracedLaunch, Trace]], share: float) -> tu
     return next(pair for pair in everything if pair[0] is chosen)
 
 
-_Calls = tuple[tuple[CallUse, ...], Sequence[TracedLaunch], str | None]
-
-
-def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaunch]]) -> _Calls:
+def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaunch]]) -> tuple[CallUse, ...]:
     """Calls of all traced launches; the probe has another number in each process, and is called 0 here."""
     same = []
     for trace, launches in zip(traces, processes, strict=True):
@@ -222,18 +234,34 @@ def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaun
                 if event.kind in ("call_enter", "call_exit", "switch")
             )
             same.append(replace(one, events=events))
-    return calls_of(same, 0), (), None
+    return calls_of(same, 0)
 
 
-def _followed(tracer: Tracer, target: Target) -> _Calls:
-    """Calls by ptrace, of few launches: each call stops twice, which its time says nothing about."""
+def _follow(tracer: Tracer, target: Target) -> tuple[Trace | None, str | None]:
+    """Few launches by ptrace: each call stops twice, which its time says nothing about."""
     limits = replace(target.limits, samples=_CALL_SAMPLES, blocks=1, warmup=3)
     trace = tracer.trace(replace(target, limits=limits), "ptrace")
     if trace.refused is not None:
-        return (), (), f"system calls cannot be seen either: {trace.refused}"
-    launches = list(traced_launches(trace))
-    note = "system calls were counted by ptrace, which stops each of them twice: their times are many times too long"
-    return calls_of(launches, trace.task), launches, note
+        return None, f"the calls and their arguments cannot be read by ptrace: {trace.refused}"
+    return trace, None
+
+
+def _listing(followed: Sequence[TracedLaunch], trace: Trace | None) -> tuple[CallText, ...]:
+    return listing_of(nearest(followed, 0.5), trace.task) if trace is not None and followed else ()
+
+
+def _counted(tracer: Tracer, target: Target, wanted: str | None) -> Counters | None:
+    """Launches whose events each carry the counters: more to note, and so no part of the budget."""
+    if wanted is None:
+        return None
+    traces: list[Trace] = []
+    for _ in range(_COUNTED_PROCESSES):
+        trace = tracer.trace(target, "tracepoints", _EVENTS, counters=wanted)
+        if trace.refused is not None:
+            none = f"no {wanted} counters here: "
+            return Counters(wanted, reason=trace.refused.removeprefix(none), missing=dict(trace.counters_refused))
+        traces.append(trace)
+    return counters_of(wanted, traces)
 
 
 def _sampled(tracer: Tracer, target: Target, wish: Wish) -> Mapping[str, int]:

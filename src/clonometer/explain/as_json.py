@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from clonometer.explain.parts import PARTS
-from clonometer.explain.types import CallUse, Explanation, Figure, Timeline, Versus
+from clonometer.explain.types import CallUse, Counters, Explanation, Figure, Timeline, Versus
 
 EXPLAIN_SCHEMA = 1
 
@@ -48,6 +48,8 @@ def explanation_to_json(one: Explanation) -> dict[str, Any]:
         "lost": one.lost,
         "buffer_grown": one.grown,
         "notes": list(one.notes),
+        "counters": None if one.counters is None else _counters(one.counters),
+        "arguments": [asdict(call) for call in one.listing],
     }
 
 
@@ -89,4 +91,23 @@ def _call(call: CallUse) -> dict[str, Any]:
         "per_launch": call.count,
         "each_ns": call.each_ns,
         "launch_ns": call.launch_ns,
+    }
+
+
+def _counters(counters: Counters) -> dict[str, Any]:
+    return {
+        "set": counters.set,
+        "reason": counters.reason,
+        "missing": dict(counters.missing),
+        "launches": counters.launches,
+        "running": counters.running,
+        "counts": [
+            {
+                "kind": row.kind,
+                "id": row.id,
+                **dict(zip(counters.names, row.values, strict=True)),
+                **({} if row.ipc is None else {"instructions_per_cycle": row.ipc}),
+            }
+            for row in counters.rows
+        ],
     }

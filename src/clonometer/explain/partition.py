@@ -154,4 +154,7 @@ def read_events(trace: Trace, rows: NDArray[Any], start_ns: int) -> Iterator[Eve
             text = trace.calls.get(values[0], f"call {values[0]}")
         elif name == "exec":
             text = trace.texts[values[0] : values[0] + values[1]].decode("utf-8", "replace")
+        elif name == "memory":
+            # Any bytes: Latin-1 gives them back as they are.
+            text = trace.texts[values[0] : values[0] + values[1]].decode("latin-1")
         yield Event(time_ns - start_ns, task, cpu, name, tuple(values), text)

@@ -45,6 +45,7 @@ _ALL = (
 PARTS = {part.id: part for part in _ALL}
 ORDER = tuple(PARTS)
 UNEXPLAINED = "unexplained"
+USER_PARTS = frozenset({"parent_user", "child_user"})
 FAULT_PARTS = {"cow": "child_cow", "stack": "child_stack", "file": "child_file"}
 MAKES_TASK = frozenset({"clone", "clone3", "fork", "vfork"})
 EXECS = frozenset({"execve", "execveat"})

@@ -74,6 +74,14 @@ class Trace(Protocol):
     def blocks(self) -> Sequence[LaunchBlock]:
         """The launches."""
 
+    @property
+    def counters(self) -> Sequence[str]:
+        """What was read at every event."""
+
+    @property
+    def counters_refused(self) -> Mapping[str, str]:
+        """Counters that could not be read, each with the reason."""
+
     def event_time_ns(self, ticks: int) -> int:
         """When on the events' clock the probe's clock showed ``ticks``."""
 
@@ -85,5 +93,13 @@ class Tracer(Protocol):
     def grown(self) -> int:
         """How often more room was taken, because events were lost."""
 
-    def trace(self, target: Target, how: str, events: Sequence[str] = (), *, period_ns: int = 100_000) -> Trace:
+    def trace(
+        self,
+        target: Target,
+        how: str,
+        events: Sequence[str] = (),
+        *,
+        period_ns: int = 100_000,
+        counters: str | None = None,
+    ) -> Trace:
         """Start the probe once for ``target``."""

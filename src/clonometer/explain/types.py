@@ -81,6 +81,57 @@ class CallUse:
 
 
 @dataclass(frozen=True)
+class CallText:
+    """One system call of one launch, as `strace` would write it; ``result`` is ``?`` where it never returns."""
+
+    who: str
+    text: str
+    result: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What counters showed of a piece of a launch, in means over launches.
+
+    ``kind`` is ``part`` (``id`` as in the budget), ``stage`` (from the launch's start to that stamp), ``mode``
+    (``user`` or ``kernel``) or ``all``. ``values`` are in the order of the names; ``ipc`` is instructions a cycle,
+    None without these two.
+    """
+
+    kind: str
+    id: str
+    values: tuple[float, ...]
+    ipc: float | None
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Counters over launches that were traced for them alone.
+
+    Attributes
+    ----------
+    set
+        ``hardware`` or ``software``.
+    names
+        What was counted; empty where ``reason`` says why nothing was.
+    missing
+        Counters of the set that this processor does not give, each with the reason.
+    launches
+        How many launches the means are over.
+    running
+        The share of the time in which they counted; counts are scaled up by it.
+    """
+
+    set: str
+    names: tuple[str, ...] = ()
+    reason: str | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    launches: int = 0
+    running: float = 1.0
+    rows: tuple[Counts, ...] = ()
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Where the time of one mechanism's launches went.
 
@@ -120,6 +171,10 @@ class Explanation:
         Events that are missing, and how often more room was taken for them.
     notes
         What a reader must know.
+    counters
+        What the processor counted, or why nothing was; None where nobody asked.
+    listing
+        The calls of one launch with their arguments; empty where nobody asked, or ptrace is forbidden.
     """
 
     cell: str
@@ -145,6 +200,8 @@ class Explanation:
     lost: int = 0
     grown: int = 0
     notes: tuple[str, ...] = ()
+    counters: Counters | None = None
+    listing: tuple[CallText, ...] = ()
 
 
 @dataclass(frozen=True)

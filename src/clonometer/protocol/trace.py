@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import ProtocolError
@@ -62,6 +62,10 @@ class TraceAnswer:
         The probe's own clock: ``tsc`` or ``monotonic``.
     blocks, done
         The probe's own answer.
+    counters
+        What was read at every event, in the order of the values of ``counts`` events.
+    counters_refused
+        Counters that were asked for and could not be read, each with the reason.
     """
 
     how: str
@@ -80,6 +84,8 @@ class TraceAnswer:
     stamps: str
     blocks: tuple[Block, ...]
     done: Done | None
+    counters: tuple[str, ...] = ()
+    counters_refused: Mapping[str, str] = field(default_factory=dict)
 
     def event_time_ns(self, ticks: int) -> int:
         """Say when on the events' clock the probe's own clock showed ``ticks``."""
@@ -132,6 +138,10 @@ def parse_trace(data: bytes) -> TraceAnswer:
         stamps=str(said.text("stamps")),
         blocks=blocks,
         done=reader.done,
+        counters=tuple(str(name) for name in said.items("counters")),
+        counters_refused={
+            name: str(why) for name, why in said.mapping("counters_refused", _is_text, "a reason").items()
+        },
     )
 
 

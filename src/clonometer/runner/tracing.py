@@ -48,7 +48,15 @@ class Tracer:
     grown: int = 0
     _ring_bytes: int = field(default=FIRST_RING_BYTES)
 
-    def trace(self, target: Target, how: str, events: Sequence[str] = (), *, period_ns: int = 100_000) -> TraceAnswer:
+    def trace(
+        self,
+        target: Target,
+        how: str,
+        events: Sequence[str] = (),
+        *,
+        period_ns: int = 100_000,
+        counters: str | None = None,
+    ) -> TraceAnswer:
         """Start the probe once for ``target``; where events were lost, once more with more room.
 
         Parameters
@@ -61,6 +69,8 @@ class Tracer:
             Among ``tasks``, ``sched``, ``calls``, ``faults``, ``samples``.
         period_ns
             Of the samples.
+        counters
+            ``hardware`` or ``software``: read at every event, with ``tracepoints`` only.
 
         Returns
         -------
@@ -76,7 +86,7 @@ class Tracer:
         """
         again = _AGAIN_WHEN_MISSED
         while True:
-            answer = self._once(target, how, events, period_ns)
+            answer = self._once(target, how, events, period_ns, counters)
             if answer.lost > answer.missed and self._ring_bytes < _MOST_RING_BYTES:
                 self._ring_bytes *= _GROWTH
                 self.grown += 1
@@ -85,7 +95,9 @@ class Tracer:
             else:
                 return answer
 
-    def _once(self, target: Target, how: str, events: Sequence[str], period_ns: int) -> TraceAnswer:
+    def _once(
+        self, target: Target, how: str, events: Sequence[str], period_ns: int, counters: str | None
+    ) -> TraceAnswer:
         driver = self.drivers.choose(target.workload, target.condition)
         folder = bin_folder(os.environ) if self.folder is None else self.folder
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
@@ -96,6 +108,7 @@ class Tracer:
             f"stamps={self.clock['clock']}",
         ]
         keys += [f"events={','.join(events)}"] if events else []
+        keys += [f"counters={counters}"] if counters is not None else []
         pieces: list[bytes] = []
 
         def receive(data: bytes) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.explain.parts import PARTS
-from clonometer.explain.types import Explanation, Timeline, Versus
+from clonometer.explain.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
 from clonometer.views.html import environment, page_assets
 from clonometer.views.specs import theme
@@ -71,6 +72,8 @@ def _section(one: Explanation, number: int, charts: list[dict[str, Any]]) -> dic
             for call in one.calls
         ],
         "calls_inflated": one.calls_inflated,
+        "counters": _counters(one.counters),
+        "listing": [{"who": call.who, "text": call.text, "result": call.result} for call in one.listing],
         "made": [f"{' | '.join(flags) or 'no flags'} ({count:.3g} a launch)" for flags, count in one.flags],
         "programs": [f"{name} ({count:.3g} a launch)" for name, count in one.programs],
         "cannot_see": list(one.tier.cannot_see),
@@ -78,6 +81,18 @@ def _section(one: Explanation, number: int, charts: list[dict[str, Any]]) -> dic
         "lost": one.lost,
         "grown": one.grown,
         "notes": list(one.notes),
+    }
+
+
+def _counters(counters: Counters | None) -> dict[str, Any] | None:
+    if counters is None:
+        return None
+    return {
+        "set": counters.set,
+        "launches": f"{counters.launches:,}",
+        "heads": counter_heads(counters),
+        "rows": counter_rows(counters),
+        "missing": list(not_counted(counters)),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Figure, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.views.terminal.counters import counter_lines, not_counted
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
 _BAR = 24
@@ -23,6 +24,10 @@ def render_explanation(
         lines += ["", *_calls(one, width)]
     else:
         lines += ["", *_made(one, width)]
+    if one.listing:
+        lines += ["", *_listing(one, width)]
+    if one.counters is not None and one.counters.rows:
+        lines += ["", *counter_lines(one.counters, width)]
     if timeline:
         for each in one.timelines:
             lines += ["", *_timeline(each, width)]
@@ -184,9 +189,20 @@ def _footnotes(one: Explanation, width: int) -> list[str]:
         why = "; ".join(f"{name}: {reason}" for name, reason in one.tier.refused.items())
         lines += ["", *wrap(f"not used here: {why}", width)]
     lines += ["", *wrap(f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see), width)]
+    if one.counters is not None:
+        lines += [line for words in not_counted(one.counters) for line in wrap(words, width)]
     if one.lost or one.grown:
         lines += wrap(f"events lost: {one.lost}; the buffer was made larger {one.grown} times", width)
     return lines + [line for note in one.notes for line in wrap(note, width, bullet="! ")]
+
+
+def _listing(one: Explanation, width: int) -> Iterator[str]:
+    yield from wrap("the calls of a launch with their arguments, by ptrace, which says nothing of their times:", width)
+    for call in one.listing:
+        words = f"{clean(call.text)} = {clean(call.result)}"
+        first, *rest = wrap(words, width - 10)
+        yield f"  {call.who:<7} {first}"
+        yield from (f"            {line}" for line in rest)
 
 
 def _label(part: str) -> str:

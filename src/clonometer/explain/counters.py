@@ -1,0 +1,186 @@
+"""Counters of the processor, read at every event and given to the parts and stages of launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clonometer.explain.actors import Cast, Event
+from clonometer.explain.budget import central
+from clonometer.explain.memory import Memory
+from clonometer.explain.partition import TracedLaunch, traced_launches
+from clonometer.explain.parts import ORDER, USER_PARTS
+from clonometer.explain.source import Trace
+from clonometer.explain.types import Counters, Counts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STAGES = ("call_returns", "task_runs", "image_runs")
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the counters of one CPU went on.
+
+    Attributes
+    ----------
+    time_ns
+        When they were read, shape (n,).
+    total
+        Counts since the first reading, scaled for the time in which they did not count; float64, shape (n, counters).
+    enabled_ns, running_ns
+        How long they were wanted, and how long they did count.
+    """
+
+    time_ns: NDArray[np.int64]
+    total: NDArray[np.float64]
+    enabled_ns: int
+    running_ns: int
+
+    def between(self, start_ns: int, end_ns: int) -> NDArray[np.float64]:
+        """Counts of a span; between two readings they are taken to grow evenly.
+
+        Returns
+        -------
+        ndarray
+            float64, shape (counters,).
+        """
+        ends = np.array([start_ns, end_ns], np.float64)
+        times = self.time_ns.astype(np.float64)
+        return np.array([np.diff(np.interp(ends, times, one))[0] for one in self.total.T])
+
+
+def course(time_ns: NDArray[np.int64], readings: NDArray[np.int64]) -> Course:
+    """Add up what a CPU's counters did between their readings.
+
+    Parameters
+    ----------
+    time_ns
+        When they were read, rising.
+    readings
+        int64, shape (n, 2 + counters): ns enabled, ns running, and the counters' values, as the kernel gives them:
+        unsigned 64-bit numbers, which may go over their end.
+
+    Returns
+    -------
+    Course
+        A count between two readings is its difference, times the time enabled over the time running, as the kernel's
+        own tools scale it (perf_event_open(2)); where it did not run at all between them, it is 0 and the missing time
+        shows in ``running_ns``.
+
+    Examples
+    --------
+    >>> wrapped = np.array([[0, 0, -1], [10, 5, 2]])
+    >>> course(np.array([0, 10]), wrapped).total.tolist()
+    [[0.0], [6.0]]
+    """
+    # Differences of unsigned numbers are right even where one has gone over its end.
+    steps = np.diff(readings.view(np.uint64) if readings.dtype == np.int64 else readings.astype(np.uint64), axis=0)
+    enabled, running = steps[:, 0].astype(np.float64), steps[:, 1].astype(np.float64)
+    scale = np.divide(enabled, running, out=np.zeros_like(enabled), where=running > 0)
+    # Both times at rest: nothing was scheduled out between two readings of the same moment.
+    scale[(enabled == 0) & (running == 0)] = 1.0
+    grown = steps[:, 2:].astype(np.float64) * scale[:, None]
+    total = np.vstack([np.zeros((1, grown.shape[1])), np.cumsum(grown, axis=0)])
+    return Course(time_ns, total, int(enabled.sum()), int(running.sum()))
+
+
+def courses(trace: Trace) -> dict[int, Course]:
+    """The course of each CPU's counters over a trace."""
+    if "counts" not in trace.kinds:
+        return {}
+    rows = trace.events[trace.events["kind"] == trace.kinds.index("counts")]
+    found = {}
+    for cpu in np.unique(rows["cpu"]).tolist():
+        own = rows[rows["cpu"] == cpu]
+        values = np.ascontiguousarray(own["values"][:, : 2 + len(trace.counters)])
+        found[int(cpu)] = course(own["time_ns"].astype(np.int64), values)
+    return found
+
+
+def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
+    """Give the counts of traced launches to their parts and stages, in means over the central band of each process."""
+    names = tuple(traces[0].counters)
+    sums: dict[tuple[str, str], NDArray[np.float64]] = {}
+    launches, enabled_ns, running_ns = 0, 0, 0
+    for trace in traces:
+        by_cpu = courses(trace)
+        memory = Memory(trace.maps)
+        for one in central(list(traced_launches(trace))):
+            launches += 1
+            for key, values in _of_launch(one, trace.task, memory, by_cpu):
+                sums[key] = sums.get(key, 0.0) + values
+        enabled_ns += sum(each.enabled_ns for each in by_cpu.values())
+        running_ns += sum(each.running_ns for each in by_cpu.values())
+    return Counters(
+        set=wanted,
+        names=names,
+        missing=dict(traces[0].counters_refused),
+        launches=launches,
+        running=running_ns / enabled_ns if enabled_ns else 1.0,
+        rows=tuple(_rows(names, sums, max(1, launches))),
+    )
+
+
+def _rows(names: Sequence[str], sums: Mapping[tuple[str, str], Any], launches: int) -> Iterator[Counts]:
+    order = [("part", part) for part in ORDER] + [("stage", stage) for stage in (*STAGES, "reaped")]
+    order += [("mode", "user"), ("mode", "kernel"), ("all", "all")]
+    for kind, name in order:
+        if (kind, name) in sums:
+            values = tuple(float(value) / launches for value in sums[kind, name])
+            yield Counts(kind, name, values, _ipc(dict(zip(names, values, strict=True))))
+
+
+def _ipc(values: Mapping[str, float]) -> float | None:
+    cycles, instructions = values.get("cycles"), values.get("instructions")
+    return instructions / cycles if cycles and instructions is not None else None
+
+
+def _of_launch(
+    traced: TracedLaunch, parent: int, memory: Memory, by_cpu: Mapping[int, Course]
+) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
+    """Counts of each piece of a launch, once for its part, its mode, all, and every stage that it lies before."""
+    begin_ns = traced.launch.start_ns
+    stages = {**traced.launch.stages, "reaped": traced.launch.reaped_ns}
+    for start_ns, end_ns, part, cpu in pieces(
+        traced.events, traced.launch.reaped_ns, Cast.at_the_start(parent, memory)
+    ):
+        if cpu not in by_cpu:
+            continue
+        counts = by_cpu[cpu].between(begin_ns + start_ns, begin_ns + end_ns)
+        yield ("part", part), counts
+        yield ("mode", "user" if part in USER_PARTS else "kernel"), counts
+        yield ("all", "all"), counts
+        for stage, at_ns in stages.items():
+            if end_ns <= at_ns:
+                yield ("stage", stage), counts
+            elif start_ns < at_ns:
+                yield ("stage", stage), by_cpu[cpu].between(begin_ns + start_ns, begin_ns + at_ns)
+
+
+def pieces(events: Sequence[Event], reaped_ns: int, cast: Cast) -> Iterator[tuple[int, int, str, int]]:
+    """The pieces of a launch in which one of its tasks is at work: start, end, part, and the CPU that it is on.
+
+    The CPU of a task is that of its last event, or of the switch that brought it there. Before its first event the
+    parent is where that event finds it: it cannot have moved without a switch.
+    """
+    places: dict[int, int] = {}
+    own = next((one for one in events if one.task == cast.parent.task), None)
+    if own is not None:
+        places[own.task] = own.cpu
+    at = 0
+    for time_ns, event in [*((event.time_ns, event) for event in events), (reaped_ns, None)]:
+        worker = cast.at_work()
+        if time_ns > at and worker is not None and worker.task in places:
+            yield at, time_ns, str(cast.part()), places[worker.task]
+        at = max(at, time_ns)
+        if event is not None:
+            if event.task:
+                places[event.task] = event.cpu
+            if event.kind == "switch":
+                places[event.values[2]] = event.cpu
+            cast.take(event)

@@ -1,0 +1,85 @@
+"""Counters as rows of text, for every view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clonometer.explain.parts import PARTS
+from clonometer.explain.types import Counters, Counts
+from clonometer.units import format_number
+
+_STAGES = {
+    "call_returns": "until the call returned",
+    "task_runs": "until the task ran",
+    "image_runs": "until the program ran",
+    "reaped": "until reaped",
+}
+_HEADS = {
+    "cycles": "cycles",
+    "instructions": "instr.",
+    "cache_misses": "cache miss",
+    "branch_misses": "branch miss",
+    "tlb_misses": "TLB miss",
+    "cpu_clock_ns": "CPU ns",
+    "page_faults": "faults",
+    "context_switches": "switches",
+    "cpu_migrations": "migrations",
+    "major_faults": "major faults",
+}
+
+
+@dataclass(frozen=True)
+class CounterRow:
+    """One row: its group (``part``, ``stage``, ``mode``, ``all``), its label, and a cell for each head."""
+
+    kind: str
+    label: str
+    cells: tuple[str, ...]
+
+
+def counter_heads(counters: Counters) -> tuple[str, ...]:
+    """The columns: instructions per cycle first where there are any, then what was counted."""
+    per_cycle = ("IPC",) if any(row.ipc is not None for row in counters.rows) else ()
+    return (*per_cycle, *(_HEADS.get(name, name) for name in counters.names))
+
+
+def counter_rows(counters: Counters) -> list[CounterRow]:
+    """Means over launches, in the order of the parts; then stages, user and kernel, and all."""
+    per_cycle = any(row.ipc is not None for row in counters.rows)
+    return [
+        CounterRow(
+            row.kind,
+            _label(row),
+            (
+                *(("-" if row.ipc is None else f"{row.ipc:.2f}",) if per_cycle else ()),
+                *(_count(value) for value in row.values),
+            ),
+        )
+        for row in counters.rows
+    ]
+
+
+def not_counted(counters: Counters) -> Iterator[str]:
+    """Sentences about what is missing, and how much was scaled."""
+    if counters.reason is not None:
+        yield f"no {counters.set} counters here: {counters.reason}"
+        return
+    for name, why in counters.missing.items():
+        yield f"not counted: {name}: {why}"
+    if counters.running < 0.999:
+        yield f"the counters counted {counters.running:.0%} of the time only: counts are scaled up by that"
+
+
+def _label(row: Counts) -> str:
+    if row.kind == "part" and row.id in PARTS:
+        return f"{PARTS[row.id].who}: {PARTS[row.id].label}"
+    return {"user": "all user code", "kernel": "all in the kernel", "all": "all of it"}.get(
+        row.id, _STAGES.get(row.id, row.id)
+    )
+
+
+def _count(value: float) -> str:
+    if value < 0.005:
+        return "0"
+    return f"{value:,.0f}" if value >= 1000 else format_number(value)

@@ -1,0 +1,94 @@
+"""Counters: the arithmetic with made readings, and who gets what of a made launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.explain.test_anatomy import target
+from tests.fakes.fake_trace import FORK, PARENT, FakeTracer, events_array, fork_trace
+
+from clonometer.explain.anatomy import Wish, explain
+from clonometer.explain.counters import counters_of, course
+from clonometer.explain.types import Counters
+
+NAMES = ("cycles", "instructions", "cache_misses", "branch_misses", "tlb_misses")
+WRAP = 1 << 64
+
+
+def signed(value: int) -> int:
+    """A 64-bit counter's value as the events carry it."""
+    value %= WRAP
+    return value - WRAP if value >> 63 else value
+
+
+def counted_trace(share: float = 1.0, start: int = 0) -> Any:
+    """The made fork, in which each ns is 3 cycles and 6 instructions, counted for a share of the time."""
+    events = []
+    for launch in range(3):
+        for when, task, kind, values in [(-1, PARENT, "call_exit", (-1, 0)), *FORK, (101, PARENT, "call_enter", (1,))]:
+            at = 2000 + 1000 * launch + when
+            events.append((at, task, kind, values))
+            cycles = start + int(3 * at * share)
+            read = (at, int(at * share), signed(cycles), signed(2 * cycles), 0, 0, 0)
+            events.append((at, 0, "counts", read))
+    trace = fork_trace("tracepoints", events=events_array(events), counters=NAMES)
+    for block in trace.blocks:
+        block.facts["start_ticks"] = 2000
+    return trace
+
+
+def by_key(counters: Counters) -> dict[tuple[str, str], tuple[float, ...]]:
+    return {(row.kind, row.id): row.values for row in counters.rows}
+
+
+def test_every_part_gets_what_its_time_took_and_all_is_their_sum() -> None:
+    counters = counters_of("hardware", [counted_trace()])
+    rows = by_key(counters)
+    assert counters.names == NAMES
+    assert rows["part", "launch_call"][:2] == (60, 120)
+    assert rows["part", "child_exit"][0] == pytest.approx(3 * 33)
+    # Before the first event of a launch the reading grows evenly from the one before it.
+    assert rows["part", "parent_user"][0] == pytest.approx(3 * 15)
+    parts = sum(values[0] for (kind, _), values in rows.items() if kind == "part")
+    assert rows["all", "all"][0] == pytest.approx(parts) == pytest.approx(300)
+    assert rows["mode", "user"][0] + rows["mode", "kernel"][0] == pytest.approx(300)
+    assert rows["stage", "call_returns"][0] == pytest.approx(3 * 26)
+    assert rows["stage", "task_runs"][0] == pytest.approx(3 * 52)
+    assert rows["stage", "reaped"][0] == pytest.approx(300)
+    assert all(row.ipc == pytest.approx(2) for row in counters.rows)
+
+
+def test_counts_are_scaled_up_by_the_time_that_was_not_counted() -> None:
+    counters = counters_of("hardware", [counted_trace(share=0.5)])
+    assert counters.running == pytest.approx(0.5, abs=0.01)
+    assert by_key(counters)["all", "all"][0] == pytest.approx(300, rel=0.1)
+
+
+@pytest.mark.parametrize("start", [WRAP - 2500 * 3, (1 << 63) - 2500 * 3])
+def test_a_counter_may_go_over_its_end(start: int) -> None:
+    assert by_key(counters_of("hardware", [counted_trace(start=start)]))["all", "all"][0] == pytest.approx(300)
+
+
+def test_readings_while_nothing_counted_add_nothing_and_are_known() -> None:
+    one = course(np.array([0, 10, 20]), np.array([[0, 0, 5], [10, 0, 5], [20, 10, 15]]))
+    assert one.total[:, 0].tolist() == [0, 0, 10]
+    assert (one.enabled_ns, one.running_ns) == (20, 10)
+    assert one.between(15, 20).tolist() == [5]
+    assert one.between(-10, 0).tolist() == [0]
+
+
+def explained(**traces: Any) -> Any:
+    everything = {"fast": fork_trace(), "none": fork_trace("none"), **traces}
+    return explain(
+        FakeTracer(everything), target("launch.fork", "temperature=warm"), Wish(processes=2, counters="hardware")
+    )
+
+
+def test_an_explanation_has_them_or_says_why_not() -> None:
+    one = explained(**{"tracepoints with hardware counters": counted_trace()})
+    assert one.counters.launches > 0
+    assert one.counters.reason is None
+    assert explained().counters.reason == "no tracepoints with hardware counters here"
+    assert explained().counters.rows == ()
