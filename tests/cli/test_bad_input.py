@@ -19,10 +19,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes.sample_run import write_raw, write_run
 
+from clonometer.cli.compare import open_side
 from clonometer.errors import ClonometerError, RunFileError
 from clonometer.results import results_to_json, summarize
+from clonometer.results.check import check_runs
+from clonometer.results.checked_json import checked_to_json
+from clonometer.results.compare import compare_runs
+from clonometer.results.compared_json import compared_to_json
 from clonometer.runfile import open_run
 from clonometer.views.terminal import render_answer
+from clonometer.views.terminal.check import render_check
+from clonometer.views.terminal.comparison import render_comparison
 
 FROZEN = Path(__file__).parents[1] / "data" / "schema1.parquet"
 VALUES = [None, True, "x", "", -1, 0, 1e308, 10**30, float("nan"), float("inf"), [], {}, [1], {"a": 1}]
@@ -68,6 +75,29 @@ def test_any_value_anywhere_in_the_metadata(tmp_path: Path, place: tuple[Any, ..
     json.dumps(results_to_json(results), allow_nan=False)
     for wide in (False, True):
         assert not re.search(r"\b(nan|inf|None)\b", render_answer(results, wide=wide))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.sampled_from(PLACES), wrong=st.sampled_from(VALUES), against=st.booleans())
+def test_any_value_anywhere_when_runs_are_compared_and_checked(
+    tmp_path: Path, place: tuple[Any, ...], wrong: Any, against: bool
+) -> None:
+    value = copy.deepcopy(FROZEN_METADATA)
+    holder = value
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = wrong
+    path = tmp_path / "run.parquet"
+    pq.write_table(pq.read_table(FROZEN).replace_schema_metadata({"clonometer": json.dumps(value)}), path)
+    try:
+        sides = [open_side(FROZEN), open_side(path)][:: 1 if against else -1]
+        compared = compare_runs(sides)
+        checked = check_runs(*sides)
+    except ClonometerError:
+        return
+    json.dumps([compared_to_json(compared), checked_to_json(checked)], allow_nan=False)
+    assert not re.search(r"\b(nan|inf)\b", render_comparison(compared, wide=True))
+    assert not re.search(r"\b(nan|inf)\b", render_check(checked, wide=True))
 
 
 def _varint(number: int) -> bytes:
