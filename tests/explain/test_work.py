@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
-from tests import probe
-from tests.fakes.fake_work import FakeWorkTracer, work_block, work_trace
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.fake_work import FakeWorkTracer, explained, the_catalogue, work_block, work_trace
 
 from clonometer.errors import UnavailableError, UsageError
-from clonometer.explain.work import WorkExplanation, WorkWish, explain_work, work_sides
+from clonometer.explain.work import WorkExplanation, work_sides
+from clonometer.explain.work.ablation import ablate
+from clonometer.explain.work.as_json import work_to_json
 from clonometer.explain.work.budget import Account, Process, delays_of, user_reasons_of
+from clonometer.explain.work.life import MOST_PIECES, Piece, thinned
 from clonometer.explain.work.notes import conclusion
 from clonometer.explain.work.read import executions, follow, futex_place, parts_recorded
-from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.types import Catalogue, Target
-from clonometer.runner.drivers import find_drivers
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return read_catalogue(find_drivers([[str(probe.executable("static"))]]).descriptions)
-
-
-@pytest.fixture(scope="module")
-def sides(catalogue: Catalogue) -> tuple[Target, Target]:
-    return work_sides(["workers=2", "numbers=100"], catalogue)
-
-
-def explained(sides: tuple[Target, Target], tracer: FakeWorkTracer, **wish: Any) -> WorkExplanation:
-    return explain_work(tracer, sides, WorkWish(**{"pairs": 6, **wish}), cpus=1)
-
-
-def test_the_gap_is_the_wait_that_only_threads_have(sides: tuple[Target, Target]) -> None:
+def test_the_gap_is_the_wait_that_only_threads_have() -> None:
     tracer = FakeWorkTracer()
-    found = explained(sides, tracer)
+    found = explained(tracer)
     assert found.gap_ns.value == pytest.approx(200, abs=15)
     assert found.is_told_apart
     assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value)
@@ -53,9 +46,9 @@ def test_the_gap_is_the_wait_that_only_threads_have(sides: tuple[Target, Target]
     assert "blocked in futex (a lock in the heap, where stdio streams lie)" in conclusion(found)
 
 
-def test_sides_run_in_turn_traced_and_untraced(sides: tuple[Target, Target]) -> None:
+def test_sides_run_in_turn_traced_and_untraced() -> None:
     tracer = FakeWorkTracer()
-    explained(sides, tracer, pairs=4)
+    explained(tracer, pairs=4)
     rounds = [tracer.asked[1:][start : start + 4] for start in range(0, 16, 4)]
     for one in rounds:
         assert sorted(one) == [("process", "fast"), ("process", "none"), ("thread", "fast"), ("thread", "none")]
@@ -68,10 +61,10 @@ def test_sides_run_in_turn_traced_and_untraced(sides: tuple[Target, Target]) -> 
     ]
 
 
-def test_perf_rings_are_next_and_then_what_the_workers_recorded(sides: tuple[Target, Target]) -> None:
-    found = explained(sides, FakeWorkTracer(refuse=("fast",)))
+def test_perf_rings_are_next_and_then_what_the_workers_recorded() -> None:
+    found = explained(FakeWorkTracer(refuse=("fast",)))
     assert found.tier.how == "kernel tracepoints, by perf rings"
-    found = explained(sides, FakeWorkTracer(refuse=("fast", "tracepoints")))
+    found = explained(FakeWorkTracer(refuse=("fast", "tracepoints")))
     assert found.tier.name == "proc"
     assert set(found.tier.refused.values()) == {"fast is not permitted", "tracepoints is not permitted"}
     assert found.tier.cannot_see
@@ -80,16 +73,16 @@ def test_perf_rings_are_next_and_then_what_the_workers_recorded(sides: tuple[Tar
     assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value)
 
 
-def test_losses_and_executions_that_were_not_seen_whole_are_told(sides: tuple[Target, Target]) -> None:
-    found = explained(sides, FakeWorkTracer(others={"lost": 3}))
+def test_losses_and_executions_that_were_not_seen_whole_are_told() -> None:
+    found = explained(FakeWorkTracer(others={"lost": 3}))
     assert found.lost == 3 * 12
     assert any("36 events were lost" in note for note in found.notes)
     with pytest.raises(UnavailableError, match="seen whole"):
-        explained(sides, FakeWorkTracer(others={"task": 99}))
+        explained(FakeWorkTracer(others={"task": 99}))
 
 
-def test_without_mmap_lock_tracepoints_that_is_said(sides: tuple[Target, Target]) -> None:
-    assert any("mmap_lock" in one for one in explained(sides, FakeWorkTracer()).tier.cannot_see)
+def test_without_mmap_lock_tracepoints_that_is_said() -> None:
+    assert any("mmap_lock" in one for one in explained(FakeWorkTracer()).tier.cannot_see)
 
 
 def test_workers_are_the_last_tasks_that_were_made() -> None:
@@ -180,11 +173,89 @@ def test_a_lower_frequency_and_migrations_lengthen_user_code() -> None:
         (["workers"], "is no setting"),
     ],
 )
-def test_bad_settings_are_refused(catalogue: Catalogue, settings: list[str], words: str) -> None:
+def test_bad_settings_are_refused(settings: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        work_sides(settings, catalogue)
+        work_sides(settings, the_catalogue())
 
 
-def test_long_executions_are_few(catalogue: Catalogue) -> None:
-    assert work_sides(["numbers=100"], catalogue)[0].limits.samples == 20
-    assert work_sides(["numbers=100000"], catalogue)[0].limits.samples == 2
+def test_long_executions_are_few() -> None:
+    assert work_sides(["numbers=100"], the_catalogue())[0].limits.samples == 20
+    assert work_sides(["numbers=100000"], the_catalogue())[0].limits.samples == 2
+
+
+class Unhurried(FakeWorkTracer):
+    """Threads are slower while they share a stream, and not after."""
+
+    def trace(self, target: Any, how: str, events: Any = (), *, period_ns: int = 0) -> Any:
+        """One start."""
+        self.blocked = 100 if target.condition["output"] == "shared_stream" else 0
+        assert how == "none"
+        return super().trace(target, how, events)
+
+
+def with_ablation() -> WorkExplanation:
+    told: list[tuple[int, int]] = []
+    target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], the_catalogue())[0]
+    series = ablate(Unhurried(), target, the_catalogue(), 6, lambda done, of: told.append((done, of)))
+    assert told[-1] == (6, 6)
+    return replace(explained(), ablation=series)
+
+
+def test_the_ablation_takes_workers_and_numbers_from_what_is_explained() -> None:
+    asked: list[Any] = []
+
+    class Listening(Unhurried):
+        def trace(self, target: Any, how: str, events: Any = (), *, period_ns: int = 0) -> Any:
+            asked.append(target.condition)
+            return super().trace(target, how, events)
+
+    target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], the_catalogue())[0]
+    ablate(Listening(), target, the_catalogue(), 2, lambda done, of: None)
+    assert {(one["workers"], one["numbers"], one["cutoff"]) for one in asked} == {(2, 100, "sqrt")}
+    assert len(asked) == 2 * 20
+
+
+def test_the_step_that_closes_the_gap_is_found() -> None:
+    series = with_ablation().ablation
+    assert series is not None
+    assert [(rung.axis, rung.value) for rung in series.rungs[:3]] == [
+        (None, None),
+        ("output", "shared_append"),
+        ("output", "worker_file"),
+    ]
+    assert series.rungs[0].gap_ns[0] == pytest.approx(200, abs=30)
+    assert series.rungs[1].share is not None
+    assert series.rungs[1].share[0] == pytest.approx(1, abs=0.2)
+    assert series.rungs[-1].gap_ns[0] == pytest.approx(0, abs=30)
+
+
+@pytest.mark.parametrize("one", [explained, with_ablation, lambda: explained(tier="proc"),
+                                 lambda: explained(FakeWorkTracer(blocked=0))])  # fmt: skip
+def test_what_is_written_keeps_to_the_schema(one: Any) -> None:
+    said = json.loads(json.dumps(work_to_json(one()), allow_nan=False))
+    jsonschema.validate(said, SCHEMA)
+    assert [part["part"] for part in said["budget"]][-1] == "unexplained"
+    assert isinstance(said["overhead"], float)
+
+
+def test_sides_alike_are_not_told_apart() -> None:
+    found = explained(FakeWorkTracer(blocked=0))
+    assert not found.is_told_apart
+    assert {one.share for one in found.reasons} == {None}
+    assert "cannot be told apart" in conclusion(found)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=3 * MOST_PIECES))
+def test_a_picture_has_room_for_the_pieces_and_they_still_touch(lengths: list[int]) -> None:
+    pieces: list[Piece] = []
+    for number, length in enumerate(lengths):
+        start = pieces[-1][1] if pieces else 0
+        pieces.append((start, start + length, f"part {number % 2}"))
+    whole = pieces[-1][1]
+    thin = thinned(pieces, whole)
+    assert len(thin) <= MOST_PIECES
+    assert thin[0][0] == 0
+    assert thin[-1][1] == whole
+    assert all(left[1] == right[0] for left, right in pairwise(thin))
+    if len(pieces) <= MOST_PIECES:
+        assert list(thin) == pieces

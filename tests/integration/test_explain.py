@@ -238,7 +238,7 @@ def test_nothing_stays_attached(drivers: Drivers, ending: str) -> None:
     if ending == "by itself":
         traced(drivers, "launch.fork", "fast")
     else:
-        words = ["--fd", "1", "trace", "how=fast", f"events={','.join(EVENTS)}", "--", "/bin/sleep", "60"]
+        words = ["--fd", "1", "trace", "how=fast", f"events={','.join(EVENTS)},futex,locks", "--", "/bin/sleep", "60"]
         with subprocess.Popen([probe.folder() / "tracer", *words], stdout=subprocess.DEVNULL) as tracer:
             limit = time.monotonic() + 20
             while not programs_since(newest) and time.monotonic() < limit and tracer.poll() is None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TIERS = ("tracepoints", "own", "stamps")
 _COUNTERS = ("hardware", "software", "none")
+_WORK = "work.factor"
+_PROCESSES = 6
 _PICTURES = (".png", ".svg")
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 _COLD_PROCESSES = 30
@@ -31,11 +33,12 @@ _EXAMPLES = examples(
     "clonometer explain launch.fork --vs launch.pthread    what makes the ratio",
     "clonometer explain launch.fork --set parent_bytes=1GiB --timeline",
     "clonometer explain launch.posix_spawn --html why.html --trace why.json",
+    "clonometer explain work.factor --set output=shared_stream",
 )
 
 
 @dataclass(frozen=True)
-class _Files:
+class Files:
     """Where the answer goes beside standard output."""
 
     out: Path | None
@@ -67,15 +70,15 @@ class _Files:
     "--processes",
     metavar="N",
     type=click.IntRange(1, 1000),
-    default=6,
-    show_default=True,
-    help="Traced processes, and as many untraced ones.",
+    help="Traced processes, and as many untraced ones; by default 6, of work.factor 12 of each kind.",
 )
 @click.option(
     "--tier",
     metavar="NAME",
-    help="Look no closer than this: tracepoints, own or stamps; by default the best that this machine allows.",
+    help="Look no closer than this: tracepoints, own or stamps (of work.factor: tracepoints or proc); by default the "
+    "best that this machine allows.",
 )
+@click.option("--ablation", is_flag=True, help="With work.factor: also take shared things away, one after the other.")
 @click.option("--timeline", is_flag=True, help="Also print single launches, event by event.")
 @click.option("--calls", is_flag=True, help="Also print each system call.")
 @click.option("--arguments", is_flag=True, help="Also print the calls of a launch with their arguments, by ptrace.")
@@ -104,8 +107,9 @@ def command(
     mechanism: str,
     settings: tuple[str, ...],
     other: str | None,
-    processes: int,
+    processes: int | None,
     tier: str | None,
+    ablation: bool,
     timeline: bool,
     calls: bool,
     arguments: bool,
@@ -118,17 +122,36 @@ def command(
     folded: Path | None,
     force: bool,
 ) -> None:
-    """Say where every microsecond of a launch went.
+    """Say where every microsecond of a launch went, or why threads and processes at work differ.
 
     The kernel's own events (system calls, switches, wake-ups, page faults, exec, exit) are noted while the mechanism
     launches, and each launch is cut into parts that sum exactly to its duration. Launches that nobody listens to run
     beside them: what tracing itself costs is shown, and so is the time that no part explains.
+
+    MECHANISM work.factor runs workers as threads and as processes in turn, and takes the gap between them apart.
     """
+    files = Files(out, html, trace, picture, folded)
+    if mechanism == _WORK:
+        from clonometer.cli.explain_work import explain_work_factor
+
+        asked = {"--vs": other, "--timeline": timeline, "--calls": calls, "--folded": folded, "--arguments": arguments}
+        files.check(force)
+        explain_work_factor(
+            settings,
+            pairs=processes,
+            tier=tier,
+            ablation=ablation,
+            as_json=as_json,
+            refused=[name for name, value in asked.items() if value],
+            files=files,
+        )
+        return
+    if ablation:
+        raise UsageError("--ablation is about workers", f"clonometer explain {_WORK} --ablation")
     if tier is not None and tier not in _TIERS:
         raise unknown("tier", tier, _TIERS)
     if counters not in _COUNTERS:
         raise unknown("set of counters", counters, _COUNTERS)
-    files = _Files(out, html, trace, picture, folded)
     files.check(force)
     names = [mechanism] if other is None else [mechanism, other]
     wish = {
@@ -137,7 +160,7 @@ def command(
         "counters": None if counters == "none" else counters,
         "arguments": arguments,
     }
-    found = _explain(names, settings, processes, wish)
+    found = _explain(names, settings, processes or _PROCESSES, wish)
     versus = _versus(found)
     text = json.dumps(_as_json(found, versus), indent=2, allow_nan=False)
     if as_json:
@@ -230,7 +253,7 @@ def _print(found: list[Explanation], versus: Versus | None, *, timeline: bool, c
             click.echo(("\n" if number or versus is not None else "") + text, nl=False, color=colour)
 
 
-def _write(files: _Files, found: list[Explanation], versus: Versus | None, text: str) -> None:
+def _write(files: Files, found: list[Explanation], versus: Versus | None, text: str) -> None:
     from clonometer.cli.outputs import write_bytes
 
     written: list[tuple[Path, bytes | str]] = []

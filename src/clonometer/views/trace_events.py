@@ -7,6 +7,8 @@ from typing import Any
 
 from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Timeline
+from clonometer.explain.work.parts import part_meaning, part_title
+from clonometer.explain.work.types import WorkExplanation, WorkTimeline
 
 _THREADS = {"parent": 1, "child": 2, "both": 3}
 _OTHERS = 9
@@ -69,6 +71,36 @@ def _launch(process: int, title: str, timeline: Timeline) -> Iterator[dict[str, 
             "tid": _thread(moment.who),
             "args": {"meaning": moment.meaning, "cpu": moment.cpu},
         }
+
+
+def work_trace_events(one: WorkExplanation) -> dict[str, Any]:
+    """Write one execution of threads and one of processes: a process a side, a thread a worker (`trace_events`)."""
+    events: list[dict[str, Any]] = []
+    for process, side in enumerate((one.thread, one.process), 1):
+        if side.timeline is not None:
+            events += _execution(process, side.cell, side.timeline)
+    return {
+        "traceEvents": events,
+        "displayTimeUnit": "ns",
+        "otherData": {"source": "clonometer explain", "cells": one.condition, "tier": one.tier.name},
+    }
+
+
+def _execution(process: int, title: str, timeline: WorkTimeline) -> Iterator[dict[str, Any]]:
+    yield _named("process_name", process, 0, title)
+    for thread, (name, pieces) in enumerate(timeline.tasks, 1):
+        yield _named("thread_name", process, thread, name)
+        for start_ns, end_ns, part in pieces:
+            yield {
+                "name": part_title(part),
+                "cat": "part",
+                "ph": "X",
+                "ts": start_ns / 1000,
+                "dur": (end_ns - start_ns) / 1000,
+                "pid": process,
+                "tid": thread,
+                "args": {"part": part, "meaning": part_meaning(part)},
+            }
 
 
 def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from clonometer.explain.work.parts import (
 )
 
 Piece = tuple[int, int, str]
+MOST_PIECES = 1000
 
 
 @dataclass
@@ -287,6 +288,29 @@ def _move(tasks: Mapping[int, Life], event: Event) -> bool:
     else:
         one.take(event)
     return wakes or not ran
+
+
+def thinned(pieces: Sequence[Piece], whole_ns: int) -> tuple[Piece, ...]:
+    """Pieces that a picture has room for: of more than `MOST_PIECES`, what each of so many equal spans is mostly."""
+    if len(pieces) <= MOST_PIECES:
+        return tuple(pieces)
+    found: list[Piece] = []
+    at = 0
+    for span in range(MOST_PIECES):
+        start_ns, end_ns = span * whole_ns // MOST_PIECES, (span + 1) * whole_ns // MOST_PIECES
+        inside: dict[str, int] = {}
+        while True:
+            first, last, part = pieces[at]
+            inside[part] = inside.get(part, 0) + min(last, end_ns) - max(first, start_ns)
+            if last >= end_ns or at + 1 == len(pieces):
+                break
+            at += 1
+        part = max(inside, key=lambda name: inside[name])
+        if found and found[-1][2] == part:
+            found[-1] = (found[-1][0], end_ns, part)
+        elif end_ns > start_ns:
+            found.append((start_ns, end_ns, part))
+    return tuple(found)
 
 
 def gaps(life: Life) -> int:

@@ -10,7 +10,7 @@ from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.types import Figure, Tier
 from clonometer.explain.work import budget, read
 from clonometer.explain.work.budget import Account, Process
-from clonometer.explain.work.life import Lives
+from clonometer.explain.work.life import Lives, thinned
 from clonometer.explain.work.notes import notes_of
 from clonometer.explain.work.types import FutexUse, WorkExplanation, WorkSide, WorkTimeline
 from clonometer.plan.adhoc import parse_settings, plan_from_arguments
@@ -84,11 +84,12 @@ def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, T
     sides = []
     for side in SIDES:
         plan = plan_from_arguments([WORKLOAD], [*given, f"{KIND}={side}"], catalogue)
-        sides.append(_limited(plan.targets[0]))
+        sides.append(limited(plan.targets[0]))
     return sides[0], sides[1]
 
 
-def _limited(target: Target) -> Target:
+def limited(target: Target) -> Target:
+    """Give a target as many executions as its process has time for."""
     least, most = _EXECUTIONS
     samples = int(min(most, max(least, _PROCESS_NS // max(1.0, estimated_launch_ns(target.condition)))))
     return replace(target, limits=replace(target.limits, samples=samples, blocks=1, warmup=1, block_limit_ns=0))
@@ -122,7 +123,7 @@ def explain_work(
     wish
         How much, and how close.
     cpus
-        On how many CPUs they may run.
+        On how many CPUs this program may run; with ``cpus=one`` it is one that counts.
 
     Returns
     -------
@@ -135,6 +136,7 @@ def explain_work(
         If no execution succeeded, or nothing can be traced.
     """
     asked = wish or WorkWish()
+    cpus = 1 if sides[0].condition.get("cpus") == "one" else cpus
     tier, how = _best_tier(tracer, sides[0], asked.tier)
     heard = {side: _Heard() for side in SIDES}
     targets = dict(zip(SIDES, sides, strict=True))
@@ -196,7 +198,7 @@ def _typical(lives: Sequence[Lives]) -> WorkTimeline:
     ordered = sorted(lives, key=lambda one: one.whole_ns)
     one = ordered[(len(ordered) - 1) // 2]
     tasks = [("program", one.starter), *((f"worker {number}", life) for number, life in enumerate(one.workers))]
-    return WorkTimeline(one.whole_ns, tuple((name, tuple(life.pieces)) for name, life in tasks))
+    return WorkTimeline(one.whole_ns, tuple((name, thinned(life.pieces, one.whole_ns)) for name, life in tasks))
 
 
 def _note_places(heard: _Heard, process: Process, maps: str) -> None:

@@ -13,6 +13,7 @@ _NAMED = 0.1
 _MOST_NAMED = 4
 _MUCH_OVERHEAD = 0.15
 _MUCH_UNEXPLAINED = 0.1
+_MUCH_WITHHELD = 0.1
 _PLACES = {
     "heap": "a lock in the heap, where stdio streams lie",
     "program": "a lock in the program's data, where the library's own are",
@@ -37,6 +38,12 @@ def notes_of(one: WorkExplanation) -> Iterator[str]:
         yield f"{one.unexplained:.0%} of the workers' time is in no part: events are missing"
     if one.tier.name == "tracepoints" and _apart(one.gap) and _apart(one.untraced_gap) and _turned(one):
         yield "traced and untraced programs differ in who is slower: trust the untraced gap, not its parts"
+    busy = [reason.process_ns.value for reason in one.cpu_reasons if reason.part == "withheld"]
+    if busy and busy[0] > _MUCH_WITHHELD * one.process.whole_ns.value:
+        yield (
+            f"other programs had {busy[0] / one.process.whole_ns.value:.0%} of the CPUs' time while workers waited: "
+            "intervals are wide; measure on a quiet machine"
+        )
     if one.pairs < 5:
         yield f"{one.pairs} pairs of processes give intervals that are too narrow: 12 are better"
 
@@ -62,10 +69,9 @@ def main_reasons(one: WorkExplanation, reasons: tuple[WorkReason, ...]) -> list[
 def conclusion(one: WorkExplanation) -> str:
     """Who is slower, by how much, and where that time goes, in one or two sentences."""
     if not one.is_told_apart:
-        low, high = one.gap.low, one.gap.high
+        ends = f"{one.gap.value:+.1%} ({one.gap.low:+.1%} to {one.gap.high:+.1%})"
         return (
-            f"Threads and processes cannot be told apart here: threads need {one.gap.value:+.1%} of the time "
-            f"({low:+.1%} to {high:+.1%}) more, which may be nothing."
+            f"Threads and processes cannot be told apart here: threads less processes is {ends}, which may be nothing."
         )
     slower, other = ("Threads", "processes") if one.gap_ns.value > 0 else ("Processes", "threads")
     rest = next((reason.share for reason in one.reasons if reason.part == UNEXPLAINED), None)
@@ -78,7 +84,7 @@ def conclusion(one: WorkExplanation) -> str:
     busy = main_reasons(one, one.cpu_reasons)
     if busy and any(reason.part == "run_queue" for reason in named):
         said = ", ".join(f"{part_title(reason.part)} {reason.share.value:.0%}" for reason in busy if reason.share)
-        text += f" While some wait, the CPUs are at: {said} of the gap."
+        text += f" On the CPUs, which workers wait for, the gap is: {said}."
     return text
 
 

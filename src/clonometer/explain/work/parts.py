@@ -34,7 +34,7 @@ _LIFE = (
     WorkPart("memory_call", "memory calls", "on a CPU inside mmap, munmap, brk, mprotect or madvise", "page faults"),
     WorkPart("other_call", "other system calls", "on a CPU inside any other call", "system calls"),
     WorkPart("other_wait", "blocked elsewhere", "asleep inside any other call", "blocked"),
-    WorkPart("run_queue", "waits to run", "ready, but others have the CPUs", "waits to run"),
+    WorkPart("run_queue", "waiting to run", "ready, but others have the CPUs", "waiting to run"),
     WorkPart("exit", "exit", "from its last call until it has left the CPU for ever", "exit"),
     WorkPart("ended", "ended before the others", "done, while the program still works or reaps", "ended"),
     # Of the tier that has only what /proc tells.
@@ -47,8 +47,8 @@ _LIFE = (
 _CPUS = (
     WorkPart("launching", "the program launches", "the starter inside fork, clone or clone3", "launching"),
     WorkPart("starter", "the program, else", "the starter's own code, faults, reaping", "launching"),
-    WorkPart("withheld", "others have it", "workers wait, but another program, or the scheduler, keeps a CPU from them",
-             "waits to run"),
+    WorkPart("withheld", "other programs", "workers wait, but another program, or the scheduler, keeps a CPU from them",
+             "waiting to run"),
     WorkPart("idle", "nothing to run", "CPUs for which there is no worker: blocked, ended or not launched", "ended"),
 )  # fmt: skip
 

@@ -1,0 +1,128 @@
+"""The ablation beside an explanation: shared things taken away one after the other, and the gap that is left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from statistics import median
+
+from clonometer.errors import UnavailableError
+from clonometer.explain.source import Tracer
+from clonometer.explain.work.budget import SEED
+from clonometer.explain.work.measure import KIND, SIDES, WORKLOAD, limited
+from clonometer.explain.work.read import executions
+from clonometer.plan.adhoc import apply_settings
+from clonometer.plan.cell import AxisValue
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.types import Catalogue, Target
+from clonometer.results.types import AblationRung, AblationSeries
+from clonometer.stats.bootstrap import Processes
+from clonometer.stats.interval import Interval
+from clonometer.stats.ladder import Ladder, ladder_of_differences
+
+PLAN = "work-ablation"
+# What the plan takes from the condition that is explained; all else is what it takes away.
+_KEPT = ("workers", "numbers", "cutoff", "cpus", "linkage", "output_folder")
+
+Changes = Mapping[str, AxisValue]
+
+
+def ablate(
+    tracer: Tracer, target: Target, catalogue: Catalogue, rounds: int, watch: Callable[[int, int], None]
+) -> AblationSeries:
+    """Measure the plan ``work-ablation`` with as many workers and numbers as ``target``, untraced.
+
+    Parameters
+    ----------
+    tracer
+        What starts the workers.
+    target
+        What is explained.
+    catalogue
+        What exists.
+    rounds
+        Processes of each cell; every round has one of each.
+    watch
+        Is told how many rounds are done, of how many.
+
+    Raises
+    ------
+    UnavailableError
+        If a rung has no execution.
+    """
+    rungs = _rungs(target, catalogue)
+    whole_ns: dict[str, list[float]] = {}
+    starts: dict[str, list[float]] = {}
+    for round_ in range(rounds):
+        for _, sides in rungs:
+            # Both sides next to each other, each first in half of the rounds.
+            for one in sides if round_ % 2 == 0 else sides[::-1]:
+                text = one.cells[0].text
+                starts.setdefault(text, []).append(time.monotonic())
+                found = [each.whole_ns for each in executions(tracer.trace(one, "none"))]
+                if not found:
+                    raise UnavailableError(f"no execution of {text} succeeded", "clonometer run says why")
+                whole_ns.setdefault(text, []).append(float(median(found)))
+        watch(round_ + 1, rounds)
+    processes = {text: Processes.of(values, starts[text]) for text, values in whole_ns.items()}
+    measured = [(condition, tuple(processes[one.cells[0].text] for one in sides)) for condition, sides in rungs]
+    ladder = ladder_of_differences([(sides[0], sides[1]) for _, sides in measured], seed=SEED)
+    return _series([condition for condition, _ in measured], [sides for _, sides in measured], ladder, target, rounds)
+
+
+def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Changes, tuple[Target, Target]]]:
+    """Conditions of the plan with both sides of each, in its order."""
+    defaults = {axis: catalogue.axes[axis].default for axis in target.condition}
+    kept = [
+        f"{axis}={value}"
+        for axis, value in target.condition.items()
+        if axis in _KEPT and (axis in ("workers", "numbers") or value != defaults[axis])
+    ]
+    plan = apply_settings(load_plan(PLAN, catalogue), kept, catalogue)
+    found: dict[tuple[tuple[str, AxisValue], ...], dict[str, Target]] = {}
+    for one in plan.targets:
+        others = tuple((axis, value) for axis, value in one.condition.items() if axis != KIND)
+        found.setdefault(others, {})[str(one.condition[KIND])] = limited(one)
+    return [(dict(others), (own[SIDES[0]], own[SIDES[1]])) for others, own in found.items()]
+
+
+def _series(
+    conditions: list[Changes],
+    sides: list[tuple[Processes, ...]],
+    ladder: Ladder,
+    target: Target,
+    rounds: int,
+) -> AblationSeries:
+    taken: list[tuple[str, AxisValue] | None] = [None]
+    for before, after in pairwise(conditions):
+        taken.append(next(((axis, after[axis]) for axis in after if before.get(axis) != after[axis]), None))
+    rungs = []
+    for place, (change, (thread, process)) in enumerate(zip(taken, sides, strict=True)):
+        share = ladder.shares[place - 1] if place else None
+        rungs.append(
+            AblationRung(
+                axis=change[0] if change else None,
+                value=change[1] if change else None,
+                first_ns=float(median(thread.values)),
+                second_ns=float(median(process.values)),
+                gap_ns=_ends(ladder.gaps[place]),
+                step_ns=_ends(ladder.steps[place - 1]) if place else None,
+                share=None if share is None else _ends(share),
+            )
+        )
+    rest = ladder.remainder_share
+    return AblationSeries(
+        workload=WORKLOAD,
+        quantity="whole_ns",
+        axis=KIND,
+        sides=SIDES,
+        condition={axis: target.condition[axis] for axis in ("workers", "numbers")},
+        rungs=tuple(rungs),
+        remainder_share=None if rest is None else _ends(rest),
+        n_processes=rounds,
+    )
+
+
+def _ends(one: Interval) -> tuple[float, float, float]:
+    return one.value, one.low, one.high

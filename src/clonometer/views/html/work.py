@@ -1,0 +1,65 @@
+"""The page of a program's explanation: bars to hover over, the gap as tables, one execution of each side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.explain.work.notes import conclusion
+from clonometer.explain.work.parts import part_meaning, part_title
+from clonometer.explain.work.types import WorkExplanation
+from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title
+from clonometer.views.gaps import ablation_table
+from clonometer.views.html import environment, page_assets
+from clonometer.views.specs import theme
+from clonometer.views.work_picture import bars_panel, timeline_panel
+from clonometer.views.work_texts import (
+    NAMES,
+    about,
+    count_table,
+    cpu_table,
+    footnotes,
+    life_table,
+    sentences,
+    sums,
+    whole_text,
+)
+
+
+def render_work_page(one: WorkExplanation) -> str:
+    """Write an explanation as one self-contained document."""
+    charts: list[dict[str, Any]] = [{"id": "lives", "spec": bars_panel(one.reasons, "A worker's time")}]
+    if one.cpu_reasons:
+        charts.append({"id": "cpus", "spec": bars_panel(one.cpu_reasons, "What the CPUs do meanwhile")})
+    timelines = []
+    for side in (one.thread, one.process):
+        if side.timeline is not None:
+            name = NAMES[side.kind]
+            charts.append({"id": f"timeline-{side.kind}", "spec": timeline_panel(side.timeline, name)})
+            timelines.append({"id": f"timeline-{side.kind}", "title": f"One execution of {name}, near the median"})
+    if one.ablation is not None:
+        spec = ablation_panel(ablation_points(one.ablation), title=ablation_title(one.ablation))
+        charts.append({"id": "ablation-chart", "spec": spec})
+    return (
+        environment()
+        .get_template("work.html.j2")
+        .render(
+            title="Why threads and processes at work differ",
+            one=one,
+            about=about(one),
+            conclusion=conclusion(one),
+            wholes=[(NAMES[side.kind], whole_text(side)) for side in (one.thread, one.process)],
+            sums=sums(one),
+            lives=life_table(one),
+            cpus=cpu_table(one) if one.cpu_reasons else None,
+            counts=count_table(one) if one.thread.counts else None,
+            sentences=list(sentences(one)),
+            timelines=timelines,
+            ablation=None if one.ablation is None else ablation_table(one.ablation),
+            footnotes=list(footnotes(one)),
+            meanings=[
+                (part_title(part), part_meaning(part))
+                for part in dict.fromkeys(reason.part for reason in (*one.reasons, *one.cpu_reasons))
+            ],
+            **page_assets({"charts": charts, "theme": theme("currentColor", "transparent")}, "explain.js"),
+        )
+    )

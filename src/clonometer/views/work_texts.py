@@ -1,0 +1,204 @@
+"""A program's explanation as tables of texts and sentences: the same for terminal and page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clonometer.explain.types import Figure
+from clonometer.explain.work.notes import futex_place_words
+from clonometer.explain.work.parts import COUNTS, part_title
+from clonometer.explain.work.types import WorkExplanation, WorkReason, WorkSide
+from clonometer.units import (
+    format_duration,
+    format_duration_interval,
+    format_figure,
+    format_number,
+    format_share,
+    supported_decimals,
+    table_unit,
+)
+from clonometer.views.gaps import TextTable
+
+NAMES = {"thread": "threads", "process": "processes"}
+_MOST_DELAYS = 4
+
+
+def about(one: WorkExplanation) -> str:
+    """Say what ran."""
+    cpus = f"{one.cpus} CPU{'' if one.cpus == 1 else 's'}"
+    seen = f"{one.pairs} processes of each kind ({one.tier.how})"
+    if one.tier.name == "tracepoints":
+        seen += (
+            f", and as many untraced in turn: {one.thread.executions} and {one.process.executions} executions traced"
+        )
+    return (
+        f"{one.workers:,} worker{'' if one.workers == 1 else 's'} on {cpus}, each up to {one.numbers:,}; {seen}. Means "
+        "over the workers, which sum to the whole program's time; differences over pairs of processes, with 95% "
+        "intervals."
+    )
+
+
+def life_table(one: WorkExplanation) -> TextTable:
+    """Parts of a worker's life on both sides, and what each adds to the gap."""
+    wholes = (one.thread.whole_ns, one.process.whole_ns)
+    title = "Where a worker's time goes, from the program's begin to its end"
+    return _table(title, one.reasons, wholes, one.gap_ns)
+
+
+def cpu_table(one: WorkExplanation) -> TextTable:
+    """What the CPUs did meanwhile, on the same scale."""
+    wholes = (one.thread.whole_ns, one.process.whole_ns)
+    title = f"What the CPUs do meanwhile, all together divided by {one.cpus}"
+    return _table(title, one.cpu_reasons, wholes, one.gap_ns)
+
+
+def _table(title: str, reasons: Sequence[WorkReason], wholes: tuple[Figure, Figure], gap: Figure) -> TextTable:
+    unit = table_unit([max(whole.value for whole in wholes)])
+    rows = [
+        (
+            part_title(reason.part),
+            _time(reason.thread_ns.value, unit),
+            _time(reason.process_ns.value, unit),
+            _signed(reason.difference_ns, unit),
+            "" if reason.share is None else _whole_percent(reason.share.value),
+        )
+        for reason in reasons
+    ]
+    last = "" if all(reason.share is None for reason in reasons) else "100%"
+    whole_times = _time(wholes[0].value, unit), _time(wholes[1].value, unit)
+    rows.append(("the whole program", *whole_times, _signed(gap, unit), last))
+    # Of a gap that may be none there are no shares.
+    head = ("part", "threads", "processes", "difference", *(("of it",) if last else ()))
+    secondary = (*head[4:], "threads", "processes")
+    return TextTable(f"{title} ({unit})", head, tuple(row[: len(head)] for row in rows), "", secondary)
+
+
+def _time(value_ns: float, unit: str) -> str:
+    """A mean to three digits, no finer than a thousandth of the unit; one that is always 0 is a dash."""
+    if value_ns == 0:
+        return "-"
+    decimals = 3
+    while decimals > 0 and len(format_figure(abs(value_ns), decimals, unit).replace(".", "").lstrip("0")) > 3:
+        decimals -= 1
+    text = format_figure(abs(value_ns), decimals, unit)
+    return ("-" if value_ns < 0 else "") + text if text.strip("0.,") else "< 0.001"
+
+
+def _whole_percent(share: float) -> str:
+    # A negative share that rounds to nothing is nothing.
+    return f"{round(100 * share)}%"
+
+
+def _signed(figure: Figure, unit: str) -> str:
+    """A difference with its interval in a table's unit; one that is always 0 is a dash."""
+    if figure.value == figure.low == figure.high == 0:
+        return "0"
+    half = (figure.high - figure.low) / 2
+    size = max(abs(figure.value), half)
+    decimals = min(3, supported_decimals(size, size - half, size + half, unit))
+    value, low, high = (_plus(end, decimals, unit) for end in (figure.value, figure.low, figure.high))
+    return f"{value} ({low} to {high})"
+
+
+def _plus(value_ns: float, decimals: int, unit: str) -> str:
+    text = format_figure(abs(value_ns), decimals, unit)
+    sign = "" if not text.strip("0.,") else "-" if value_ns < 0 else "+"
+    return sign + text
+
+
+def count_table(one: WorkExplanation) -> TextTable:
+    """How often things happen to a worker."""
+    rows = [
+        (COUNTS[name], *(_count(side.counts.get(name)) for side in (one.thread, one.process)))
+        for name in COUNTS
+        if name in one.thread.counts or name in one.process.counts
+    ]
+    return TextTable("A worker's events in one execution (means, 95% intervals)", ("event", "threads", "processes"),
+                     tuple(rows))  # fmt: skip
+
+
+def _count(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    text = format_number(figure.value, figure.low, figure.high)
+    if figure.low == figure.high:
+        return text
+    return f"{text} ({format_number(figure.low)} to {format_number(figure.high)})"
+
+
+def sums(one: WorkExplanation) -> str:
+    """The three sums that are always told: the gap untraced, what is unexplained, what tracing cost."""
+    text = f"unexplained {format_share(one.unexplained)} of the workers' time; "
+    if one.tier.name != "tracepoints":
+        return f"{text}overhead none: nobody listened. Threads less processes: {percent(one.gap)}."
+    return (
+        f"{text}overhead of tracing {percent(one.overhead)}. Threads less processes: traced {percent(one.gap)}, "
+        f"untraced {percent(one.untraced_gap)}."
+    )
+
+
+def percent(figure: Figure) -> str:
+    """A signed share with its interval."""
+    return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
+
+
+def sentences(one: WorkExplanation) -> Iterator[str]:
+    """What is known beside the parts: user code, futexes, slow executions."""
+    yield from _user_sentences(one)
+    for side in (one.thread, one.process):
+        yield from _futex_sentences(side)
+    for side in (one.thread, one.process):
+        yield from _delay_sentences(side)
+
+
+def _user_sentences(one: WorkExplanation) -> Iterator[str]:
+    for reason in one.user_reasons:
+        difference = f"{_interval(reason.difference_ns)} of the difference in user code, by estimate"
+        if reason.what == "frequency":
+            hz = [f"{side.frequency_hz.value / 1e6:,.0f}" for side in (one.thread, one.process) if side.frequency_hz]
+            yield f"CPU frequency ({' and '.join(hz)} MHz) makes {difference}."
+        elif reason.each_ns is not None:
+            yield f"Migrations, at {_interval(reason.each_ns)} each, make {difference}."
+
+
+def _interval(figure: Figure) -> str:
+    ends = [("-" if end < 0 else "+") + format_duration(abs(end), resolution_ns=1.0) if end else "0"
+            for end in (figure.value, figure.low, figure.high)]  # fmt: skip
+    return ends[0] if figure.low == figure.high else f"{ends[0]} ({ends[1]} to {ends[2]})"
+
+
+def _futex_sentences(side: WorkSide) -> Iterator[str]:
+    for futex in side.futexes:
+        many = "" if futex.addresses == 1 else f" ({futex.addresses} such)"
+        where = f"{futex_place_words(futex.place)}{many}"
+        yield (
+            f"{NAMES[side.kind].capitalize()} sleep {format_number(futex.sleeps)} times an execution at {where}: "
+            f"{format_duration(futex.wait_ns)} of all workers together."
+        )
+
+
+def _delay_sentences(side: WorkSide) -> Iterator[str]:
+    if not side.delays:
+        return
+    named = ", ".join(
+        f"{part_title(delay.part)} {delay.share:.0%}" for delay in side.delays[:_MOST_DELAYS] if delay.share >= 0.01
+    )
+    extra = sum(delay.extra_ns.value for delay in side.delays)
+    yield (
+        f"What delays {NAMES[side.kind]}: the slowest quarter ({side.slow} of {side.executions} executions) takes "
+        f"{format_duration(max(extra, 0.0))} longer than the rest; of that {named}."
+    )
+
+
+def whole_text(side: WorkSide) -> str:
+    """The mean duration of a side with its interval."""
+    return format_duration_interval(side.whole_ns.value, side.whole_ns.low, side.whole_ns.high)
+
+
+def footnotes(one: WorkExplanation) -> Iterator[str]:
+    """What was refused, what cannot be seen, what was lost."""
+    if one.tier.refused:
+        yield "not used here: " + "; ".join(f"{name}: {reason}" for name, reason in one.tier.refused.items())
+    yield f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see)
+    if one.lost or one.grown:
+        yield f"events lost: {one.lost}; the buffer was made larger {one.grown} times"

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from clonometer.cli.ending import run_to_the_end
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
+SMALL = ("--set", "numbers=200", "--set", "workers=3", "--set", "output=shared_stream", "--processes", "2")
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = run_to_the_end(["explain", *words])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--set", "workers=0"], "workers"),
+        (["--set", "numbers=0"], "numbers"),
+        (["--set", "wokers=4"], "did you mean 'workers'"),
+        (["--set", "output=shared"], "shared"),
+        (["--set", "task_kind=thread"], "task_kind is what is compared"),
+        (["--set", "workers=2,4"], "one condition is explained at a time"),
+        (["--vs", "launch.fork"], "--vs is about single launches"),
+        (["--calls"], "--calls is about single launches"),
+        (["--timeline"], "--timeline is about single launches"),
+        (["--folded", "stacks.txt"], "--folded is about single launches"),
+        (["--tier", "stamps"], "proc"),
+        (["--processes", "0"], "processes"),
+        (["--picture", "why.gif"], "no picture's name"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+    status, out, err = run(capsys, "work.factor", *words)
+    assert status == 2
+    assert out == ""
+    assert said in " ".join(err.split())
+
+
+def test_the_ablation_is_about_workers(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "launch.fork", "--ablation")
+    assert status == 2
+    assert "explain work.factor --ablation" in " ".join(err.split())
+
+
+def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    there = tmp_path / "why.json"
+    there.write_text("mine")
+    status, _, err = run(capsys, "work.factor", "--out", str(there))
+    assert status == 2
+    assert "--force" in err
+    assert there.read_text() == "mine"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("tier", [(), ("--tier", "proc")])
+def test_the_answer_has_the_three_keys_and_sums(capsys: pytest.CaptureFixture[str], tier: tuple[str, ...]) -> None:
+    status, out, _ = run(capsys, "work.factor", *SMALL, *tier, "--json")
+    assert status == 0
+    said = json.loads(out)
+    jsonschema.validate(said, SCHEMA)
+    for side in ("thread", "process"):
+        whole = said["sides"][side]["whole_ns"]
+        assert sum(part[f"{side}_ns"] for part in said["budget"]) == pytest.approx(whole)
+    assert sum(part["difference_ns"] for part in said["budget"]) == pytest.approx(said["gap_ns"], abs=1)
+    assert said["budget"][-1]["part"] == "unexplained"
+    assert isinstance(said["overhead"], float)
+
+
+@pytest.mark.real
+def test_what_the_machine_cannot_do_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "work.factor", *SMALL, "--set", "stdio_lock=unlocked", "--json")
+    assert status != 0
+    assert out == ""
+    assert "corrupt" in err
+
+
+@pytest.mark.real
+def test_all_files_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    names = {"--out": "a.json", "--html": "a.html", "--trace": "t.json", "--picture": "p.svg"}
+    words = [word for option, name in names.items() for word in (option, str(tmp_path / name))]
+    status, out, _ = run(capsys, "work.factor", *SMALL, *words)
+    assert status == 0
+    assert "the whole program" in out
+    assert {path.name for path in tmp_path.iterdir()} == set(names.values())
+    jsonschema.validate(json.loads((tmp_path / "a.json").read_text()), SCHEMA)

@@ -1,0 +1,115 @@
+"""Real programs of workers, followed by the kernel's events: what was told agrees with what is known of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from statistics import median
+
+import pytest
+from tests import probe
+
+from clonometer.explain.work import WorkWish, explain_work, work_sides
+from clonometer.explain.work.life import gaps
+from clonometer.explain.work.measure import _EVENTS
+from clonometer.explain.work.read import Seen, follow
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.types import Target
+from clonometer.protocol.trace import TraceAnswer
+from clonometer.runner.drivers import Drivers, find_drivers
+from clonometer.runner.tracing import Tracer
+
+pytestmark = pytest.mark.real
+SHARED = ("output=shared_stream", "workers=4", "numbers=400", "writing=each_number")
+
+
+@pytest.fixture(scope="module")
+def drivers() -> Drivers:
+    return find_drivers([[str(probe.executable("static"))]])
+
+
+def sides(drivers: Drivers, *settings: str) -> tuple[Target, Target]:
+    return work_sides(settings, read_catalogue(drivers.descriptions))
+
+
+def followed(drivers: Drivers, target: Target, how: str = "fast") -> tuple[TraceAnswer, Seen]:
+    trace = Tracer(drivers, drivers.calibrate()).trace(target, how, _EVENTS)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    return trace, follow(trace)
+
+
+@pytest.mark.parametrize("how", ["fast", "tracepoints"])
+@pytest.mark.parametrize("side", [0, 1], ids=["threads", "processes"])
+def test_every_workers_parts_sum_to_the_whole(drivers: Drivers, how: str, side: int) -> None:
+    trace, seen = followed(drivers, sides(drivers, *SHARED)[side], how)
+    assert len(seen.lives) == len(seen.executions) == 20
+    for lives, one in zip(seen.lives, seen.executions, strict=True):
+        assert lives is not None
+        assert lives.whole_ns == one.whole_ns
+        assert len(lives.workers) == len({life.task for life in lives.workers}) == 4
+        for life in (*lives.workers, lives.starter):
+            assert sum(life.spent.values()) == one.whole_ns
+            assert gaps(life) == 0
+        if trace.lost == 0:
+            assert all(life.counts["write_calls"] == 400 for life in lives.workers)
+            assert all(life.spent["user"] > 0 for life in lives.workers)
+
+
+def test_processes_never_wait_for_the_stream_that_threads_share(drivers: Drivers) -> None:
+    thread, process = (followed(drivers, side)[1] for side in sides(drivers, *SHARED))
+    calls = {
+        name: sum(life.counts["futex_calls"] for lives in seen.lives if lives for life in lives.workers)
+        for name, seen in (("threads", thread), ("processes", process))
+    }
+    assert calls["processes"] == 0
+    if len(os.sched_getaffinity(0)) > 1:
+        assert calls["threads"] > 0
+
+
+def test_the_kernels_own_accounts_agree(drivers: Drivers) -> None:
+    trace, seen = followed(drivers, sides(drivers, "workers=4", "numbers=1000")[1])
+    if trace.lost:
+        pytest.skip(f"{trace.lost} events were lost")
+    apart: dict[str, list[float]] = {"cpu": [], "run queue": []}
+    for lives, one in zip(seen.lives, seen.executions, strict=True):
+        assert lives is not None
+        for life, row in zip(lives.workers, one.rows, strict=True):
+            # What it reads before it ends is less than what is seen of it, but not by much.
+            recorded, waited = row["cpu_ns"], row["run_queue_ns"]
+            assert recorded is not None
+            apart["cpu"].append((sum(life.on_cpu_ns.values()) - recorded) / one.whole_ns)
+            if waited is not None:
+                apart["run queue"].append((life.spent.get("run_queue", 0) - waited) / one.whole_ns)
+            assert life.counts["faults"] >= (row["faults"] or 0)
+    assert abs(median(apart["cpu"])) < 0.1
+    assert abs(median(apart["run queue"] or [0.0])) < 0.1
+
+
+def test_waits_for_the_lock_of_an_address_space_are_seen_where_the_kernel_tells(drivers: Drivers) -> None:
+    trace, _ = followed(drivers, sides(drivers, "workers=2", "numbers=100")[1])
+    kinds = {trace.kinds[kind] for kind in trace.events["kind"].tolist()}
+    there = any(
+        Path(place, "events/mmap_lock").exists() for place in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+    )
+    assert ({"lock_wanted", "lock_got"} <= kinds) == there
+
+
+def test_threads_and_processes_are_explained(drivers: Drivers) -> None:
+    tracer = Tracer(drivers, drivers.calibrate())
+    found = explain_work(tracer, sides(drivers, *SHARED), WorkWish(pairs=2), cpus=len(os.sched_getaffinity(0)))
+    assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value, abs=1)
+    if found.tier.name == "tracepoints":
+        assert sum(one.difference_ns.value for one in found.cpu_reasons) == pytest.approx(found.gap_ns.value, abs=1)
+        assert found.process.futexes == ()
+        assert {futex.place for futex in found.thread.futexes} <= {"heap"}
+        assert found.unexplained < 0.01
+
+
+def test_workers_that_are_released_together_are_followed_from_their_release(drivers: Drivers) -> None:
+    _, seen = followed(drivers, sides(drivers, "workers=3", "numbers=300", "release=together")[0])
+    for lives in seen.lives:
+        assert lives is not None
+        for life in lives.workers:
+            assert "not_launched" not in life.spent
+            assert sum(life.spent.values()) == lives.whole_ns

@@ -1,0 +1,100 @@
+"""Why threads and processes at work differ, on the terminal, as a page, a picture, and trace events."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.explain.test_work import with_ablation
+from tests.fakes.fake_work import FakeWorkTracer, explained
+
+from clonometer.errors import UsageError
+from clonometer.explain.work import WorkExplanation
+from clonometer.explain.work.parts import CPUS, LIFE, UNEXPLAINED
+from clonometer.views.html.work import render_work_page
+from clonometer.views.terminal.work import render_work
+from clonometer.views.trace_events import work_trace_events
+from clonometer.views.work_picture import _HUES, _KINDS, work_picture
+
+
+def text(one: WorkExplanation, width: int = 80) -> str:
+    return render_work(one, width=width, colour=False, ascii_only=False)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_gap_fits_and_has_every_part_and_its_sums(width: int) -> None:
+    for one in (explained(), explained(tier="proc"), explained(FakeWorkTracer(blocked=0)), with_ablation()):
+        said = text(one, width)
+        assert all(len(line) <= width for line in said.splitlines())
+        assert "unexplained" in said
+        assert "overhead" in said
+        assert "the whole program" in said
+        assert "nan" not in said.lower()
+
+
+def test_the_table_shows_threads_processes_and_what_each_part_adds() -> None:
+    said = text(explained())
+    [row] = [line.split() for line in said.splitlines() if line.startswith("blocked in futex")]
+    assert row[3:5] == ["0.100", "-"]
+    assert 45 <= int(row[-1].removesuffix("%")) <= 55
+    # Each worker's launch waits for the one before: the other half.
+    [row] = [line.split() for line in said.splitlines() if line.startswith("not launched")]
+    assert 20 <= int(row[-1].removesuffix("%")) <= 30
+    assert "Threads need" in said
+    assert "other programs" not in said
+
+
+def test_what_is_measured_beside_it_stands_beside_it() -> None:
+    assert "what is taken away" in text(with_ablation())
+    assert "what is taken away" not in text(explained())
+
+
+def test_where_tracing_is_refused_it_is_said_what_cannot_be_seen() -> None:
+    said = " ".join(text(explained(FakeWorkTracer(refuse=("fast", "tracepoints")))).split())
+    assert "fast is not permitted" in said
+    assert "cannot see what a worker that is blocked waits for" in said
+    assert "overhead none" in said
+
+
+def test_ascii_where_nothing_else_can_be_written() -> None:
+    render_work(with_ablation(), width=80, colour=False, ascii_only=True).encode("ascii")
+
+
+def test_every_part_has_a_colour() -> None:
+    assert {part.kind for part in (*LIFE.values(), *CPUS.values())} | {UNEXPLAINED} == set(_KINDS) == set(_HUES)
+
+
+def test_the_page_is_whole_and_fetches_nothing() -> None:
+    page = render_work_page(with_ablation())
+    assert page.rstrip().endswith("</html>")
+    assert "http://" not in page.partition("<script")[0]
+    for name in ("lives", "cpus", "timeline-thread", "timeline-process", "ablation-chart"):
+        assert f'id="{name}"' in page
+    assert "blocked in futex" in page
+    bare = render_work_page(explained(tier="proc"))
+    assert 'id="cpus"' not in bare
+    assert 'id="timeline-thread"' not in bare
+
+
+def test_pictures() -> None:
+    svg = work_picture(explained(), "svg")
+    assert isinstance(svg, str)
+    assert "difference" in svg
+    assert work_picture(explained(tier="proc"), "png")[:4] == b"\x89PNG"
+    with pytest.raises(UsageError, match="gif"):
+        work_picture(explained(), "gif")
+
+
+def test_a_process_a_side_and_a_thread_a_worker_for_perfetto() -> None:
+    said = json.loads(json.dumps(work_trace_events(explained()), allow_nan=False))
+    names = [one["args"]["name"] for one in said["traceEvents"] if one["name"] == "thread_name"]
+    assert names == ["program", "worker 0", "worker 1"] * 2
+    whole = {}
+    for one in said["traceEvents"]:
+        assert one["ph"] in ("M", "X")
+        if one["ph"] == "X":
+            key = (one["pid"], one["tid"])
+            assert one["ts"] == pytest.approx(whole.get(key, 0.0))
+            whole[key] = one["ts"] + one["dur"]
+    # Every lane ends with the program.
+    assert len({(key[0], round(end, 6)) for key, end in whole.items()}) == 2
