@@ -31,6 +31,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["--calls"], "--calls is about single launches"),
         (["--timeline"], "--timeline is about single launches"),
         (["--folded", "stacks.txt"], "--folded is about single launches"),
+        (["--arguments"], "--arguments is about single launches"),
         (["--tier", "stamps"], "proc"),
         (["--processes", "0"], "processes"),
         (["--picture", "why.gif"], "no picture's name"),
