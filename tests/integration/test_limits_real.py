@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 from tests import probe
+from tests.integration.test_probe import NOBODY
 
 pytestmark = pytest.mark.real
 
 MIB = 1 << 20
-NOBODY = 65534
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make groups and become another user")
 SMALL = ("samples=3", "blocks=1")
 

@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
+from uuid import uuid4
 
 import jsonschema
 import pytest
 from tests.cli.conftest import SOURCE
+from tests.integration.leftovers import Trace, gone, tasks
 
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.planfile import load_plan, plan_names
@@ -20,7 +21,6 @@ from clonometer.runner.drivers import find_drivers
 from clonometer.runner.peers import PROGRAMS
 
 pytestmark = pytest.mark.real
-NAMES = {"stress-ng", "perf", "hyperfine", "lat_proc", "hackbench"}
 
 
 def test_the_plan_has_the_cell_and_the_quantity_of_every_configuration():
@@ -34,32 +34,17 @@ def test_the_plan_has_the_cell_and_the_quantity_of_every_configuration():
     assert {figure for program in PROGRAMS for figure in program.figures} <= {one.id for one in CONFIGURATIONS}
 
 
-def peers_alive() -> set[str]:
-    """Pids of running programs that are called like a peer."""
-    found = set()
-    for folder in Path("/proc").iterdir():
-        try:
-            state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            if folder.name.isdigit() and (folder / "comm").read_text().strip() in NAMES and state != "Z":
-                found.add(folder.name)
-        except (OSError, IndexError):
-            continue
-    return found
-
-
 def test_it_measures_in_turn_and_leaves_nothing_running(tmp_path):
-    before = peers_alive()
-    began = time.monotonic()
+    trace = Trace(uuid4().hex, tmp_path)
     ended = subprocess.run(
         [sys.executable, "-m", "clonometer.cli.start", "peers", "--budget", "3", "--json"],
         cwd=tmp_path,
-        env=dict(os.environ, PYTHONPATH=str(SOURCE)),
+        env={**os.environ, **trace.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,
         text=True,
         timeout=200,
     )
     assert ended.returncode == 0, ended.stderr
-    assert time.monotonic() - began < 150
     answer = json.loads(ended.stdout)
     assert list(tmp_path.iterdir()) == []
     schema = Path(__file__).parents[2] / "docs/schemas/peers.schema.json"
@@ -72,4 +57,4 @@ def test_it_measures_in_turn_and_leaves_nothing_running(tmp_path):
         assert rows[id_]["ratio"] or rows[id_]["reason"], id_
     missing = {figure for one in answer["programs"] if not one["installed"] for figure in one["figures"]}
     assert {rows[id_]["status"] for id_ in missing} <= {"not installed"}
-    assert peers_alive() <= before
+    assert gone(lambda: tasks(trace)), tasks(trace)

@@ -8,14 +8,13 @@ import shutil
 import signal
 import stat
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests import probe
 from tests.integration.test_probe import NOBODY, gone, present
-from tests.integration.test_wake import members
+from tests.integration.test_wake import at_work
 
 pytestmark = pytest.mark.real
 
@@ -118,10 +117,7 @@ def test_a_sleeping_child_does_not_outlive_the_probe() -> None:
         [probe.executable(), "--fd", str(writing), *words], pass_fds=[writing], start_new_session=True
     ) as process:
         os.close(writing)
-        for _ in range(400):
-            if len(members(process.pid)) == 2:
-                break
-            time.sleep(0.005)
+        assert at_work(process.pid)
         process.send_signal(signal.SIGKILL)
         process.wait()
         os.close(reading)

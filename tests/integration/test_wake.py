@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from tests import probe
@@ -22,6 +23,16 @@ SPIN_NS = 300_000
 def members(session: int) -> list[int]:
     pids = (int(entry) for entry in os.listdir("/proc") if entry.isdigit())
     return [pid for pid in pids if process_session(pid) == session]
+
+
+def at_work(pid: int) -> bool:
+    """Wait for a process that has children or has reaped some: of those that live shortly few are ever met."""
+    for _ in range(400):
+        costs_of_reaped = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8]
+        if costs_of_reaped != "0" or len(members(pid)) > 1:
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def test_every_way_of_waking_is_there() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests import probe
+from tests.integration.test_probe import NOBODY
 
 from clonometer.protocol import Block, null_mask
 
@@ -326,14 +327,14 @@ def test_workers_that_cannot_be_started_are_counted(kind: str, tmp_path: Path) -
 
     def become_nobody() -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (5, 5))
-        os.setgid(65533)
-        os.setuid(65533)
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
 
     words = ["workload=work.factor", f"task_kind={kind}", "workers=3", "output=none", "numbers=30000"]
     words += ["samples=2", "blocks=1"]
     with (
-        subprocess.Popen(["sleep", "60"], user=65533, group=65533) as first,
-        subprocess.Popen(["sleep", "60"], user=65533, group=65533) as second,
+        subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as first,
+        subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as second,
     ):
         try:
             answer = probe.ask(*words, program=program, before=become_nobody)

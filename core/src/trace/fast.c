@@ -44,7 +44,8 @@ static long load_program(struct fast *fast, enum event_kind kind, enum program_t
     union bpf_attr attributes = {.prog_type = TYPES[type],
                                  .insn_cnt = (uint32_t)length,
                                  .insns = (uint64_t)(uintptr_t)program,
-                                 .license = (uint64_t)(uintptr_t) "Apache-2.0"};
+                                 .license = (uint64_t)(uintptr_t) "Apache-2.0",
+                                 .prog_name = "clonometer"};
     long loaded = bpf(BPF_PROG_LOAD, &attributes);
     if (loaded >= 0) {
         fast->programs[fast->program_count++] = (int)loaded;
