@@ -56,7 +56,7 @@ def test_quick_and_full_keep_their_time(catalogue):
     names = plans_for(load_published().studies)
     quick = [load_part(name, catalogue, quick=True, available_bytes=64 * GIB)[0] for name in names]
     full = [load_part(name, catalogue, quick=False, available_bytes=64 * GIB)[0] for name in names]
-    assert sum(plan.budget_seconds for plan in quick) <= 165
+    assert sum(plan.budget_seconds for plan in quick) <= 145
     assert sum(plan.budget_seconds for plan in full) <= 1050
     assert all(plan.name.endswith("-quick") for plan in quick)
     assert {target.limits.processes >= 4 for plan in quick for target in plan.targets} == {True}

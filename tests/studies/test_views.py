@@ -106,3 +106,12 @@ def test_fits_in_days_keep_their_digits():
     row = FigureRow("U2", item.values[0], 1.9478e-14, 1.2e-14, 2.2e-14, "", ())
     assert published_text(item.values[0]) == "1.6e-14 d"
     assert ours_text(row) == "1.9e-14 (1.2e-14 to 2.2e-14) d"
+
+
+def test_each_mark_says_on_hover_what_it_is(found):
+    page = render_studies_report(found)
+    assert "<title>process launch: launch time (µs) 32.0 (" in page
+    assert "at 2 heap (MB)</title>" in page
+    assert "<title>published, process launch: launch time (µs) 35.0 at 2 heap (MB)</title>" in page
+    assert "<title>S1 fork, child runs, published: 60–170 µs</title>" in page
+    assert "x: 2; y:" not in page

@@ -24,17 +24,17 @@ STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
 }
 #: Seconds for each plan with --quick, at most; what is not named gets a share of its own budget.
 QUICK_SECONDS: Mapping[str, float] = {
-    "sysel-2020": 28,
-    "bendersky-2018": 15,
+    "sysel-2020": 26,
+    "bendersky-2018": 14,
     "loop-10000": 9,
     "flags": 5,
-    RECONCILE: 27,
-    "sharing": 15,
-    "contend": 14,
-    "work-ops": 12,
+    RECONCILE: 24,
+    "sharing": 13,
+    "contend": 12,
+    "work-ops": 11,
     "work-workers": 9,
-    "work-ablation": 11,
-    RECONCILE_WORK: 11,
+    "work-ablation": 10,
+    RECONCILE_WORK: 10,
 }
 #: What a plan gets at most in the full form, so that all of them together stay within 20 minutes.
 MOST_SECONDS: Mapping[str, float] = {

@@ -6,9 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clonometer.studies.types import Curve, FigureRow, Reproduction
+from clonometer.units import format_number
 from clonometer.views.specs import PALETTE, Spec, frame
+from clonometer.views.studies import ours_text, published_text
 
 _HERE, _THEN = "here", "published"
+
+
+#: What a mark is in words: read out by screen readers, shown on hover.
+_SAID: Spec = {"description": {"field": "said", "type": "nominal"}}
 
 
 def figure_specs(found: Reproduction) -> Iterator[tuple[str, Spec]]:
@@ -34,11 +40,12 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
         low = published.low if published.low is not None else published.value
         high = published.high if published.high is not None else published.value
         label = f"{row.id} {published.what}"
-        data.append({"label": label, "kind": _THEN, "x": low, "x2": max(high or 0, (low or 0) * 1.12)})
+        data.append({"label": label, "kind": _THEN, "x": low, "x2": max(high or 0, (low or 0) * 1.12),
+                     "said": f"{label}, published: {published_text(published)}"})  # fmt: skip
         if row.value is not None and row.value > 0:
             ends = (row.low or row.value, row.high or row.value)
             data.append({"label": label, "kind": _HERE, "x": max(ends[0], row.value / 100), "x2": ends[1],
-                         "value": row.value})  # fmt: skip
+                         "value": row.value, "said": f"{label}, here: {ours_text(row)}"})  # fmt: skip
     y = {"field": "label", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 260, "grid": True}}
     colour = {
         "field": "kind",
@@ -51,7 +58,7 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
         "scale": {"type": "log"},
         "axis": {"title": "µs (log)", "format": "~s", "tickCount": 6, "grid": True},
     }
-    ranges = {"y": y, "color": colour, "x": {**x, "field": "x"}, "x2": {"field": "x2"}}
+    ranges = {"y": y, "color": colour, "x": {**x, "field": "x"}, "x2": {"field": "x2"}, **_SAID}
     return {
         **frame(data, title, width, 26 * len({one["label"] for one in data}), "Published ranges and ours."),
         "layer": [
@@ -61,7 +68,7 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
              "mark": {"type": "rule", "strokeWidth": 2}, "encoding": ranges},
             {"transform": [{"filter": f"datum.kind === '{_HERE}'"}],
              "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-             "encoding": {"y": y, "color": colour, "x": {**x, "field": "value"}}},
+             "encoding": {"y": y, "color": colour, "x": {**x, "field": "value"}, **_SAID}},
         ],
     }  # fmt: skip
 
@@ -69,9 +76,12 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
 def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
     """Draw published and our seconds side by side, a pair of bars a row."""
     data = [
-        {"label": row.published.what, "kind": kind, "seconds": value}
+        {"label": row.published.what, "kind": kind, "seconds": value, "said": f"{row.published.what}, {kind}: {said}"}
         for row in rows
-        for kind, value in ((_THEN, row.published.value), (_HERE, row.value))
+        for kind, value, said in (
+            (_THEN, row.published.value, published_text(row.published)),
+            (_HERE, row.value, ours_text(row)),
+        )
     ]
     return {
         **frame(data, title, width, 220, "Published seconds and ours, side by side."),
@@ -83,6 +93,7 @@ def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -
                 "sort": None,
                 "axis": {"title": None, "labelAngle": -25, "labelOverlap": False},
             },
+            **_SAID,
             "xOffset": {"field": "kind", "type": "nominal", "sort": [_THEN, _HERE]},
             "y": {"field": "seconds", "type": "quantitative", "axis": {"title": "seconds"}},
             "color": {
@@ -100,11 +111,23 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
     data: list[dict[str, Any]] = []
     for line in curve.lines:
         data += [
-            {"line": line.label, "what": "here", "x": x, "y": y, "low": low, "high": high}
+            {
+                "line": line.label,
+                "what": "here",
+                "x": x,
+                "y": y,
+                "low": low,
+                "high": high,
+                "said": _said(curve, line.label, x, (y, low, high)),
+            }
             for x, y, low, high in zip(line.x, line.y, line.low, line.high, strict=True)
         ]
         data += [{"line": line.label, "what": "fit", "x": x, "y": y} for x, y in line.fit]
-        data += [{"line": line.label, "what": "published", "x": x, "y": y} for x, y in line.published]
+        data += [
+            {"line": line.label, "what": "published", "x": x, "y": y,
+             "said": f"published, {_said(curve, line.label, x, (y, y, y))}"}
+            for x, y in line.published
+        ]  # fmt: skip
     labels = [line.label for line in curve.lines]
     shared: Spec = {
         "x": {"field": "x", "type": "quantitative", "axis": {"title": curve.x_title}, "scale": {"zero": curve.x_zero}},
@@ -119,19 +142,28 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
     here = [{"filter": "datum.what === 'here'"}]
     layers: list[Spec] = [
         {"transform": here, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-         "encoding": {**shared, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
-        {"transform": here, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
-         "encoding": {**shared, "y": y}},
+         "encoding": {**shared, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **_SAID}},
     ]  # fmt: skip
+    # Lines say nothing, and lie below the points, which do.
     if curve.joined:
-        layers.append({"transform": here, "mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, "y": y}})
-    if any(line.fit for line in curve.lines):
+        line = {"type": "line", "strokeWidth": 2, "aria": False}
+        layers.append({"transform": here, "mark": line, "encoding": {**shared, "y": y}})
+    if any(one.fit for one in curve.lines):
+        line = {"type": "line", "strokeDash": [5, 3], "aria": False}
         fit = [{"filter": "datum.what === 'fit'"}]
-        layers.append(
-            {"transform": fit, "mark": {"type": "line", "strokeDash": [5, 3]}, "encoding": {**shared, "y": y}}
-        )
+        layers.append({"transform": fit, "mark": line, "encoding": {**shared, "y": y}})
+    layers.append(
+        {"transform": here, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
+         "encoding": {**shared, "y": y, **_SAID}}
+    )  # fmt: skip
     if any(line.published for line in curve.lines):
         then = [{"filter": "datum.what === 'published'"}]
         mark = {"type": "point", "filled": False, "size": 130, "shape": "diamond", "strokeWidth": 2, "opacity": 1}
-        layers.append({"transform": then, "mark": mark, "encoding": {**shared, "y": y}})
+        layers.append({"transform": then, "mark": mark, "encoding": {**shared, "y": y, **_SAID}})
     return {**frame(data, curve.title, width, 280, curve.caption), "layer": layers}
+
+
+def _said(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) -> str:
+    y, low, high = ends
+    span = "" if low == high else f" ({format_number(low, low, high)} to {format_number(high, low, high)})"
+    return f"{label}: {curve.y_title} {format_number(y, low, high)}{span} at {x:,g} {curve.x_title}"

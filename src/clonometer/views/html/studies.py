@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from clonometer.studies.types import Reproduction
@@ -112,7 +113,12 @@ def _study(found: Reproduction, study: Any) -> dict[str, Any]:
     }
 
 
+_MARK = re.compile(r'<(path|line)( aria-label="([^"]*)"[^>]*)/>')
+
+
 def _svg(spec: dict[str, Any]) -> str:
+    """Draw a figure; each mark's words become its title, which browsers show on hover without any script."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg({**spec, "config": theme("currentColor", "transparent")}))
+    drawn = str(vl_convert.vegalite_to_svg({**spec, "config": theme("currentColor", "transparent")}))
+    return _MARK.sub(r"<\1\2><title>\3</title></\1>", drawn)

@@ -1,0 +1,60 @@
+"""The page of a reproduction in a browser: narrow, dark, hovered."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "studies"))
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    from made import measured
+
+    from clonometer.studies.answer import answer
+    from clonometer.studies.cells import cell, heap
+    from clonometer.studies.judge import CALL, REAPED, RUNS
+    from clonometer.views.html.studies import render_studies_report
+
+    values = {(cell("launch.fork", temperature="warm"), stage): 100e3 for stage in (CALL, RUNS, REAPED)}
+    values |= {(cell("launch.pthread", temperature="warm"), stage): 20e3 for stage in (CALL, RUNS, REAPED)}
+    for size in (1, 2, 64):
+        for workload in ("launch.fork", "launch.pthread"):
+            values[heap(workload, f"{size}MiB"), CALL] = 30e3 + size * 1e3
+    long = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq_that_no_line_of_a_telephone_has_room_for"
+    missing = {cell("launch.fork", frequency="base", temperature="warm"): f"there is no {long}"}
+    path = tmp_path_factory.mktemp("studies") / "studies.html"
+    path.write_text(render_studies_report(answer(measured(values, missing=missing), [])), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_but_tables_and_figures_of_their_own_scrolls_sideways(browser, page_file, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(page_file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_it_is_dark_where_that_is_wished(browser, page_file):
+    grounds = []
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(page_file.as_uri())
+        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        ink = page.evaluate("getComputedStyle(document.querySelector('.picture')).color")
+        assert ink != grounds[-1]
+        page.close()
+    assert grounds[0] != grounds[1]
+
+
+def test_a_mark_has_a_title_under_the_pointer(browser, page_file):
+    page = browser.new_page()
+    page.goto(page_file.as_uri())
+    mark = page.locator("#bendersky-2018-heap [aria-label^='process launch'][aria-roledescription='point']").first
+    mark.hover()
+    assert "launch time (µs)" in (mark.locator("title").text_content() or "")
+    page.close()
