@@ -22,8 +22,8 @@ def page_file(tmp_path_factory):
     values = {(cell("launch.fork", temperature="warm"), stage): 100e3 for stage in (CALL, RUNS, REAPED)}
     values |= {(cell("launch.pthread", temperature="warm"), stage): 20e3 for stage in (CALL, RUNS, REAPED)}
     for size in (1, 2, 64):
-        for workload in ("launch.fork", "launch.pthread"):
-            values[heap(workload, f"{size}MiB"), CALL] = 30e3 + size * 1e3
+        for workload, times in (("launch.fork", 1.0), ("launch.pthread", 0.1)):
+            values[heap(workload, f"{size}MiB"), CALL] = (30e3 + size * 1e3) * times
     long = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq_that_no_line_of_a_telephone_has_room_for"
     missing = {cell("launch.fork", frequency="base", temperature="warm"): f"there is no {long}"}
     path = tmp_path_factory.mktemp("studies") / "studies.html"
@@ -54,7 +54,7 @@ def test_it_is_dark_where_that_is_wished(browser, page_file):
 def test_a_mark_has_a_title_under_the_pointer(browser, page_file):
     page = browser.new_page()
     page.goto(page_file.as_uri())
-    mark = page.locator("#bendersky-2018-heap [aria-label^='process launch'][aria-roledescription='point']").first
-    mark.hover()
+    mark = page.locator("#bendersky-2018-heap [aria-label^='process launch'][aria-roledescription='point']").last
+    mark.hover(timeout=5000)
     assert "launch time (µs)" in (mark.locator("title").text_content() or "")
     page.close()

@@ -146,12 +146,12 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
     ]  # fmt: skip
     # Lines say nothing, and lie below the points, which do.
     if curve.joined:
-        line = {"type": "line", "strokeWidth": 2, "aria": False}
-        layers.append({"transform": here, "mark": line, "encoding": {**shared, "y": y}})
+        joining = {"type": "line", "strokeWidth": 2, "aria": False}
+        layers.append({"transform": here, "mark": joining, "encoding": {**shared, "y": y}})
     if any(one.fit for one in curve.lines):
-        line = {"type": "line", "strokeDash": [5, 3], "aria": False}
+        dashed = {"type": "line", "strokeDash": [5, 3], "aria": False}
         fit = [{"filter": "datum.what === 'fit'"}]
-        layers.append({"transform": fit, "mark": line, "encoding": {**shared, "y": y}})
+        layers.append({"transform": fit, "mark": dashed, "encoding": {**shared, "y": y}})
     layers.append(
         {"transform": here, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
          "encoding": {**shared, "y": y, **_SAID}}
