@@ -34,6 +34,7 @@ _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP, _FILTER = 22, 38, 24, 2
 _CAPABILITY_VERSION_3 = 0x20080522
+_NEW_MOUNTS, _BIND, _RECURSIVE, _PRIVATE = 0x20000, 0x1000, 0x4000, 1 << 18
 
 
 def _filter() -> bytes:
@@ -60,24 +61,50 @@ def _filter() -> bytes:
     return b"".join(struct.pack("HBBI", *rule) for rule in rules)
 
 
-def enter() -> None:
-    """Make this process, which is about to exec, one of a container without CAP_SYS_ADMIN."""
+def refuse(names: tuple[str, ...], error: int) -> None:
+    """Let these system calls fail with this errno from here on, for this process and all it makes."""
+    rules = [(_LOAD, 0, 0, _NUMBER_AT)]
+    for name in names:
+        rules += [(_EQUAL, 0, 1, _CALLS[platform.machine()][name]), (_ANSWER, 0, 0, _ERRNO | error)]
+    rules.append((_ANSWER, 0, 0, _ALLOW))
+    _install(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+
+
+def _install(program: bytes) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-
-    def call(function: object, *arguments: object) -> None:
-        if function(*arguments) != 0:  # type: ignore[operator]
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
     if os.geteuid() != 0:
         # Without it only CAP_SYS_ADMIN may install a filter; Docker installs it before it drops that.
-        call(libc.prctl, _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    code = ctypes.create_string_buffer(program := _filter())
+        _call(libc.prctl, _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    code = ctypes.create_string_buffer(program)
     filled = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
-    call(libc.prctl, _PR_SET_SECCOMP, _FILTER, ctypes.c_char_p(filled), 0, 0)
+    _call(libc.prctl, _PR_SET_SECCOMP, _FILTER, ctypes.c_char_p(filled), 0, 0)
+
+
+def _call(function: object, *arguments: object) -> None:
+    if function(*arguments) != 0:  # type: ignore[operator]
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def change_mounts(*changes: tuple[str, str]) -> None:
+    """Go into a mount namespace of one's own and change it: where -> ``""`` to unmount, or what is bound there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    _call(libc.unshare, _NEW_MOUNTS)
+    _call(libc.mount, None, b"/", None, _RECURSIVE | _PRIVATE, None)
+    for place, source in changes:
+        if source:
+            _call(libc.mount, source.encode(), place.encode(), None, _BIND, None)
+        else:
+            _call(libc.umount2, place.encode(), 0)
+
+
+def enter() -> None:
+    """Make this process, which is about to exec, one of a container without CAP_SYS_ADMIN."""
+    _install(_filter())
+    libc = ctypes.CDLL(None, use_errno=True)
     if os.geteuid() == 0:
         for capability in set(range(_MOST_CAPABILITIES)) - set(KEPT):
             # Numbers that this kernel does not know are refused, and not there to drop.
             libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
         low = sum(1 << capability for capability in KEPT)
         header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
-        call(libc.capset, ctypes.c_char_p(header), ctypes.c_char_p(struct.pack("6I", low, low, 0, 0, 0, 0)))
+        _call(libc.capset, ctypes.c_char_p(header), ctypes.c_char_p(struct.pack("6I", low, low, 0, 0, 0, 0)))

@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -202,11 +203,12 @@ def attached(session: int) -> bool:
 def perf_events(pid: str = "[0-9]*") -> int:
     """How many descriptors of perf events a process has, or all of them together."""
     count = 0
-    for link in Path("/proc").glob(f"{pid}/fd/*"):
-        try:
-            count += "perf_event" in str(link.readlink())
-        except OSError:
-            continue
+    for process in Path("/proc").iterdir():
+        # Processes end while they are looked at.
+        with contextlib.suppress(OSError):
+            for name in os.listdir(process / "fd") if fnmatch(process.name, pid) else ():
+                with contextlib.suppress(OSError):
+                    count += "perf_event" in str((process / "fd" / name).readlink())
     return count
 
 

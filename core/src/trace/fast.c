@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/lockdown.h"
+
 static long bpf(enum bpf_cmd command, union bpf_attr *attributes) {
     long result = syscall(SYS_bpf, command, attributes, sizeof *attributes);
     return result < 0 ? -errno : result;
@@ -168,8 +170,10 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct r
     int error = map_memory(fast);
     if (error != 0) {
         fast_close(fast);
-        return reason_set(reason, error, "bpf gives no memory of %zu bytes: %s", fast->bytes,
-                          strerror(-error));
+        char locked[64];
+        lockdown_here(locked, sizeof locked);
+        return reason_set(reason, error, "bpf gives no memory of %zu bytes: %s%s", fast->bytes,
+                          strerror(-error), locked);
     }
     for (int kind = 0; kind < EVENT_KINDS; kind++) {
         if (kind == EVENT_EXEC || !rings_wants(wanted, (enum event_kind)kind)) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sys/sys.h"
+#include "trace/lockdown.h"
 
 enum { RECORD_BYTES = 65536, TEXT_BYTES = 8192, FORMAT_LOST = 1U << 4 };
 
@@ -99,11 +100,14 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
         return 0;
     }
     if (read_event_file(source->tracepoint, "format", text, sizeof text) <= 0) {
-        return reason_set(reason, -ENOENT, "the tracepoint %s cannot be read: %s", source->tracepoint,
+        char locked[64];
+        lockdown_here(locked, sizeof locked);
+        return reason_set(reason, -ENOENT, "the tracepoint %s cannot be read: %s%s", source->tracepoint,
                           rings_tracefs() == NULL
                               ? "no tracefs is mounted, or it may not be read (as root: mount -t tracefs "
                                 "tracefs /sys/kernel/tracing)"
-                              : "this kernel does not have it, or it may not be read");
+                              : "this kernel does not have it, or it may not be read",
+                          locked);
     }
     if (event_format_read(text, source->fields, format) != 0) {
         return reason_set(reason, -ENOTSUP, "the format of the tracepoint %s is not understood",
@@ -181,10 +185,12 @@ static int refuse(struct rings *rings, int error, enum event_kind kind, struct r
         paranoid[strcspn(paranoid, "\n")] = '\0';
     }
     if (error == -EACCES || error == -EPERM) {
+        char locked[64];
+        lockdown_here(locked, sizeof locked);
         return reason_set(reason, error,
                           "perf_event_open refuses %s: %s (perf_event_paranoid is %s; it takes root or "
-                          "CAP_PERFMON, and no seccomp filter or lockdown that forbids it)",
-                          name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid);
+                          "CAP_PERFMON, and no seccomp filter or lockdown that forbids it%s)",
+                          name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid, locked);
     }
     if (error == -ENOSYS) {
         return reason_set(reason, error, "this kernel, or a seccomp filter, does not have perf_event_open");
