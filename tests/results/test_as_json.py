@@ -71,10 +71,18 @@ def test_failed_and_missing_cells_are_valid(builder: Any) -> None:
     values = {"call_returns_ns": 1, "task_runs_ns": 2, "reaped_ns": 3}
     text = builder.cell("launch.fork", values)
     builder.run.data[text]["errno"][:] = 11
-    builder.run.metadata["cells"].append({"cell": "x", "status": "skipped", "reason": "no memory", "stopped_by": None})
+    cells = builder.run.metadata["cells"]
+    cells[0]["stopped_by"] = "budget"
+    cells.append({"cell": "x", "status": "skipped", "reason": "no memory", "stopped_by": None})
     document = _round_trip(results_to_json(summarize(builder.run)))
     _validate(document)
-    assert document["cell_statuses"][-1] == {"cell": "x", "status": "skipped", "reason": "no memory"}
+    assert document["cell_statuses"][-1] == {
+        "cell": "x",
+        "status": "skipped",
+        "reason": "no memory",
+        "stopped_by": None,
+    }
+    assert document["cell_statuses"][0]["stopped_by"] == "budget"
 
 
 def test_a_run_of_one_process_a_cell_has_no_interval_anywhere(builder: Any) -> None:

@@ -16,6 +16,7 @@ from clonometer.views.rows import (
     quantity_text,
     row_unit,
     troubles,
+    what_ended,
 )
 
 
@@ -145,3 +146,12 @@ def test_quantities_have_a_unit_each_and_stages_share_one(results):
     rows = make_rows([fork, slow])
     assert [quantity_label(row) for row in rows] == ["reaped", "teardown, ms"]
     assert [row_unit(row, launches_unit(rows)) for row in rows] == ["µs", "ms"]
+
+
+def test_what_ended_the_cells_is_said(results):
+    statuses = [CellStatus(f"c{place}", "ok", None, "budget") for place in range(5)]
+    statuses += [CellStatus("narrow", "ok", None, "target"), CellStatus("lost", "failed", "x")]
+    text = what_ended(replace(results, cell_statuses=statuses))
+    assert text == "Of 6 cells ended: 1 with intervals as narrow as wanted (narrow); 5 with the budget."
+    assert what_ended(replace(results, cell_statuses=statuses[:1])) == "Of 1 cell ended: 1 with the budget."
+    assert what_ended(results) == ""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from clonometer.results.types import RESULTS_SCHEMA, CellStatus, Estimate, Finding, Results, RunWarning
+from clonometer.results.ended import CellStatus
+from clonometer.results.types import RESULTS_SCHEMA, Estimate, Finding, Results, RunWarning
 
 
 def results_to_json(results: Results) -> dict[str, Any]:

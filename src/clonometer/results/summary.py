@@ -9,6 +9,7 @@ from typing import Any
 
 from clonometer.errors import RunFileError
 from clonometer.results.distributions import ladder_series
+from clonometer.results.ended import cell_statuses
 from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, kinds_of
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
@@ -18,7 +19,7 @@ from clonometer.results.observed import ObservedCell, observe
 from clonometer.results.series import ecdf_series, memory_series, message_series, phase_series, scan_series
 from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
-from clonometer.results.types import CellStatus, Results
+from clonometer.results.types import Results
 from clonometer.results.warnings import run_warnings
 from clonometer.results.work_series import ablation_series, fit_panels, fit_series
 
@@ -79,7 +80,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         n_processes=len(metadata["processes"]),
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
-        cell_statuses=tuple(CellStatus(entry["cell"], entry["status"], entry["reason"]) for entry in metadata["cells"]),
+        cell_statuses=cell_statuses(metadata),
         findings=find_all(book, seed),
         warnings=run_warnings(estimates, metadata),
         ecdfs=ecdf_series(book),

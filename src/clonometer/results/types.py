@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from clonometer.results.ended import CellStatus
+
 RESULTS_SCHEMA = 1
 
 
@@ -118,15 +120,6 @@ class Estimate:
     def is_first_launch(self) -> bool:
         """Whether it is of the one cold launch of each process, not of warm ones."""
         return self.temperature == "cold"
-
-
-@dataclass(frozen=True)
-class CellStatus:
-    """How a cell of the plan ended: ``ok``, ``skipped``, ``failed`` or ``missing``, with the reason."""
-
-    cell: str
-    status: str
-    reason: str | None
 
 
 @dataclass(frozen=True)

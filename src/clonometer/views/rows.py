@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from clonometer.results.types import CellStatus, Estimate, Results
+from clonometer.results.ended import CellStatus
+from clonometer.results.types import Estimate, Results
 from clonometer.units import (
     approximate_bytes,
     bytes_in,
@@ -271,6 +272,29 @@ def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
         if status.status != "ok":
             grouped.setdefault((status.status, status.reason or "no reason was given"), []).append(status)
     return [(f"{status}: {reason}", cells) for (status, reason), cells in grouped.items()]
+
+
+_ENDED = {
+    "target": "with intervals as narrow as wanted",
+    "budget": "with the budget",
+    "processes": "with the number of processes asked for",
+}
+
+
+def what_ended(results: Results, most: int = 3) -> str:
+    """Say which cells ended with narrow intervals and which with the budget; empty where that is not known."""
+    grouped: dict[str, list[str]] = {}
+    for status in results.cell_statuses:
+        if status.status == "ok" and status.stopped_by is not None:
+            grouped.setdefault(status.stopped_by, []).append(status.cell)
+    whole = sum(map(len, grouped.values()))
+    parts = []
+    for reason, words in _ENDED.items():
+        cells = grouped.get(reason)
+        if cells:
+            named = "" if len(cells) > most or len(cells) == whole else f" ({', '.join(cells)})"
+            parts.append(f"{len(cells)} {words}{named}")
+    return f"Of {whole} cell{'' if whole == 1 else 's'} ended: {'; '.join(parts)}." if parts else ""
 
 
 def fact_text(key: str, value: object) -> str:

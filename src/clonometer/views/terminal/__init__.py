@@ -9,7 +9,7 @@ from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import STAGE_EXPLANATIONS, stage_name
-from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles
+from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles, what_ended
 from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.tables import short_table, wide_table
@@ -207,6 +207,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]
     notes += [f"{note}." for note in _not_ranked(rows)]
+    notes += wrap(what_ended(results), width)
     blocks.append(notes)
     blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
     blocks.append([line for one in results.findings for line in wrap(one.sentence, width, bullet="- ")])
