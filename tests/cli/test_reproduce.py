@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -107,6 +110,28 @@ def test_interrupted_while_launches_are_taken_to_pieces_it_keeps_what_was_measur
     reasons = {entry["id"]: entry["reason"] for entry in json.loads(text)["items"]}
     assert reasons["L9"]
     assert {path: path.stat().st_mtime_ns for path in files} == files
+
+
+@pytest.mark.real
+def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
+    from clonometer.cli.reproducing import Kept
+
+    out = tmp_path / "kept"
+    call = f"from clonometer.cli.start import main; main(['reproduce', 'loop-10000', '--quick', '--out', {str(out)!r}])"
+    words = [sys.executable, "-c", call]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        deadline = time.monotonic() + 60
+        while sum(path.stat().st_size for path in out.glob("*.raw")) < 200_000:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.05)
+        running.kill()
+    [raw] = out.glob("*.raw")
+    kept = Kept(out, force=False)
+    done, complete = kept._done(kept._files(raw.stem))
+    assert sum(done.values()) > 0
+    assert not complete
+    assert not raw.exists()
 
 
 @pytest.mark.real

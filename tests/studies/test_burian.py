@@ -81,7 +81,7 @@ def test_u7_and_u8_are_the_gap_beyond_and_within_the_cpus(beyond, u7):
 
 def test_the_quadratic_fit_is_found_in_days():
     found = rows("U2", numbers_scan())
-    assert [row.published.what for row in found][:1] == ["threads, x^2 term"]
+    assert [row.published.what for row in found][:1] == ["threads, x^2"]
     for place in (0, 4):
         assert found[place].value == pytest.approx(0.02 / DAY, rel=1e-3)
         assert found[place + 1].value == pytest.approx(50.0 / DAY, rel=1e-2)
@@ -179,6 +179,10 @@ def test_all_six_figures_are_drawn_with_fits_and_equations():
 def test_on_one_cpu_there_is_no_number_between():
     found = judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
     assert found["U8"].status == found["U11"].status == "not_measurable"
+    said = answer(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}), ["burian-2015"])
+    assert said.verdicts["U5"].status == "not_measurable"
+    assert "one CPU" in said.verdicts["U5"].reason
+    assert said.verdicts["U7"].status != "not_measurable"
 
 
 def test_without_workers_every_item_says_so():
