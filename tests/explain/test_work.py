@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from tests.fakes.fake_work import FakeWorkTracer, explained, the_catalogue, work_block, work_trace
 
 from clonometer.errors import UnavailableError, UsageError
+from clonometer.explain.types import Figure
 from clonometer.explain.work import WorkExplanation, work_sides
 from clonometer.explain.work.ablation import ablate
 from clonometer.explain.work.as_json import work_to_json
 from clonometer.explain.work.budget import Account, Process, delays_of, user_reasons_of
 from clonometer.explain.work.life import MOST_PIECES, Piece, thinned
-from clonometer.explain.work.notes import conclusion
+from clonometer.explain.work.notes import conclusion, notes_of
 from clonometer.explain.work.read import executions, follow, futex_place, parts_recorded
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
@@ -236,6 +237,23 @@ def test_what_is_written_keeps_to_the_schema(one: Any) -> None:
     jsonschema.validate(said, SCHEMA)
     assert [part["part"] for part in said["budget"]][-1] == "unexplained"
     assert isinstance(said["overhead"], float)
+
+
+def test_a_gap_that_tracing_turns_over_is_not_relied_on() -> None:
+    found = explained()
+    turned = replace(found, untraced_gap=Figure(-0.03, -0.04, -0.02))
+    assert "do not rely on these parts" in conclusion(turned)
+    assert any("differ in who is slower" in note for note in notes_of(turned))
+    assert "rely" not in conclusion(found)
+    assert "rely" not in conclusion(replace(found, untraced_gap=Figure(-0.03, -0.04, 0.02)))
+
+
+def test_other_programs_and_few_pairs_are_noted() -> None:
+    assert any("quiet machine" in note for note in explained(cpus=4).notes) is False
+    reasons = explained().cpu_reasons
+    busy = [replace(one, part="withheld") if one.part == "user" else one for one in reasons]
+    assert any("quiet machine" in note for note in notes_of(replace(explained(), cpu_reasons=tuple(busy))))
+    assert any("too narrow" in note for note in explained(pairs=2).notes)
 
 
 def test_sides_alike_are_not_told_apart() -> None:

@@ -113,3 +113,26 @@ def test_workers_that_are_released_together_are_followed_from_their_release(driv
         for life in lives.workers:
             assert "not_launched" not in life.spent
             assert sum(life.spent.values()) == lives.whole_ns
+
+
+def test_where_there_is_no_room_more_is_taken(drivers: Drivers) -> None:
+    tracer = Tracer(drivers, drivers.calibrate(), _ring_bytes=4096)
+    trace = tracer.trace(sides(drivers, *SHARED)[0], "fast", _EVENTS)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    assert tracer.grown > 0
+    assert trace.lost == trace.missed
+    assert all(lives is not None for lives in follow(trace).lives)
+
+
+@pytest.mark.parametrize(
+    "setting", ["cpus=one", "cpus=spread", "output=none", "worker_memory=prefaulted", "file_table=own", "workers=1"]
+)
+def test_any_condition_of_workers_is_followed(drivers: Drivers, setting: str) -> None:
+    for side in sides(drivers, "numbers=50", setting):
+        _, seen = followed(drivers, side)
+        assert len(seen.lives) == 20
+        for lives in seen.lives:
+            assert lives is not None
+            assert all(sum(life.spent.values()) == lives.whole_ns for life in lives.workers)
+            assert sum(life.spent.get("unexplained", 0) for life in lives.workers) <= 0.05 * 8 * lives.whole_ns

@@ -36,7 +36,7 @@ def notes_of(one: WorkExplanation) -> Iterator[str]:
         )
     if abs(one.unexplained) > _MUCH_UNEXPLAINED:
         yield f"{one.unexplained:.0%} of the workers' time is in no part: events are missing"
-    if one.tier.name == "tracepoints" and _apart(one.gap) and _apart(one.untraced_gap) and _turned(one):
+    if _turned(one):
         yield "traced and untraced programs differ in who is slower: trust the untraced gap, not its parts"
     busy = [reason.process_ns.value for reason in one.cpu_reasons if reason.part == "withheld"]
     if busy and busy[0] > _MUCH_WITHHELD * one.process.whole_ns.value:
@@ -53,7 +53,8 @@ def _apart(figure: Figure) -> bool:
 
 
 def _turned(one: WorkExplanation) -> bool:
-    return (one.gap.value > 0) != (one.untraced_gap.value > 0)
+    other_sign = (one.gap.value > 0) != (one.untraced_gap.value > 0)
+    return other_sign and one.tier.name == "tracepoints" and _apart(one.gap) and _apart(one.untraced_gap)
 
 
 def main_reasons(one: WorkExplanation, reasons: tuple[WorkReason, ...]) -> list[WorkReason]:
@@ -85,6 +86,8 @@ def conclusion(one: WorkExplanation) -> str:
     if busy and any(reason.part == "run_queue" for reason in named):
         said = ", ".join(f"{part_title(reason.part)} {reason.share.value:.0%}" for reason in busy if reason.share)
         text += f" On the CPUs, which workers wait for, the gap is: {said}."
+    if _turned(one):
+        text += f" Untraced the sign is another, {one.untraced_gap.value:+.1%}: do not rely on these parts."
     return text
 
 
