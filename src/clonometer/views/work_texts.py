@@ -21,6 +21,7 @@ from clonometer.views.gaps import TextTable
 
 NAMES = {"thread": "threads", "process": "processes"}
 _MOST_DELAYS = 4
+_LEAST_SHARE = 0.0005
 
 
 def about(one: WorkExplanation) -> str:
@@ -128,7 +129,9 @@ def _count(figure: Figure | None) -> str:
 
 def sums(one: WorkExplanation) -> str:
     """The three sums that are always told: the gap untraced, what is unexplained, what tracing cost."""
-    text = f"unexplained {format_share(one.unexplained)} of the workers' time; "
+    # CPU time that a clock's steps make too long is less than nothing, but not worth a sign.
+    unexplained = one.unexplained if abs(one.unexplained) >= _LEAST_SHARE else 0.0
+    text = f"unexplained {format_share(unexplained)} of the workers' time; "
     if one.tier.name != "tracepoints":
         return f"{text}overhead none: nobody listened. Threads less processes: {percent(one.gap)}."
     return (

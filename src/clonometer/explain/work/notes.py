@@ -81,7 +81,7 @@ def conclusion(one: WorkExplanation) -> str:
     named = main_reasons(one, one.reasons)
     if named:
         text += ": " + "; ".join(_said(one, reason) for reason in named)
-    text += f"; unexplained {rest.value if rest else 0.0:.0%} of it."
+    text += f"; unexplained {round(100 * rest.value) if rest else 0}% of it."
     busy = main_reasons(one, one.cpu_reasons)
     if busy and any(reason.part == "run_queue" for reason in named):
         said = ", ".join(f"{part_title(reason.part)} {reason.share.value:.0%}" for reason in busy if reason.share)

@@ -19,6 +19,12 @@ class WorkPart:
 
 
 _LIFE = (
+    # Of the tier that has only what /proc tells.
+    WorkPart("not_begun", "before its first stamp", "not launched yet, or not at its own first instruction",
+             "launching"),
+    WorkPart("on_cpu", "on a CPU", "CPU time, of user code and kernel together", "user code"),
+    WorkPart("blocked", "blocked", "neither on a CPU nor ready: locks, writing, page faults together", "blocked"),
+    # Of the tier that sees all.
     WorkPart("not_launched", "not launched yet", "the program is still busy before this worker's launch", "launching"),
     WorkPart("starts", "first steps in the kernel", "from its first moment on a CPU to user code", "launching"),
     WorkPart("user", "user code", "own instructions: dividing, formatting, the C library", "user code"),
@@ -37,11 +43,6 @@ _LIFE = (
     WorkPart("run_queue", "waiting to run", "ready, but others have the CPUs", "waiting to run"),
     WorkPart("exit", "exit", "from its last call until it has left the CPU for ever", "exit"),
     WorkPart("ended", "ended before the others", "done, while the program still works or reaps", "ended"),
-    # Of the tier that has only what /proc tells.
-    WorkPart("not_begun", "before its first stamp", "not launched yet, or not at its own first instruction",
-             "launching"),
-    WorkPart("on_cpu", "on a CPU", "CPU time, of user code and kernel together", "user code"),
-    WorkPart("blocked", "blocked", "neither on a CPU nor ready: locks, writing, page faults together", "blocked"),
 )  # fmt: skip
 
 _CPUS = (
