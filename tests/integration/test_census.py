@@ -254,3 +254,73 @@ def test_an_ordinary_user_gets_what_ptrace_tells(tmp_path: Path) -> None:
     assert lines[0]["how"] == "ptrace"
     assert lines[0]["without"], "it says why"
     assert (lines[-1]["tasks_created"], lines[-1]["exit_status"]) == (1, 5)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root to become an ordinary user")
+def test_a_process_of_somebody_else_is_refused_with_the_reason(tmp_path: Path) -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    from clonometer.runner.census import NAME
+    from clonometer.runner.drivers import bin_folder
+
+    tool = tmp_path / NAME
+    shutil.copy(bin_folder(os.environ) / NAME, tool)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o005 != 0o005 and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) < 0:
+        pytest.skip("everybody may read tracepoints here")
+    ended = subprocess.run(
+        [tool, "--fd", "1", f"pid={os.getpid()}", "seconds=1"],
+        stdout=subprocess.PIPE, text=True, user=65534, group=65534, extra_groups=[], timeout=60, check=True, cwd="/",
+    )  # fmt: skip
+    end = json.loads(ended.stdout.splitlines()[-1])
+    assert end["status"] == "refused"
+    assert len(end["reason"]) > 20
+    assert end["tasks_created"] == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root to make a PID namespace")
+def test_a_process_in_another_pid_namespace_is_watched_by_its_number_here() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    script = "sleep 1; for i in 1 2 3; do /bin/true; done; sleep 30; true"
+    with subprocess.Popen(
+        ["unshare", "--pid", "--fork", "--kill-child", "sh", "-c", script], start_new_session=True
+    ) as process:
+        try:
+            limit = time.monotonic() + 10
+            children: list[str] = []
+            while not children and time.monotonic() < limit:
+                children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            [inside] = children
+            assert Path(f"/proc/{inside}/status").read_text().split("NSpid:")[1].split()[1] == "1"
+            ended = run("--pid", inside, "--for", "3s", "--json")
+            assert ended.returncode == 0, ended.stderr
+            assert json.loads(ended.stdout)["tasks_created"] == 4, "three programs and the second sleep"
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_process_that_ends_meanwhile_ends_its_census() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    with subprocess.Popen(["sh", "-c", "sleep 1; /bin/true; exit 4"]) as process:
+        ended = run("--pid", str(process.pid), "--for", "60s", "--json")
+    answer = json.loads(ended.stdout)
+    assert ended.returncode == 0
+    assert answer["timed_out"] is False
+    assert answer["wall_ns"] < 30e9
+    assert answer["still_running"] == 0
+
+
+def test_where_there_is_no_room_losses_are_counted_and_said() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    script = "i=0; while [ $i -lt 3000 ]; do (exit 0); i=$((i+1)); done"
+    small = run("--how", "tracepoints", "--buffer", "4KiB", "--json", "--", "sh", "-c", script)
+    answer = json.loads(small.stdout)
+    assert small.returncode == 0
+    # Whether a page is enough depends on how often it can be emptied; what is missing must be known.
+    assert answer["tasks_created"] <= 3000
+    assert answer["tasks_created"] == 3000 or answer["lost_events"] > 0

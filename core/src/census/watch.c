@@ -121,22 +121,25 @@ static bool over(struct census *census) {
     return census_told_to_end(census);
 }
 
-/* Until the program has ended, a ring is half full, or a tenth of a second is over. */
-static void doze(const struct rings *rings, int pidfd) {
+/* Until the program has ended, a ring is half full, or a tenth of a second is over. Whether it has ended: one
+ * that nobody has waited for can be sent signals all the same. */
+static bool doze(const struct rings *rings, int pidfd) {
     static struct pollfd fds[RINGS_MOST_CPUS + 1];
     for (size_t i = 0; i < rings->count; i++) {
         fds[i] = (struct pollfd){.fd = rings->ring[i].fds[0], .events = POLLIN};
     }
     fds[rings->count] = (struct pollfd){.fd = pidfd, .events = POLLIN};
-    (void)poll(fds, (nfds_t)rings->count + 1, PAUSE_MS);
+    return poll(fds, (nfds_t)rings->count + 1, PAUSE_MS) > 0 && (fds[rings->count].revents & POLLIN) != 0;
 }
 
 static void watch(struct census *census, struct rings *rings, struct pending *pending) {
     /* Before Linux 5.3 there is none, and the end is noticed a little later. */
     int pidfd = (int)syscall(SYS_pidfd_open, census->pid, 0);
     uint64_t before_ns = 0;
-    while (pending->error == 0 && !over(census)) {
-        doze(rings, pidfd);
+    bool gone = false;
+    while (pending->error == 0 && !over(census) && !gone) {
+        /* A command must be waited for, which over() does. */
+        gone = doze(rings, pidfd) && census->command == NULL;
         uint64_t now_ns = census_now_ns();
         rings_drain(rings, take, pending);
         flush(pending, before_ns);
