@@ -33,6 +33,7 @@ AXES: dict[str, dict[str, Any]] = {
     "siblings": {"type": "count", "default": 3, "summary": ""},
     "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
     "tasks": {"type": "count", "default": 100, "minimum": 1, "summary": ""},
+    "accounting": {"type": "choice", "values": ["machine", "cgroup"], "default": "machine", "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
     "task_kind": {"type": "choice", "values": ["thread", "process"], "default": "thread", "summary": ""},
     "workers": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
@@ -159,7 +160,7 @@ WORKLOADS = [
         _workload(
             f"footprint.{task}",
             "footprint",
-            ["placement", "tasks"],
+            ["placement", "tasks", "accounting"],
             [*(f"{name}_each_bytes" for name in HELD), "create_each_ns", "reap_each_ns"],
             (),
         )

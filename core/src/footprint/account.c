@@ -120,34 +120,54 @@ static const char *field_after(const char *line, int count) {
     return line;
 }
 
-/* Where a hierarchy is mounted: version 1's of the memory controller, else version 2's. */
-static int find_mount(bool version_1, char *path, size_t capacity) {
+/* A hierarchy: where it is mounted, and which of its groups is the mount's root. */
+struct hierarchy {
+    char mount[256];
+    char top[256];
+};
+
+/* Version 1's of the memory controller, or version 2's. */
+static int find_mount(const char *root, bool version_1, struct hierarchy *found) {
+    char path[sizeof found->mount];
     char text[TEXT_BYTES];
-    if (sys_read_file("/proc/self/mountinfo", text, sizeof text) <= 0) {
+    snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
+    if (sys_read_file(path, text, sizeof text) <= 0) {
         return -ENOENT;
     }
     char *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
         const char *type = strstr(line, " - ");
+        const char *top = field_after(line, 3);
         const char *where = field_after(line, 4);
         if (type == NULL || where == NULL) {
             continue;
         }
-        bool found = version_1 ? strncmp(type + 3, "cgroup ", 7) == 0 && strstr(type, "memory") != NULL
-                               : strncmp(type + 3, "cgroup2 ", 8) == 0;
-        if (found) {
-            snprintf(path, capacity, "%.*s", (int)strcspn(where, " "), where);
+        bool wanted = version_1 ? strncmp(type + 3, "cgroup ", 7) == 0 && strstr(type, "memory") != NULL
+                                : strncmp(type + 3, "cgroup2 ", 8) == 0;
+        if (wanted) {
+            snprintf(found->mount, sizeof found->mount, "%s%.*s", root, (int)strcspn(where, " "), where);
+            snprintf(found->top, sizeof found->top, "%.*s", (int)strcspn(top, " "), top);
             return 0;
         }
     }
     return -ENOENT;
 }
 
-/* This process's group in the hierarchy, as a directory. */
-static int own_group(bool version_1, char *path, size_t capacity) {
+/* A container that sees the whole machine's names may have its own group mounted as the root of all. */
+static const char *below_top(const char *name, const char *top) {
+    size_t length = strlen(top);
+    bool inside =
+        length > 1 && strncmp(name, top, length) == 0 && (name[length] == '/' || name[length] == '\0');
+    name += inside ? length : 0;
+    return strcmp(name, "/") == 0 ? "" : name;
+}
+
+int account_own_group(const char *root, bool version_1, char *path, size_t capacity) {
+    struct hierarchy hierarchy;
     char text[TEXT_BYTES];
-    int error = find_mount(version_1, path, capacity);
-    if (error != 0 || sys_read_file("/proc/self/cgroup", text, sizeof text) <= 0) {
+    int error = find_mount(root, version_1, &hierarchy);
+    snprintf(path, capacity, "%s/proc/self/cgroup", root);
+    if (error != 0 || sys_read_file(path, text, sizeof text) <= 0) {
         return error != 0 ? error : -ENOENT;
     }
     char *save = NULL;
@@ -159,10 +179,10 @@ static int own_group(bool version_1, char *path, size_t capacity) {
         }
         *name++ = '\0';
         bool found = version_1 ? strstr(names, "memory") != NULL : strcmp(line, "0:") == 0;
-        size_t used = strlen(path);
-        if (found && used + strlen(name) < capacity) {
-            snprintf(path + used, capacity - used, "%s", strcmp(name, "/") == 0 ? "" : name);
-            return 0;
+        int length =
+            found ? snprintf(path, capacity, "%s%s", hierarchy.mount, below_top(name, hierarchy.top)) : 0;
+        if (found) {
+            return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
         }
     }
     return -ENOENT;
@@ -199,11 +219,11 @@ static int make_below(const char *directory, bool version_1, char *group, size_t
     return -EOPNOTSUPP;
 }
 
-int account_make_group(struct account *account) {
+int account_make_group(const char *root, struct account *account) {
     int error = -ENOENT;
     for (int version = 2; version >= 1; version--) {
         bool old = version == 1;
-        if (own_group(old, account->home, sizeof account->home) != 0) {
+        if (account_own_group(root, old, account->home, sizeof account->home) != 0) {
             continue;
         }
         account->version_1 = old;

@@ -129,7 +129,7 @@ static int ask_limits(const struct request *request, const struct limits_need *e
 }
 
 static int join_group(struct footprint *own, struct reason *reason) {
-    int error = account_make_group(&own->account);
+    int error = account_make_group("", &own->account);
     if (error != 0) {
         return reason_set(
             reason, error,

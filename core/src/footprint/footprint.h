@@ -47,8 +47,12 @@ struct account {
 /* Settles what the kernel has put off, and reads. 0 or -errno. */
 int account_read(const struct account *account, struct memory_account *now);
 
-/* Makes a control group that accounts for memory. 0 or -errno. */
-int account_make_group(struct account *account);
+/* The directory of this process's group in the hierarchy of version 1's memory controller or of version 2.
+ * `root` is put before every path: "" but in tests. 0 or -errno. */
+int account_own_group(const char *root, bool version_1, char *path, size_t capacity);
+/* Makes a control group that accounts for memory; version 2 is tried first. 0, or -errno and nothing is left.
+ */
+int account_make_group(const char *root, struct account *account);
 /* Moves this process there, so that all that its tasks make is charged to it. 0, or -errno with the reason.
  */
 int account_join_group(struct account *account, struct reason *reason);

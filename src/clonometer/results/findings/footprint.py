@@ -14,6 +14,9 @@ from clonometer.words import axis_words
 
 PROCESS, THREAD = "footprint.process", "footprint.thread"
 _NAMES = {PROCESS: ("process", "processes"), THREAD: ("thread", "threads")}
+_BY_GROUP = {"accounting": "cgroup"}
+# Free memory may lose less than what was made for the tasks, where others gave some back meanwhile; no more than this.
+_LEAST_SHARE = 0.8
 Changes = dict[str, int | str]
 
 
@@ -80,11 +83,11 @@ def _footprint(comparer: Comparer, row: Evidence) -> Finding:
         "cells": [one.cell],
     }
     headline = f"each idle {name}{_clause(changes)} takes {_size(row)} ({count:,} of them)"
-    if one.value_low is not None and one.value_low <= 0:
-        # Others' allocations drown it: its parts would be told as if they were known.
+    if _is_drowned(row, kernel, user):
         text = (
-            f"{count:,} idle {many}{_clause(changes)} are too few to tell what each of them takes from what else the "
-            f"machine allocates: {_size(row)} each; take more tasks, or accounting=cgroup"
+            f"what each of {count:,} idle {many}{_clause(changes)} takes is drowned by what else the machine allocates "
+            f"and frees: {_size(row)} of free memory, {' and '.join(said)}; make the machine quiet, take more tasks, "
+            "or accounting=cgroup"
         )
         headline = ""
     return Finding(
@@ -93,6 +96,19 @@ def _footprint(comparer: Comparer, row: Evidence) -> Finding:
         numbers,
         sentence(headline) if headline else "",
     )
+
+
+def _is_drowned(row: Evidence, kernel: Evidence | None, user: Evidence | None) -> bool:
+    """Whether free memory has not even lost what the kernel says that it made."""
+    one = row.estimate
+    if one.value_low is not None and one.value_low <= 0:
+        return True
+    made = [part.estimate.value or 0.0 for part in (kernel, user) if part is not None]
+    return one.value_high is not None and one.value_high < _LEAST_SHARE * sum(made)
+
+
+def _is_by_group(row: Evidence) -> bool:
+    return row.estimate.condition.get("accounting") == "cgroup"
 
 
 def _against_threads(comparer: Comparer) -> list[Finding]:
@@ -109,7 +125,11 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
             if key not in best or _tasks(process) > _tasks(best[key][0]):
                 best[key] = (process, thread)
     found = []
+    by_group = [_others(comparer, process) for process, _ in best.values()]
     for process, thread in best.values():
+        # What a group is charged for is no guess: where both accounts are there, the machine's need not be told.
+        if {**_others(comparer, process), **_BY_GROUP} in by_group and not _is_by_group(process):
+            continue
         compared = comparer.compare(process, thread)
         if compared is None:
             continue
