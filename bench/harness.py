@@ -88,26 +88,32 @@ def interleaved_ratio(
     note: str = "",
     *,
     most_pairs: int = MOST_PAIRS,
+    half_width: float = HALF_WIDTH,
+    best_of: int = 1,
 ) -> Line:
-    """Ratio a/b over pairs measured in turn, A B then B A, until the interval's half-width is 0.5% or pairs run out.
+    """Ratio a/b over pairs measured in turn, A B then B A, until the interval is narrow enough or pairs run out.
 
     The figure is the median of the pairs' ratios with its order-statistic interval: neighbours in time share the
-    machine's state, so their ratio does not.
+    machine's state, so their ratio does not. ``half_width`` is a share of the ratio. With ``best_of`` above 1 each side
+    of a pair is the least of so many runs, taken in turn: what is left when somebody else's time slices are not in it.
     """
     ratios: list[float] = []
     while True:
-        if len(ratios) % 2 == 0:
-            first = a()
-            second = b()
-        else:
-            second = b()
-            first = a()
-        ratios.append(first / second)
+        runs = [_in_turn(a, b, a_first=(len(ratios) + turn) % 2 == 0) for turn in range(best_of)]
+        ratios.append(min(first for first, _ in runs) / min(second for _, second in runs))
         if len(ratios) < FEWEST_PAIRS or len(ratios) % 5:
             continue
         estimate = quantile_interval(ratios, 0.5)
-        if (estimate.high - estimate.low) / 2 <= HALF_WIDTH * estimate.value or len(ratios) >= most_pairs:
+        if (estimate.high - estimate.low) / 2 <= half_width * estimate.value or len(ratios) >= most_pairs:
             return Line(name, estimate.value, estimate.low, estimate.high, limit, note=f"{len(ratios)} pairs {note}")
+
+
+def _in_turn(a: Callable[[], float], b: Callable[[], float], *, a_first: bool) -> tuple[float, float]:
+    if a_first:
+        first = a()
+        return first, b()
+    second = b()
+    return a(), second
 
 
 def say(line: Line) -> Line:

@@ -81,3 +81,14 @@ def test_full_has_every_workload_and_every_choice_that_matters_to_the_two_main_o
         assert values(plan, "launch.fork", axis) == set(catalogue.axes[axis].values)
     for axis in ("detached", "guard", "stack_cache", "stack_kind", "thread_ending"):
         assert values(plan, "launch.pthread", axis) == set(catalogue.axes[axis].values)
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 256])
+def test_rings_and_workers_scan_up_to_several_times_the_cpus(cpus, catalogue, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cpus)))
+    rings = values(load_plan("switch", catalogue), "switch.pipe", "ring_tasks")
+    assert {2, 4 * cpus} <= rings
+    # More than the probe has room for would be refused.
+    assert max(rings) <= 4096
+    for workload in ("contend.fault", "contend.counter"):
+        assert {1, cpus, 2 * cpus, 4 * cpus} <= values(load_plan("contend", catalogue), workload, "workers")

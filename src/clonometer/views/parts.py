@@ -10,7 +10,7 @@ from clonometer.units import approximate_bytes
 from clonometer.views.against import BYTES_LABEL
 from clonometer.views.specs import LINE_HEIGHT, PALETTE, Datum, Spec, frame
 
-_LABEL_LIMIT = 320
+_LABEL_LIMIT = 420
 _LEAST_TICKS = 4
 
 
