@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from tests.views.test_pictures import words_of
 
 from clonometer.results.types import IsolationRow
 from clonometer.views.html import render_report
+from clonometer.views.html.figures import figure_content
 from clonometer.views.isolation import said_fate
 from clonometer.views.pictures import picture
 from clonometer.views.tails import ladder_charts, ladder_tables
@@ -55,6 +57,10 @@ def test_pictures_name_what_they_draw(tailed):
 
 def test_the_report_has_both(tailed):
     text = render_report(tailed)
+    # A chart is drawn into the first element of its name.
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert {chart["id"] for chart in figure_content(tailed)["charts"]} <= set(ids)
     assert "A worker fails" in text
     assert "Gaps between writes" in text or "gaps between writes" in text
     assert "p99.9" in text

@@ -150,7 +150,7 @@ def _isolation(results: Results) -> list[dict[str, Any]]:
     points = isolation_points(results.isolation)
     return [
         {
-            "id": "isolation",
+            "id": "isolation-fates",
             "kind": "isolation",
             "title": "Who lives on, and how soon it is mended",
             "alt": "Failing workers. " + "; ".join(str(point["tip"]) for point in points) + ".",
