@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.results.conftest import NULL_I64
 
 from clonometer.results import summarize
 
@@ -32,6 +33,15 @@ def test_steps_for_which_there_are_too_few_values_are_left_out(builder: Any) -> 
     (ladder,) = summarize(builder.run).ladders
     assert [step.one_in for step in ladder.steps] == [2, 100, 0]
     assert ladder.condition == {"other_process": "gone"}
+
+
+def test_a_step_that_many_samples_lack_is_left_out_since_the_others_are_no_fair_choice(builder: Any) -> None:
+    builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 40_000}, None, spread=0.0)
+    (columns,) = builder.run.data.values()
+    columns["call_gap_p99_ns"][::4] = NULL_I64
+    columns["call_gap_p9999_ns"][::20] = NULL_I64
+    (ladder,) = summarize(builder.run).ladders
+    assert [step.one_in for step in ladder.steps] == [2, 10_000, 0]
 
 
 def test_who_has_no_ladder_has_no_distribution(builder: Any) -> None:

@@ -9,6 +9,8 @@ from clonometer.results.evidence import Book, Evidence
 from clonometer.results.types import LadderSeries, LadderStep
 
 _NUMERIC = ("bytes", "count")
+# Of the samples that have the longest value.
+_LEAST_SHARE = 0.9
 
 
 def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
@@ -63,9 +65,12 @@ def _condition(book: Book, row: Evidence) -> dict[str, int | str]:
 
 def _steps(entry: Mapping[str, Any], cell: str, times: Mapping[tuple[str, str], Evidence]) -> tuple[LadderStep, ...]:
     steps = []
+    found = {quantity: times.get((cell, quantity)) for quantity in entry["steps"]}
+    most = max((row.estimate.n_samples for row in found.values() if row is not None), default=0)
     for quantity, one_in in entry["steps"].items():
-        row = times.get((cell, quantity))
-        if row is None or row.estimate.median_ns is None:
+        row = found[quantity]
+        # Samples with few values lack the rarer steps: a median over the others would be one of other events.
+        if row is None or row.estimate.median_ns is None or row.estimate.n_samples < _LEAST_SHARE * most:
             continue
         one = row.estimate
         median = row.estimate.median_ns
