@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,3 +11,11 @@ from tests.cli.conftest import CommandLine, make_command_line
 @pytest.fixture
 def clonometer(tmp_path: Path) -> CommandLine:
     return make_command_line(tmp_path)
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user may enter; pytest closes all of its own to others when another run begins."""
+    with tempfile.TemporaryDirectory(prefix="everybody-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

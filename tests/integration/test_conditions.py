@@ -101,6 +101,8 @@ def test_each_value_is_measured_or_lacks_with_a_reason(workload: str, axis: str,
     # As it is now: huge pages are reserved since the catalogue was first read.
     assert value not in probe.catalogue.__wrapped__()["axes"][axis].get("unavailable", {})
     assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
+    if axis == "mlockall" and os.geteuid() != 0 and answer.blocks[0].outcomes.get("EAGAIN") == answer.blocks[0].rows:
+        pytest.skip("a thread's stack is more than an ordinary user may lock here; raise it with ulimit -l")
     assert answer.blocks[0].outcomes == {"ok": answer.blocks[0].rows}
 
 
@@ -194,16 +196,27 @@ def test_distinct_files_are_open_files_of_their_own(kind: str, distinct: bool) -
     def in_use() -> int:
         return int(Path("/proc/sys/fs/file-nr").read_text().split()[0])
 
-    before, most = in_use(), 0
-    words = ("open_files=10000", f"file_kind={kind}", "child_spin_ns=200000000", "samples=3", "blocks=1", "warmup=0")
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(probe.ask, "workload=launch.fork", *words)
-        while not asked.done():
-            most = max(most, in_use())
-            time.sleep(0.02)
-    if lacks(asked.result()):
-        pytest.skip(asked.result().done.reason)
-    assert (most - before > 8000) == distinct
+    def opened() -> int:
+        before, most = in_use(), 0
+        words = (
+            "open_files=10000",
+            f"file_kind={kind}",
+            "child_spin_ns=200000000",
+            "samples=2",
+            "blocks=1",
+            "warmup=0",
+        )
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(probe.ask, "workload=launch.fork", *words)
+            while not asked.done():
+                most = max(most, in_use())
+                time.sleep(0.02)
+        if lacks(asked.result()):
+            pytest.skip(asked.result().done.reason)
+        return most - before
+
+    # Another program may open or close thousands meanwhile, but hardly each time.
+    assert any((opened() > 8000) == distinct for _ in range(3))
 
 
 def test_more_files_than_allowed_are_refused_with_the_remedy() -> None:

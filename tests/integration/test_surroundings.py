@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import shutil
-import stat
 import subprocess
 import sys
 import sysconfig
@@ -42,6 +41,12 @@ temperature = "warm"
 {settings}
 """
 Ends = dict[str, tuple[str, str]]
+
+
+@pytest.fixture
+def tmp_path(public: Path) -> Path:
+    """Where other users may read."""
+    return public
 
 
 def write_plan(folder: Path, *cells: tuple[str, dict[str, object]]) -> Path:
@@ -174,10 +179,6 @@ def ordinary(tmp_path: Path) -> Installed:
     source = tmp_path / "installed"
     shutil.copytree(SOURCE / "clonometer", source / "clonometer", ignore=shutil.ignore_patterns("__pycache__", "_bin"))
     shutil.copytree(probe.folder(), source / "clonometer" / "_bin")
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder == Path("/tmp"):
-            break
-        folder.chmod(folder.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
     # The interpreter of this test may be in a home folder; the system's, of the same version, takes the same modules.
     modules = f"{source}:{sysconfig.get_path('platlib')}"
     code = f"import sys, numpy, pyarrow, rich_click; assert sys.version_info[:2] == {tuple(sys.version_info[:2])}"
