@@ -46,7 +46,7 @@ static const char *const OUTPUTS[] = {"worker_file", "shared_stream", "shared_ap
 static const char *const STDIO_LOCKS[] = {"locked", "unlocked", NULL};
 static const char *const WRITINGS[] = {"buffered", "each_number", NULL};
 static const char *const ALLOCATES[] = {"none", "each_number", NULL};
-static const char *const ALLOCATORS[] = {"library", "one_heap", NULL};
+static const char *const ALLOCATORS[] = {"library", "one_heap", "mapped", NULL};
 static const char *const WORKER_MEMORIES[] = {"library", "prefaulted", NULL};
 static const char *const FILE_TABLES[] = {"inherited", "own", NULL};
 static const char *const COUNTERS[] = {"padded", "adjacent", NULL};
@@ -178,8 +178,10 @@ const struct option OPTIONS[] = {
     CHOICE(stdio_lock, STDIO_LOCKS, NULL, "whether stdio locks its stream for each call"),
     CHOICE(writing, WRITINGS, NULL, "whether results are buffered, or each number is a write() of its own"),
     CHOICE(allocate, ALLOCATES, NULL, "whether a worker allocates and frees memory for each number"),
-    CHOICE(allocator, ALLOCATORS, work_allocator_available,
-           "the library's allocator as it is, or one heap for all threads without caches of their own"),
+    CHOICE(
+        allocator, ALLOCATORS, work_allocator_available,
+        "the library's allocator as it is, one heap for all threads without caches of their own, or the same "
+        "with memory mapped and unmapped for each allocation, as for large ones"),
     CHOICE(worker_memory, WORKER_MEMORIES, NULL,
            "stack and buffers of a worker: as the library gives them, or there before it starts"),
     CHOICE(file_table, FILE_TABLES, NULL,

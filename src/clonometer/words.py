@@ -60,7 +60,7 @@ _VALUES: dict[str, dict[str, str]] = {
     "stdio_lock": {"locked": "locked stdio", "unlocked": "unlocked stdio"},
     "writing": {"buffered": "buffered", "each_number": "a write for each number"},
     "allocate": {"none": "no allocation", "each_number": "allocating"},
-    "allocator": {"library": "library's allocator", "one_heap": "one heap"},
+    "allocator": {"library": "library's allocator", "one_heap": "one heap", "mapped": "memory mapped each time"},
     "worker_memory": {"library": "library's memory", "prefaulted": "prefaulted memory"},
     "file_table": {"inherited": "inherited file table", "own": "own file table"},
     "counters": {"padded": "padded counters", "adjacent": "adjacent counters"},

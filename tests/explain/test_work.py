@@ -213,7 +213,7 @@ def test_the_ablation_takes_workers_and_numbers_from_what_is_explained() -> None
     target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], the_catalogue())[0]
     ablate(Listening(), target, the_catalogue(), 2, lambda done, of: None)
     assert {(one["workers"], one["numbers"], one["cutoff"]) for one in asked} == {(2, 100, "sqrt")}
-    assert len(asked) == 2 * 20
+    assert len(asked) == 2 * 24
 
 
 def test_the_step_that_closes_the_gap_is_found() -> None:
@@ -221,12 +221,12 @@ def test_the_step_that_closes_the_gap_is_found() -> None:
     assert series is not None
     assert [(rung.axis, rung.value) for rung in series.rungs[:3]] == [
         (None, None),
+        ("allocator", "one_heap"),
         ("output", "shared_append"),
-        ("output", "worker_file"),
     ]
     assert series.rungs[0].gap_ns[0] == pytest.approx(200, abs=30)
-    assert series.rungs[1].share is not None
-    assert series.rungs[1].share[0] == pytest.approx(1, abs=0.2)
+    assert series.rungs[2].share is not None
+    assert series.rungs[2].share[0] == pytest.approx(1, abs=0.2)
     assert series.rungs[-1].gap_ns[0] == pytest.approx(0, abs=30)
 
 

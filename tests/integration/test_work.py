@@ -17,6 +17,8 @@ import pytest
 from tests import probe
 from tests.integration.test_probe import NOBODY
 
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.planfile import load_plan
 from clonometer.protocol import Block, null_mask
 
 pytestmark = pytest.mark.real
@@ -59,6 +61,9 @@ def test_a_row_a_worker_and_the_whole_once_an_execution(kind: str, tmp_path: Pat
     assert (columns["worker_ends_ns"] <= whole).all()
     assert np.abs(columns["worker_ends_ns"] - columns["worker_begins_ns"] - columns["worker_works_ns"]).max() <= 2
     assert (columns["worker_cpu_ns"] > 0).all()
+    waits = columns["run_queue_wait_ns"]
+    # Within its life, which began after the whole did.
+    assert (null_mask(waits) | (waits <= columns["worker_ends_ns"])).all()
     assert left_in(tmp_path) == []
 
 
@@ -86,6 +91,7 @@ def test_every_output_can_be_written_and_is_removed(kind: str, output: str, writ
     [
         ["allocate=each_number"],
         ["allocate=each_number", "allocator=one_heap"],
+        ["allocate=each_number", "allocator=mapped"],
         ["worker_memory=prefaulted", "counters=adjacent", "file_table=own"],
         ["worker_memory=prefaulted", "output=shared_stream"],
         ["stdio_lock=unlocked"],
@@ -98,6 +104,35 @@ def test_every_condition_does_the_same_work(kind: str, words: list[str], tmp_pat
     block = executed(tmp_path, f"task_kind={kind}", "workers=5", *words)
     assert block.outcomes == {"ok": 10}
     assert set(block.columns["divisions"].tolist()) == {DIVISIONS["none", 1000]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_that_is_mapped_anew_faults_for_each_number(kind: str, tmp_path: Path) -> None:
+    words = [f"task_kind={kind}", "workers=2", "numbers=500", "output=none", "allocate=each_number"]
+    kept = executed(tmp_path, *words, "allocator=one_heap").columns["minor_faults"]
+    mapped = executed(tmp_path, *words, "allocator=mapped").columns["minor_faults"]
+    assert kept.max() < 500 <= mapped.min()
+
+
+@pytest.mark.parametrize(("cpus", "most"), [(1, 65), (2, 65), (16, 80), (256, 1280)])
+def test_workers_are_scanned_beyond_the_cpus_however_many(
+    cpus: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cpus)))
+    targets = load_plan("work-workers", read_catalogue([probe.catalogue()])).targets
+    counts = sorted({int(target.condition["workers"]) for target in targets if "workers" in target.condition})
+    assert set(range(2, 31)) <= set(counts)
+    assert counts[-1] == most
+    # Enough for a line.
+    assert sum(count > cpus for count in counts) >= 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hundreds_of_workers_work(kind: str, tmp_path: Path) -> None:
+    """As many as on a large machine: all of them launched, working and reaped, their files removed."""
+    block = executed(tmp_path, f"task_kind={kind}", "workers=600", "numbers=20", "samples=1")
+    assert block.outcomes == {"ok": 600}
+    assert left_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -149,3 +149,42 @@ def test_a_scan_or_a_cross_is_no_ablation(ops: Any, builder: Any) -> None:
             for table in ("inherited", "own"):
                 builder.cell("work.factor", _whole(1e6), None, task_kind=kind, output=output, file_table=table)
     assert summarize(builder.run).ablations == ()
+
+
+def test_no_gap_is_said_to_be_none(make_builder: Any) -> None:
+    builder = make_builder()
+    shared = {"output": "shared_stream", "counters": "adjacent", "file_table": "own"}
+    for taken in range(4):
+        condition = dict(list(shared.items())[taken:])
+        for kind in KINDS:
+            builder.cell("work.factor", _whole(20e6), None, processes=20, spread=0.01, task_kind=kind, **condition)
+    finding = _findings(builder.run)["ablation.work.factor"]
+    assert "With all shared, threads and processes cannot be told apart" in finding.sentence
+    assert "there is no gap to explain" in finding.sentence
+    assert "unexplained" not in finding.sentence
+    assert finding.numbers["unexplained_share"] is None
+
+
+def test_variants_are_told_together_the_largest_first(make_builder: Any) -> None:
+    builder = make_builder()
+    builder.run.metadata["host"]["cpu.online"] = 2
+    variants: list[tuple[float, dict[str, str]]] = [
+        (1.0, {}),
+        (1.3, {"output": "shared_stream"}),
+        (2.5, {"counters": "adjacent"}),
+        (0.8, {"output": "none"}),
+    ]
+    for times, condition in variants:
+        for kind, factor in (("thread", times), ("process", 1.0)):
+            builder.cell("work.factor", _whole(10e6 * factor, 8), None, task_kind=kind, workers=8, **condition)
+    finding = _findings(builder.run)["variants.work.factor.8"]
+    assert finding.sentence.startswith("With 8 workers of work.factor, threads take longer than processes with adj")
+    first, second = finding.sentence.index("adjacent counters 2.5"), finding.sentence.index("one stream 1.3")
+    assert first < second < finding.sentence.index("processes take longer with no output 1.2")
+    assert "nothing shared" in finding.sentence
+    assert len(finding.numbers["ratios"]) == 4
+
+
+def test_of_points_on_a_curve_only_the_last_is_compared(ops: Any) -> None:
+    contests = [name for name in _findings(ops) if name.startswith("workers.")]
+    assert contests == ["workers.work.factor.19000"]

@@ -31,6 +31,19 @@ def test_gaps_steps_and_shares_are_found() -> None:
     assert ladder.remainder_share.contains(0.1)
 
 
+def test_gaps_are_shares_of_the_second_side_too() -> None:
+    ladder = ladder_of_differences(_rungs(np.random.default_rng(1)), seed=1)
+    for one, truth in zip(ladder.relative, (0.5, 0.2, 0.05), strict=True):
+        assert one.contains(truth)
+        assert one.high - one.low < 0.1
+
+
+def test_there_is_no_share_of_nothing() -> None:
+    nothing = (Processes.of([1.0] * 4), Processes.of([0.0] * 4))
+    with pytest.raises(ValueError, match="above zero"):
+        ladder_of_differences([nothing, nothing], seed=1)
+
+
 def test_shares_and_remainder_are_the_whole() -> None:
     ladder = ladder_of_differences(_rungs(np.random.default_rng(2)), seed=1)
     assert ladder.remainder_share is not None

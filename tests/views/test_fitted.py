@@ -9,8 +9,8 @@ import pytest
 import vl_convert
 
 from clonometer.results.types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
-from clonometer.views.fitted import ablation_panel, ablation_points, fitted_charts, fitted_panel, rung_labels
-from clonometer.views.gaps import ablation_table, fit_tables
+from clonometer.views.fitted import ablation_panel, ablation_points, fitted_charts, fitted_panel
+from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
 from clonometer.views.html import render_report
 from clonometer.views.pictures import picture, picture_spec
 from clonometer.views.specs import theme
@@ -67,9 +67,13 @@ ABLATION = AblationSeries(
     sides=("thread", "process"),
     condition={"output": "shared_stream"},
     rungs=(
-        AblationRung(None, None, 30e6, 20e6, (10e6, 9e6, 11e6), None, None),
-        AblationRung("output", "worker_file", 24e6, 20e6, (4e6, 3e6, 5e6), (6e6, 5e6, 7e6), (0.6, 0.5, 0.7)),
-        AblationRung("counters", "padded", 19e6, 20e6, (-1e6, -2e6, 0.0), (5e6, 4e6, 6e6), (0.5, 0.4, 0.6)),
+        AblationRung(None, None, 30e6, 20e6, (10e6, 9e6, 11e6), (0.5, 0.45, 0.55), None, None),
+        AblationRung(
+            "output", "worker_file", 24e6, 20e6, (4e6, 3e6, 5e6), (0.2, 0.15, 0.25), (6e6, 5e6, 7e6), (0.6, 0.5, 0.7)
+        ),
+        AblationRung(
+            "counters", "padded", 19e6, 20e6, (-1e6, -2e6, 0.0), (-0.05, -0.1, 0.0), (5e6, 4e6, 6e6), (0.5, 0.4, 0.6)
+        ),
     ),
     remainder_share=(-0.1, -0.2, 0.0),
     n_processes=24,
@@ -85,7 +89,9 @@ def test_lines_are_named_by_the_kind_of_task():
     whole, fitted = fitted_charts(PANELS)
     assert whole.labels == fitted.labels == ("threads", "processes")
     assert whole.title == "whole by workers, 3,000 numbers"
-    assert fitted.title == "whole by workers, beyond the CPUs, 3,000 numbers (R2 0.987, 0.987)"
+    assert fitted.title == "whole by workers, beyond the CPUs, 3,000 numbers"
+    assert whole.equations == ()
+    assert fitted.equations[1] == "processes: 1.0 (0.9 to 1.1) ms x + 1 (-4 to 6) µs; R2 0.987 (0.975 to 0.992)"
     assert {point["label"] for point in fitted.curves} == {"threads", "processes"}
     assert whole.curves == []
     assert whole.points[0]["tip"] == "threads, 1 worker: 1.2 (1.1 to 1.3) ms"
@@ -113,17 +119,25 @@ def test_an_ablation_goes_down_in_the_order_of_taking_away():
 
 def test_the_table_says_gap_step_share_and_what_is_unexplained():
     table = ablation_table(ABLATION)
-    assert table.head == ("taken away", "threads", "processes", "gap, ms", "step, ms", "share")
-    assert table.rows[0] == ("all shared", "30.0 ms", "20.0 ms", "10 (9 to 11)", "", "")
-    assert table.rows[1][3:] == ("4 (3 to 5)", "6 (5 to 7)", "60% (50% to 70%)")
+    assert table.head == ("taken away", "threads", "processes", "gap, ms", "gap, %", "step, ms", "share")
+    assert table.rows[0] == ("all shared", "30.0 ms", "20.0 ms", "10 (9 to 11)", "+50", "", "")
+    assert table.rows[1][3:] == ("4 (3 to 5)", "+20", "6 (5 to 7)", "60% (50% to 70%)")
     assert table.note == "Unexplained: -1 (-2 to 0) ms, -10% (-20% to 0%) of the gap."
+
+
+def test_no_gap_has_no_shares_and_that_is_said():
+    rungs = [replace(one, share=None) for one in ABLATION.rungs]
+    table = ablation_table(replace(ABLATION, rungs=rungs, remainder_share=None))
+    assert "cannot be told apart: there is no gap to explain" in table.note
+    assert "Unexplained" not in table.note
+    assert {row[-1] for row in table.rows} == {""}
 
 
 def test_fits_stand_from_the_highest_power_down():
     (table,) = fit_tables(FITS)
-    assert table.head == ("", "each worker", "constant", "R2")
-    assert [row[0] for row in table.rows] == ["threads", "processes"]
-    assert table.rows[1][1] == "1.0 (0.9 to 1.1) ms"
+    assert table.head == ("term of the fit", "threads", "processes")
+    assert [row[0] for row in table.rows] == ["each worker", "constant", "R2"]
+    assert table.rows[0][2] == "1.0 (0.9 to 1.1) ms"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

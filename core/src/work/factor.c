@@ -4,7 +4,7 @@
  * is reaped and the file closed (release=together: from the release of waiting workers until the last one's
  * last stamp). Of every worker: its first and last own stamps, CPU time, switches, faults, and its wait in
  * run queues since its birth. Outside: the probe's own start, which /usr/bin/time would count; removing the
- * files. Bias: a worker reads its counters after its last stamp (some microseconds, inside the whole), looks
+ * files. Bias: a worker reads its counters just before its last stamp (some microseconds), looks
  * which CPU it is on after each number (some nanoseconds), and a process worker asks to die with its parent.
  * Migrations are those seen from number to number: at least so many. Source: burian-2015 (experiments 1 and
  * 2); getrusage(2), RUSAGE_THREAD; Documentation/scheduler/sched-stats.rst.
@@ -125,8 +125,14 @@ static void finish(struct bench *bench) {
 }
 
 static const char *tunables(const struct request *request) {
-    return request->allocator == ALLOCATOR_ONE_HEAP ? "glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0"
-                                                    : NULL;
+    switch (request->allocator) {
+    case ALLOCATOR_ONE_HEAP:
+        return "glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0";
+    case ALLOCATOR_MAPPED:
+        return "glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0:glibc.malloc.mmap_threshold=1";
+    default:
+        return NULL;
+    }
 }
 
 static const struct null_reason *nulls_here(void) {

@@ -103,10 +103,12 @@ void work_serve(struct worker *worker) {
         int close_error = work_outlet_close(&outlet);
         error = error != 0 ? error : close_error;
     }
+    /* Before the last stamp: a worker that is pushed aside while it reads them waits longer than it has
+     * lived. */
+    count(worker);
     worker->ends = clock_read();
     worker->error = -error;
     if (error != 0) {
         __atomic_store_n(&work->stop, 1, __ATOMIC_RELAXED);
     }
-    count(worker);
 }

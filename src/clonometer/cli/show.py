@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import rich_click as click
 
 from clonometer.cli.answers import keep_cells, print_answer, read_results
+from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.examples import examples
+from clonometer.errors import UsageError, unknown
+from clonometer.plan.cell import matches
 
 _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet",
     "clonometer show run.parquet --only 'launch.pthread' --wide",
+    "clonometer show run.parquet --workers --only 'work.factor*workers=8*'",
     "clonometer show run.parquet --json | jq '.findings[].sentence'",
 )
 
@@ -21,6 +26,33 @@ _EXAMPLES = examples(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Show only cells that match; repeatable.")
-def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...]) -> None:
+@click.option("--workers", is_flag=True, help="Show what each worker did: times, switches, faults, waits.")
+def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...], workers: bool) -> None:
     """Show the answer of a run file."""
+    if workers:
+        if as_json:
+            raise UsageError("--workers has no JSON", f"every worker as a row: clonometer export --samples {run_file}")
+        _print_workers(run_file, globs)
+        return
     print_answer(keep_cells(read_results(run_file), globs), as_json=as_json, wide=wide)
+
+
+def _print_workers(path: Path, globs: tuple[str, ...]) -> None:
+    """Print a line for each worker of the cells that match."""
+    from clonometer.results.each_worker import each_worker
+    from clonometer.runfile import open_run
+    from clonometer.views.terminal.text import to_ascii
+    from clonometer.views.terminal.workers import workers_table
+
+    with open_run(path) as run:
+        planned = [entry["cell"] for entry in run.metadata["cells"]]
+        for glob in globs:
+            if not any(matches(cell, [glob]) for cell in planned):
+                raise unknown("cell", glob, planned)
+        sampled = set(run.cells())
+        found = each_worker(run, [cell for cell in planned if cell in sampled and (not globs or matches(cell, globs))])
+    if not found:
+        raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
+    colour = wants_colour(sys.stdout)
+    text = "\n".join(workers_table(found, plain_width(), colour)) + "\n"
+    click.echo(text if can_write(sys.stdout, "µ…") else to_ascii(text), nl=False, color=colour)

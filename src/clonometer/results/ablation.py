@@ -60,7 +60,9 @@ def ablations_of(book: Book, seed: int) -> list[AblationEvidence]:
     for workload, quantity in dict.fromkeys((row.estimate.workload, row.estimate.quantity) for row in with_kind):
         own = [row for row in with_kind if (row.estimate.workload, row.estimate.quantity) == (workload, quantity)]
         rungs = _longest_chain(book, _pairs(own))
-        if len({rung.taken[0] for rung in rungs if rung.taken}) >= _LEAST_AXES:
+        # Of nothing, which only a broken file holds, there are no shares.
+        sound = all(float(side.processes.values.min()) > 0 for rung in rungs for side in rung.sides)
+        if sound and len({rung.taken[0] for rung in rungs if rung.taken}) >= _LEAST_AXES:
             sides = [(rung.sides[0].processes, rung.sides[1].processes) for rung in rungs]
             found.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
     return found

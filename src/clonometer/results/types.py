@@ -267,9 +267,9 @@ class AblationRung:
     """Both sides under one condition, in ns, and what is left of the gap between them.
 
     ``axis`` and ``value`` are what changed from the rung before, None on the first. ``gap_ns`` is the first side's
-    median less the second's, ``step_ns`` how much smaller it is than before, ``share`` that as a share of the first
-    gap: each with the ends of its interval; ``step_ns`` is None on the first rung, ``share`` also where the first gap's
-    interval contains 0.
+    median less the second's, ``gap_relative`` that as a share of the second's, ``step_ns`` how much smaller the gap is
+    than before, ``share`` that as a share of the first gap: each with the ends of its interval; ``step_ns`` is None on
+    the first rung, ``share`` also where the first gap's interval contains 0.
     """
 
     axis: str | None
@@ -277,6 +277,7 @@ class AblationRung:
     first_ns: float
     second_ns: float
     gap_ns: tuple[float, float, float]
+    gap_relative: tuple[float, float, float]
     step_ns: tuple[float, float, float] | None
     share: tuple[float, float, float] | None
 

@@ -61,6 +61,7 @@ def _ablation(book: Book, found: AblationEvidence) -> AblationSeries:
                 first_ns=_median(rung.sides[0]),
                 second_ns=_median(rung.sides[1]),
                 gap_ns=_ends(ladder.gaps[place]),
+                gap_relative=_ends(ladder.relative[place]),
                 step_ns=_ends(ladder.steps[place - 1]) if place else None,
                 share=None if share is None else _ends(share),
             )

@@ -26,14 +26,17 @@ class Ladder:
     steps
         For each rung but the first, by how much the gap is smaller than on the rung before: positive where what was
         taken away had kept A behind.
+    relative
+        For each rung the gap as a share of B's median, signed: 0.1 where A takes a tenth longer.
     shares
-        The same as shares of the first gap; each None where that gap's interval contains 0.
+        The steps as shares of the first gap; each None where that gap's interval contains 0.
     remainder_share
         The last gap as a share of the first; None as above. The shares and it add up to 1.
     """
 
     gaps: tuple[Interval, ...]
     steps: tuple[Interval, ...]
+    relative: tuple[Interval, ...]
     shares: tuple[Interval | None, ...]
     remainder_share: Interval | None
 
@@ -57,7 +60,7 @@ def ladder_of_differences(
     Raises
     ------
     ValueError
-        If there are fewer than two rungs, or an argument is out of range.
+        If there are fewer than two rungs, a median of B is not above zero, or an argument is out of range.
 
     Notes
     -----
@@ -76,6 +79,8 @@ def ladder_of_differences(
         raise ValueError("a ladder has at least two rungs")
     if not 0 < confidence < 1 or resamples < 100:
         raise ValueError("confidence must lie between 0 and 1, resamples be at least 100")
+    if any(np.median(b.values) <= 0 for _, b in rungs):
+        raise ValueError("the second side's medians must be above zero")
     sides = [side for rung in rungs for side in rung]
     in_rounds = len({side.values.size for side in sides}) == 1 and all(side.starts is not None for side in sides)
     method = _METHOD.format("rounds of processes" if in_rounds else "processes")
@@ -98,7 +103,9 @@ def ladder_of_differences(
         ]
         remainder = interval(own[-1] / own[0], gaps[:, -1] / base)
     rest = [interval(own[k], gaps[:, k]) for k in range(1, len(rungs))]
-    return Ladder((first, *rest), tuple(steps), tuple(shares), remainder)
+    base_b = np.array([np.median(b.values) for _, b in rungs])
+    relative = [interval(own[k] / base_b[k], gaps[:, k] / drawn[:, 2 * k + 1]) for k in range(len(rungs))]
+    return Ladder((first, *rest), tuple(steps), tuple(relative), tuple(shares), remainder)
 
 
 def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int, resamples: int) -> Floats:

@@ -8,17 +8,12 @@ from typing import Any
 
 from clonometer.results.types import AblationSeries, FitPanel, FitSeries
 from clonometer.units import format_duration_interval, format_ratio
+from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.labels import stage_name
 from clonometer.views.scans import series_labels, series_points
 from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame
 from clonometer.words import axis_title, axis_words
 
-_SIGNED_TIME_LABEL = (
-    "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
-    "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
-    "abs(datum.value) >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
-    "format(datum.value, '~g') + ' ns'"
-)
 _PARTS = {
     "whole": "by {}",
     "dense": "by {}, where points lie close",
@@ -26,7 +21,6 @@ _PARTS = {
     "each": "for each of them, by {}",
 }
 _RUNG_HEIGHT = 30
-_ALL_SHARED = "all shared"
 
 
 @dataclass(frozen=True)
@@ -39,6 +33,7 @@ class FittedChart:
     curves: list[dict[str, Any]]
     axis: str
     from_zero: bool
+    equations: tuple[str, ...] = ()
 
 
 def fitted_charts(panels: Sequence[FitPanel]) -> list[FittedChart]:
@@ -60,9 +55,23 @@ def _chart(panel: FitPanel) -> FittedChart:
     what = stage_name(None, panel.quantity.replace("_each", ""))
     others = [axis_words(*item) for item in panel.condition.items()]
     title = ", ".join([f"{what} {_PARTS[panel.part].format(axis_title(panel.axis))}", *others])
-    if panel.fits:
-        title += f" (R2 {', '.join(f'{fit.r_squared[0]:.3g}' for fit in panel.fits)})"
-    return FittedChart(title, tuple(names), points, curves, panel.axis, panel.part not in ("dense",))
+    return FittedChart(
+        title, tuple(names), points, curves, panel.axis, panel.part not in ("dense",), _equations(panel, by_condition)
+    )
+
+
+def _equations(panel: FitPanel, names: Mapping[tuple[tuple[str, int | str], ...], str]) -> tuple[str, ...]:
+    """Each curve as an equation, its terms with their intervals."""
+    return tuple(
+        f"{names.get(_key(fit.condition), '')}: {equation_text(fit)}; R2 {r_squared_text(fit)}" for fit in panel.fits
+    )
+
+
+def equation_text(fit: FitSeries) -> str:
+    """Write a curve as an equation in x, from the highest power down."""
+    powers = {0: "", 1: " x"}
+    terms = [f"{coefficient_text(one)}{powers.get(power, f' x^{power}')}" for power, one in enumerate(fit.coefficients)]
+    return " + ".join(reversed(terms))
 
 
 def _key(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | str], ...]:
@@ -80,7 +89,7 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
         "field": "x",
         "type": "quantitative",
         "scale": {"zero": False, "nice": False, "padding": 12},
-        "axis": {"title": axis_title(chart.axis), "format": ",", "tickCount": 8},
+        "axis": {"title": axis_title(chart.axis), "format": ",d", "tickCount": 6},
     }
     y = {
         "type": "quantitative",
@@ -108,15 +117,10 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
             }
         )
     described = f"Time by {axis_title(chart.axis)}, with 95% intervals{' and fitted curves' if chart.curves else ''}."
-    return {**frame(chart.points, title, width, height, described), "layer": layers}
-
-
-def rung_labels(one: AblationSeries) -> list[str]:
-    """Name the rungs of an ablation by what changed."""
-    return [
-        _ALL_SHARED if rung.axis is None or rung.value is None else axis_words(rung.axis, rung.value)
-        for rung in one.rungs
-    ]
+    spec = {**frame(chart.points, title, width, height, described), "layer": layers}
+    if chart.equations:
+        spec["title"] = {"text": title or "", "subtitle": list(chart.equations), "subtitleFontSize": 9}
+    return spec
 
 
 def ablation_points(one: AblationSeries) -> list[dict[str, Any]]:
@@ -124,9 +128,9 @@ def ablation_points(one: AblationSeries) -> list[dict[str, Any]]:
     return [
         {
             "label": label,
-            "gap_ns": rung.gap_ns[0],
-            "low_ns": rung.gap_ns[1],
-            "high_ns": rung.gap_ns[2],
+            "gap": rung.gap_relative[0],
+            "low": rung.gap_relative[1],
+            "high": rung.gap_relative[2],
             "tip": f"{label}: {format_duration_interval(*rung.gap_ns)}",
         }
         for label, rung in zip(rung_labels(one), one.rungs, strict=True)
@@ -136,7 +140,7 @@ def ablation_points(one: AblationSeries) -> list[dict[str, Any]]:
 def ablation_title(one: AblationSeries) -> str:
     """Say what an ablation's gap is."""
     first, second = (axis_words(one.axis, side) for side in one.sides)
-    return f"{one.workload}: {first} less {second}, as shared things are taken away"
+    return f"{one.workload}: {first} against {second}, as shared things are taken away"
 
 
 def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 460) -> Spec:
@@ -145,7 +149,7 @@ def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: in
     x = {
         "type": "quantitative",
         "scale": {"zero": True},
-        "axis": {"title": "gap", "labelExpr": _SIGNED_TIME_LABEL, "tickCount": 6},
+        "axis": {"title": "takes longer by", "format": "+.0%", "tickCount": 6},
     }
     y = {
         "field": "label",
@@ -153,7 +157,7 @@ def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: in
         "sort": labels,
         "axis": {"title": None, "labelLimit": 220, "ticks": False},
     }
-    ends = {"x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": y}
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
     return {
         **frame(data, title, width, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
         "layer": [
@@ -161,7 +165,7 @@ def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: in
             {"mark": {"type": "rule", "strokeWidth": 2, "color": PALETTE[0]}, "encoding": ends},
             {
                 "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": PALETTE[0]},
-                "encoding": {"x": {**x, "field": "gap_ns"}, "y": y, "tooltip": {"field": "tip", "type": "nominal"}},
+                "encoding": {"x": {**x, "field": "gap"}, "y": y, "tooltip": {"field": "tip", "type": "nominal"}},
             },
         ],
     }

@@ -15,11 +15,13 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.fitted import rung_labels
 from clonometer.views.labels import mechanism_name, stage_name
 from clonometer.words import axis_thing, axis_title, axis_words
 
 Ends = tuple[float, float, float]
+_FIT_NOTE = "Time is the sum of the terms; 95% intervals in brackets."
+_KIND = "task_kind"
+_ALL_SHARED = "all shared"
 
 
 @dataclass(frozen=True)
@@ -36,57 +38,70 @@ class TextTable:
 def ablation_table(one: AblationSeries) -> TextTable:
     """The rungs of an ablation: both sides, the gap, and what the step took off it; below, what is unexplained."""
     first, second = (axis_words(one.axis, side) for side in one.sides)
-    unit = table_unit([max(map(abs, rung.gap_ns)) for rung in one.rungs])
+    unit = table_unit([max(abs(end) for rung in one.rungs for end in rung.gap_ns)])
     rows = [
         (
             label,
             format_duration(rung.first_ns),
             format_duration(rung.second_ns),
             _in_unit(rung.gap_ns, unit),
+            _signed_percent(rung.gap_relative[0]),
             "" if rung.step_ns is None else _in_unit(rung.step_ns, unit),
             "" if rung.share is None else _share(rung.share),
         )
         for label, rung in zip(rung_labels(one), one.rungs, strict=True)
     ]
     rest = one.rungs[-1].gap_ns
-    note = f"Unexplained: {_signed(rest)}"
     if one.remainder_share is not None:
-        note += f", {_share(one.remainder_share)} of the gap"
+        note = f"Unexplained: {_signed(rest)}, {_share(one.remainder_share)} of the gap"
+    else:
+        note = (
+            f"With all shared, {first} and {second} cannot be told apart: there is no gap to explain, so no shares. "
+            f"Left at the end: {_signed(rest)}"
+        )
     title = f"{one.workload} {stage_name(None, one.quantity)}: what is taken away, one thing after the other"
     return TextTable(
         title,
-        ("taken away", first, second, f"gap, {unit}", f"step, {unit}", "share"),
+        ("taken away", first, second, f"gap, {unit}", "gap, %", f"step, {unit}", "share"),
         tuple(rows),
         f"{note}.",
-        ("share", first, second),
+        ("share", first, second, "gap, %"),
     )
 
 
+def rung_labels(one: AblationSeries) -> list[str]:
+    """Name the rungs of an ablation by what changed."""
+    return [
+        _ALL_SHARED if rung.axis is None or rung.value is None else axis_words(rung.axis, rung.value)
+        for rung in one.rungs
+    ]
+
+
 def fit_tables(fits: Sequence[FitSeries]) -> list[TextTable]:
-    """A table for each axis: a row a curve, its coefficients from the highest power down, and R2."""
-    tables = []
-    for axis in dict.fromkeys(one.axis for one in fits):
-        own = [one for one in fits if one.axis == axis]
-        degree = max(len(one.coefficients) for one in own) - 1
-        thing = axis_thing(axis)
-        powers = {0: "constant", 1: f"each {thing}"}
-        head = [powers.get(power, f"each {thing}^{power}") for power in range(degree, -1, -1)]
-        rows = [
-            (
-                _curve_label(one),
-                *(_time(one.coefficients[power]) for power in range(degree, -1, -1)),
-                format_ratio(*one.r_squared),
-            )
-            for one in own
-        ]
-        x = own[0].points
-        title = f"{mechanism_name(own[0].workload)} by {axis_title(axis)}, from {x[0]:,} to {x[-1]:,}"
-        tables.append(TextTable(title, ("", *head, "R2"), tuple(rows), secondary=("constant",)))
-    return tables
+    """A table for each axis and condition: a row a term, from the highest power down, and R2; a column a kind."""
+    groups: dict[tuple[object, ...], list[FitSeries]] = {}
+    for one in fits:
+        groups.setdefault((one.workload, one.quantity, one.axis, _others(one)), []).append(one)
+    return [_fit_table(own) for own in groups.values()]
 
 
-def _curve_label(one: FitSeries) -> str:
-    return ", ".join(axis_words(*item) for item in one.condition.items()) or stage_name(None, one.quantity)
+def _fit_table(own: Sequence[FitSeries]) -> TextTable:
+    first = own[0]
+    thing, x = axis_thing(first.axis), first.points
+    powers = {0: "constant", 1: f"each {thing}"}
+    rows = [
+        (powers.get(power, f"each {thing}^{power}"), *(coefficient_text(one.coefficients[power]) for one in own))
+        for power in range(len(first.coefficients) - 1, -1, -1)
+    ]
+    rows.append(("R2", *(format_ratio(*one.r_squared) for one in own)))
+    heads = [axis_words(_KIND, one.condition[_KIND]) if _KIND in one.condition else "all" for one in own]
+    title = f"{mechanism_name(first.workload)} by {axis_title(first.axis)}, from {x[0]:,} to {x[-1]:,}"
+    others = [axis_words(*item) for item in _others(first)]
+    return TextTable(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
+
+
+def _others(one: FitSeries) -> tuple[tuple[str, int | str], ...]:
+    return tuple(item for item in one.condition.items() if item[0] != _KIND)
 
 
 def _signed(ends: Ends) -> str:
@@ -104,13 +119,18 @@ def _in_unit(ends: Ends, unit: str) -> str:
     return f"{middle} ({left} to {right})"
 
 
-def _time(ends: Ends) -> str:
+def coefficient_text(ends: Ends) -> str:
+    """Write a term of a fit with its interval: a time, which for a square may be far below a nanosecond."""
     value, low, high = ends
     return _signed(ends) if abs(value) >= 1 else f"{format_ratio(value, low, high)} ns"
 
 
 def _share(ends: Ends) -> str:
     return f"{_percent(ends[0])} ({_percent(ends[1])} to {_percent(ends[2])})"
+
+
+def _signed_percent(share: float) -> str:
+    return f"{100 * share:+.0f}" if abs(share) >= 0.1 else f"{100 * share:+.1f}"
 
 
 def _percent(share: float) -> str:

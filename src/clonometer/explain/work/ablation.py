@@ -107,6 +107,7 @@ def _series(
                 first_ns=float(median(thread.values)),
                 second_ns=float(median(process.values)),
                 gap_ns=_ends(ladder.gaps[place]),
+                gap_relative=_ends(ladder.relative[place]),
                 step_ns=_ends(ladder.steps[place - 1]) if place else None,
                 share=None if share is None else _ends(share),
             )

@@ -16,6 +16,10 @@ from clonometer.units import format_duration_interval, format_ratio, format_shar
 from clonometer.words import axis_thing, axis_title, axis_words
 
 _POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic term")
+#: Fewer conditions speak for themselves.
+_LEAST_VARIANTS = 3
+#: A workload, its condition apart from kind and workers, and comparisons by the number of workers.
+_Told = tuple[str, dict[str, "int | str"], list[tuple[int, Comparison]]]
 _NAMES = {side: axis_words(KIND, side) for side in SIDES}
 
 
@@ -25,18 +29,22 @@ def workers(comparer: Comparer) -> list[Finding]:
     ablations = ablations_of(book, comparer.seed)
     # The rungs of an ablation are told together.
     rungs = {side.estimate.cell for one in ablations for rung in one.rungs for side in rung.sides}
-    return [
-        *(_ablation(one) for one in ablations),
-        *_contests(comparer, rungs),
-        *_fits(fits_of(book, comparer.seed)),
-    ]
+    fits = fits_of(book, comparer.seed)
+    told = _contests(comparer, rungs, fits)
+    return [*(_ablation(one) for one in ablations), *_fits(fits), *_variants(told), *(finding for finding, _ in told)]
 
 
-def _contests(comparer: Comparer, told: set[str]) -> list[Finding]:
-    """Threads against processes with as many workers as there are CPUs, and with most; else where both were."""
+def _contests(comparer: Comparer, told: set[str], fits: list[Fit]) -> list[tuple[Finding, _Told]]:
+    """Threads against processes with as many workers as there are CPUs, and with most; else where both were.
+
+    Of points on a curve only the last is told: what lies between is the curve's.
+    """
+    curves = {(point.estimate.cell, fit.scan.axis) for fit in fits for point in fit.scan.points}
     pairs = [pair for pair in _pairs(comparer.book) if pair[0].estimate.cell not in told]
     groups: dict[tuple[Any, ...], list[tuple[int, Evidence, Evidence]]] = {}
     for a, b in pairs:
+        if (a.estimate.cell, "numbers") in curves and not _is_last(a, fits):
+            continue
         others = {axis: value for axis, value in comparer.book.changes(a.estimate).items() if axis != KIND}
         count = int(a.estimate.condition.get("workers", 1))
         others.pop("workers", None)
@@ -45,11 +53,60 @@ def _contests(comparer: Comparer, told: set[str]) -> list[Finding]:
     found = []
     for (workload, quantity, others), own in groups.items():
         chosen = _ends(sorted(own, key=lambda one: one[0]), comparer.book.cpus or 1)
-        made = [(count, comparer.compare(a, b)) for count, a, b in chosen]
+        made = [(count, comparer.compare(a, b, remember=False)) for count, a, b in chosen]
         there = [(count, one) for count, one in made if one is not None]
         if there:
-            found.append(_contest(workload, quantity, dict(others), there))
+            found.append((_contest(workload, quantity, dict(others), there), (workload, dict(others), there)))
     return found
+
+
+def _is_last(row: Evidence, fits: list[Fit]) -> bool:
+    own = [fit for fit in fits if fit.scan.axis == "numbers"]
+    return any(fit.scan.points[-1].estimate.cell == row.estimate.cell for fit in own)
+
+
+def _variants(told: list[tuple[Finding, _Told]]) -> list[Finding]:
+    """Where several conditions were compared with as many workers: those in which one kind takes longer, most first."""
+    groups: dict[tuple[str, int], list[tuple[dict[str, int | str], Comparison]]] = {}
+    for _, (workload, others, contests) in told:
+        for count, one in contests:
+            groups.setdefault((workload, count), []).append((others, one))
+    return [
+        _variant(workload, count, own)
+        for (workload, count), own in reversed(groups.items())
+        if len(own) >= _LEAST_VARIANTS
+    ]
+
+
+def _variant(workload: str, count: int, own: list[tuple[dict[str, int | str], Comparison]]) -> Finding:
+    first, second = (_NAMES[side] for side in SIDES)
+    common = set.intersection(*({*others.items()} for others, _ in own))
+    parts = []
+    for verdict, words in (
+        ("longer", f"{first} take longer than {second} with"),
+        ("shorter", f"{second} take longer with"),
+    ):
+        apart = [one for one in own if one[1].verdict == verdict]
+        apart.sort(key=lambda one: -max(one[1].ratio.value, one[1].inverse.value))
+        said = [
+            f"{_apart(others, common)} {one.text if verdict == 'longer' else one.inverse_text}" for others, one in apart
+        ]
+        parts += [f"{words} {', '.join(said)}"] if said else []
+    same = [_apart(others, common) for others, one in own if one.verdict == "same"]
+    parts += [f"no difference is told with {', '.join(same)}"] if same else []
+    text = f"with {axis_words('workers', count)} of {workload}, {'; '.join(parts)}"
+    numbers = {
+        "workload": workload,
+        "workers": count,
+        "ratios": [{"condition": others, **one.numbers} for others, one in own],
+        "cells": [cell for _, one in own for cell in one.numbers["cells"]],
+    }
+    return Finding(f"variants.{workload}.{count}", sentence(text), numbers)
+
+
+def _apart(others: dict[str, int | str], common: set[tuple[str, int | str]]) -> str:
+    named = [axis_words(*item) for item in others.items() if item not in common and item[0] != "numbers"]
+    return " and ".join(named) or "nothing shared"
 
 
 def _ends(own: list[tuple[int, Evidence, Evidence]], cpus: int) -> list[tuple[int, Evidence, Evidence]]:
@@ -181,15 +238,20 @@ def _ablation(found: AblationEvidence) -> Finding:
     first, second = (_NAMES[side] for side in SIDES)
     gap, rest = ladder.gaps[0], ladder.gaps[-1]
     what = f"{found.workload} {measured(None, found.quantity)}"
-    text = f"{first} less {second} is {_signed(gap)} with all shared, {what}"
+    share = ladder.remainder_share
+    if share is None:
+        text = f"with all shared, {first} and {second} cannot be told apart ({_signed(gap)}), {what}"
+    else:
+        text = f"{first} less {second} is {_signed(gap)} with all shared, {what}"
     steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda one: -abs(one[1].value))
     seen = [
         f"{axis_words(*rung.taken)} {_signed(step)}" for rung, step in steps if rung.taken and not step.contains(0.0)
     ]
     text += f"; taken away: {', '.join(seen)}" if seen else "; no single step is seen"
-    share = ladder.remainder_share
-    left = f"unexplained {_signed(rest)}"
-    left += f", {_share(share)} of the gap" if share is not None else ""
+    if share is None:
+        left = f"there is no gap to explain, and at the end {_signed(rest)} are left"
+    else:
+        left = f"unexplained {_signed(rest)}, {_share(share)} of the gap"
     numbers = {
         "gap_ns": gap.value,
         "gap_ns_interval": [gap.low, gap.high],
@@ -205,7 +267,7 @@ def _ablation(found: AblationEvidence) -> Finding:
         "n_processes": gap.n,
         "cells": [side.estimate.cell for rung in rungs for side in rung.sides],
     }
-    headline = f"{first} less {second} is {_signed(gap)}; {left}"
+    headline = f"{text if share is None else f'{first} less {second} is {_signed(gap)}'}; {left}"
     return Finding(f"ablation.{found.workload}", sentence(f"{text}; {left}"), numbers, sentence(headline))
 
 

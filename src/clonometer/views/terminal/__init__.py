@@ -19,6 +19,7 @@ FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
 LEAST_WIDTH = 40
 WARNING_EXAMPLES = 3
+SUMMING_TABLES = 2
 NOT_RANKED = "* includes the child's life"
 NOT_RANKED_WAKE = "* may include the worker's answer"
 
@@ -83,9 +84,8 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     picked = pick_rows(rows, limit - len(head) - sections - min(FINDING_LINES + len(trouble), wanted))
     room = limit - len(head) - min(LEAST_FINDING_LINES + len(trouble), wanted)
     picked = _fit(picked, room)
-    gaps = [line for one in results.ablations for line in text_table(ablation_table(one), width, colour)]
-    if gaps and {one.workload for one in results.ablations} == {row.workload for row in picked}:
-        # All rows are rungs: what matters is what lies between them.
+    gaps = _summing_up(results, picked, width, colour)
+    if gaps:
         picked, table = [], gaps
     else:
         table = short_table(picked, width, colour) if picked else ["Nothing was measured."]
@@ -103,6 +103,17 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     if sum(map(len, parts)) > limit:
         parts[4] = []
     return _spaced(parts, limit)
+
+
+def _summing_up(results: Results, picked: Sequence[Row], width: int, colour: bool) -> list[str]:
+    """Tables that say more than the rows where those are all rungs of ablations, or points of curves; else nothing."""
+    workloads = {row.workload for row in picked}
+    if results.ablations and {one.workload for one in results.ablations} == workloads:
+        return [line for one in results.ablations for line in text_table(ablation_table(one), width, colour)]
+    if results.fits and {one.workload for one in results.fits} == workloads:
+        tables = fit_tables(results.fits)[:SUMMING_TABLES]
+        return [line for table in tables for line in text_table(table, width, colour)]
+    return []
 
 
 def _fit(rows: list[Row], room: int) -> list[Row]:
