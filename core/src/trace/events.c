@@ -215,7 +215,7 @@ static enum record_kind decode_sample(const unsigned char *record, size_t length
         event->values[0] = (int64_t)number_at(record + ADDRESS_AT, 8);
         return RECORD_EVENT;
     }
-    if (raw_bytes < COMMON_PID_AT + 4) {
+    if (format == NULL || raw_bytes < COMMON_PID_AT + 4) {
         return RECORD_BAD;
     }
     event->task = (int32_t)number_at(raw + COMMON_PID_AT, 4);
