@@ -68,4 +68,5 @@ def test_system_calls_with_arguments_unfold(explain_page):
 def test_nothing_overflows_sideways(explain_page, width):
     page = explain_page.page
     page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function(f"document.querySelector('#budget-0 svg').getBoundingClientRect().width <= {width}")
     assert page.evaluate("document.documentElement.scrollWidth") == width
