@@ -12,8 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from fnmatch import fnmatch
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -165,7 +164,10 @@ def test_a_process_that_runs_is_watched_with_what_it_has_already() -> None:
         try:
             assert process.stdout.readline() == "there\n"
             words = [CLONOMETER, "census", "--pid", str(process.pid), "--json"]
-            with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as census:
+            with (
+                subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as census,
+                ended_after(census),
+            ):
                 until(lambda: attached(census.pid))
                 process.stdin.write("go\n")
                 process.stdin.flush()
@@ -177,6 +179,16 @@ def test_a_process_that_runs_is_watched_with_what_it_has_already() -> None:
             assert answer["creators"][0]["program"].startswith("/")
             assert process.poll() is None, "a census of a process leaves it alone"
         finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def ended_after(process: subprocess.Popen[str]) -> Iterator[None]:
+    """End it in any case: a test that failed would wait for it as long as it has to watch."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -205,12 +217,11 @@ def attached(session: int) -> bool:
 def perf_events(pid: int) -> int:
     """How many descriptors of perf events a process has."""
     count = 0
-    for process in Path("/proc").iterdir():
-        # Processes end while they are looked at.
-        with contextlib.suppress(OSError):
-            for name in os.listdir(process / "fd") if fnmatch(process.name, pid) else ():
-                with contextlib.suppress(OSError):
-                    count += "perf_event" in str((process / "fd" / name).readlink())
+    # Processes end while they are looked at.
+    with contextlib.suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                count += "perf_event" in str(entry.readlink())
     return count
 
 
@@ -219,8 +230,10 @@ def test_nothing_stays_attached_when_it_is_killed(tmp_path: Path) -> None:
     words = [CLONOMETER, "census", "--", "sleep", "30"]
     environ = {**os.environ, **trace.environ}
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, start_new_session=True, env=environ) as census:
-        until(lambda: attached(census.pid) if traces else b"sleep" in names(census.pid))
-        os.killpg(census.pid, signal.SIGKILL)
+        try:
+            until(lambda: attached(census.pid) if traces else b"sleep" in names(census.pid))
+        finally:
+            os.killpg(census.pid, signal.SIGKILL)
     # Whoever held an event is gone, and the event with it.
     assert gone(lambda: tasks(trace)), tasks(trace)
 

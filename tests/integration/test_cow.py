@@ -117,8 +117,10 @@ def test_no_phase_lasts_longer_than_the_block() -> None:
         ("workload=cow.child written_bytes=100", "no multiple"),
         (f"workload=cow.parent written_bytes={1 << 45}", "leaves"),
         (f"workload=cow.parent written_bytes={1 << 60}", "no multiple"),
-        (f"workload=cow.stall parent_bytes={1 << 45}", "leaves"),
-        ("workload=cow.stall page_kind=file_private_read parent_bytes=4096", "page_kind=4k"),
+        pytest.param(f"workload=cow.stall parent_bytes={1 << 45}", "leaves", marks=needs_two_cpus),
+        pytest.param(
+            "workload=cow.stall page_kind=file_private_read parent_bytes=4096", "page_kind=4k", marks=needs_two_cpus
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(words: str, said: str) -> None:

@@ -172,11 +172,11 @@ def become_nobody() -> None:
 
 
 @pytest.fixture
-def ordinary(tmp_path: Path) -> Installed:
+def ordinary(public: Path) -> Installed:
     """An installation that everybody may read, started by an ordinary user."""
     if os.geteuid() != 0:
         return HERE
-    source = tmp_path / "installed"
+    source = public / "installed"
     shutil.copytree(SOURCE / "clonometer", source / "clonometer", ignore=shutil.ignore_patterns("__pycache__", "_bin"))
     shutil.copytree(probe.folder(), source / "clonometer" / "_bin")
     # The interpreter of this test may be in a home folder; the system's, of the same version, takes the same modules.
