@@ -25,9 +25,9 @@ def test_every_worker_of_a_run_is_told(measured: Path, capsys: pytest.CaptureFix
         threads, processes = each_worker(run, [entry["cell"] for entry in run.metadata["cells"]])
     for one in (threads, processes):
         assert [row.worker for row in one.rows] == [0, 1, 2]
-        begins = [row.values["worker_begins_ns"] for row in one.rows]
-        assert begins == sorted(begins)
+        # In which order they begin is the machine's affair.
         for row in one.rows:
+            assert row.values["worker_begins_ns"] > 0
             assert row.values["worker_ends_ns"] > row.values["worker_begins_ns"]
             assert row.values["worker_cpu_ns"] > 0
         assert "whole_each_ns" not in one.units
