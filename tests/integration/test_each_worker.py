@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from clonometer.cli.ending import run_to_the_end
@@ -9,6 +11,7 @@ from clonometer.results.each_worker import each_worker
 from clonometer.runfile import open_run
 
 pytestmark = pytest.mark.real
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/workers.schema.json").read_text(encoding="utf-8"))
 WORDS = ["work.factor", "--set", "task_kind=thread,process", "--set", "workers=3", "--budget", "0.1"]
 
 
@@ -45,6 +48,25 @@ def test_a_run_without_workers_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no cell here has workers" in capsys.readouterr().err
 
 
-def test_workers_have_no_json(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_to_the_end(["show", str(measured), "--workers", "--json"]) == 2
-    assert "export --samples" in capsys.readouterr().err
+def test_workers_as_json_keep_to_the_schema_and_are_the_same(
+    measured: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_to_the_end(["show", str(measured), "--workers", "--json", "--only", "*task_kind=process*"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(said)
+    with open_run(measured) as run:
+        cells = [entry["cell"] for entry in run.metadata["cells"]]
+        [processes] = [one for one in each_worker(run, cells) if "task_kind=process" in one.cell]
+    [told] = said["cells"]
+    assert (said["run"], told["cell"], told["units"]) == (str(measured), processes.cell, processes.units)
+    assert [(one["worker"], one["values"]) for one in told["workers"]] == [
+        (row.worker, row.values) for row in processes.rows
+    ]
+
+
+def test_json_of_a_run_without_workers_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.parquet"
+    assert run_to_the_end(["run", "launch.none", "--budget", "0.1", "--out", str(path)]) == 0
+    capsys.readouterr()
+    assert run_to_the_end(["show", str(path), "--workers", "--json"]) == 2
+    assert capsys.readouterr().out == ""

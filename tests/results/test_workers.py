@@ -142,6 +142,10 @@ def test_an_ablation_says_what_remains(ablated: Any) -> None:
     assert not [name for name in _findings(ablated) if name.startswith("workers.")]
 
 
+def test_single_rungs_of_an_ablation_are_no_choices(ablated: Any) -> None:
+    assert not [name for name in _findings(ablated) if name.startswith("choice.")]
+
+
 def test_a_scan_or_a_cross_is_no_ablation(ops: Any, builder: Any) -> None:
     assert summarize(ops).ablations == ()
     for kind in KINDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet",
     "clonometer show run.parquet --only 'launch.pthread' --wide",
     "clonometer show run.parquet --workers --only 'work.factor*workers=8*'",
+    "clonometer show run.parquet --workers --json | jq '.cells[].workers[].values'",
     "clonometer show run.parquet --json | jq '.findings[].sentence'",
 )
 
@@ -30,15 +32,13 @@ _EXAMPLES = examples(
 def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...], workers: bool) -> None:
     """Show the answer of a run file."""
     if workers:
-        if as_json:
-            raise UsageError("--workers has no JSON", f"every worker as a row: clonometer export --samples {run_file}")
-        _print_workers(run_file, globs)
+        _print_workers(run_file, globs, as_json=as_json)
         return
     print_answer(keep_cells(read_results(run_file), globs), as_json=as_json, wide=wide)
 
 
-def _print_workers(path: Path, globs: tuple[str, ...]) -> None:
-    """Print a line for each worker of the cells that match."""
+def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None:
+    """Print a line for each worker of the cells that match, or one JSON object."""
     from clonometer.results.each_worker import each_worker
     from clonometer.runfile import open_run
     from clonometer.views.terminal.text import to_ascii
@@ -53,6 +53,11 @@ def _print_workers(path: Path, globs: tuple[str, ...]) -> None:
         found = each_worker(run, [cell for cell in planned if cell in sampled and (not globs or matches(cell, globs))])
     if not found:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
+    if as_json:
+        from clonometer.results.workers_json import workers_to_json
+
+        click.echo(json.dumps(workers_to_json(str(path), found), indent=2, allow_nan=False))
+        return
     colour = wants_colour(sys.stdout)
     text = "\n".join(workers_table(found, plain_width(), colour)) + "\n"
     click.echo(text if can_write(sys.stdout, "µ…") else to_ascii(text), nl=False, color=colour)

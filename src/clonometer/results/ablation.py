@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from clonometer.results.evidence import Book, Evidence
@@ -56,6 +56,18 @@ def ablations_of(book: Book, seed: int) -> list[AblationEvidence]:
         One for each workload and quantity that has one.
     """
     found = []
+    for workload, quantity, rungs in _chains(book):
+        sides = [(rung.sides[0].processes, rung.sides[1].processes) for rung in rungs]
+        found.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
+    return found
+
+
+def rung_cells(book: Book) -> frozenset[str]:
+    """The cells of the run's ablations: what one of them takes alone is no finding, for they are told together."""
+    return frozenset(side.estimate.cell for _, _, rungs in _chains(book) for rung in rungs for side in rung.sides)
+
+
+def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
     with_kind = [row for row in book.rows if KIND in row.estimate.condition and not row.estimate.detail]
     for workload, quantity in dict.fromkeys((row.estimate.workload, row.estimate.quantity) for row in with_kind):
         own = [row for row in with_kind if (row.estimate.workload, row.estimate.quantity) == (workload, quantity)]
@@ -63,9 +75,7 @@ def ablations_of(book: Book, seed: int) -> list[AblationEvidence]:
         # Of nothing, which only a broken file holds, there are no shares.
         sound = all(float(side.processes.values.min()) > 0 for rung in rungs for side in rung.sides)
         if sound and len({rung.taken[0] for rung in rungs if rung.taken}) >= _LEAST_AXES:
-            sides = [(rung.sides[0].processes, rung.sides[1].processes) for rung in rungs]
-            found.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
-    return found
+            yield workload, quantity, rungs
 
 
 def _pairs(rows: list[Evidence]) -> list[tuple[Changes, tuple[Evidence, Evidence]]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+WORKERS_SCHEMA = 1
+
 
 @dataclass(frozen=True)
 class WorkerRow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clonometer.results.ablation import rung_cells
 from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, mechanism, sentence, several_ratios
@@ -49,12 +50,14 @@ def choices(comparer: Comparer) -> list[Finding]:
 
     Where the default was not measured, the first value that was takes its place. Where the choice was measured at
     several sizes or counts of something else, it is told at the largest: in between, scans have their own findings.
+    Of two rungs of an ablation nothing is said: that tells them together, by the gap between its sides.
     """
     book = comparer.book
     axes = dict.fromkeys(axis for row in book.rows for axis in row.estimate.condition if book.kind(axis) in _KINDS)
+    rungs = rung_cells(book)
     told: dict[_Choice, _Choice] = {}
     for axis in axes:
-        for one in _scanned(book, axis) if axis not in _TOLD_ELSEWHERE else ():
+        for one in _scanned(book, axis, rungs) if axis not in _TOLD_ELSEWHERE else ():
             largest = told.setdefault(one.kin(), one)
             if one.numbers() > largest.numbers():
                 told[one.kin()] = one
@@ -62,19 +65,24 @@ def choices(comparer: Comparer) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
-def _scanned(book: Book, axis: str) -> list[_Choice]:
+def _scanned(book: Book, axis: str, rungs: frozenset[str]) -> list[_Choice]:
     """Every value of an axis against its default, wherever two values or more were measured."""
-    values: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[Value, None]] = {}
+    values: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[Value, set[str]]] = {}
     for row in book.rows:
         if axis in row.estimate.condition:
             changes = book.changes(row.estimate)
             others = tuple((name, value) for name, value in changes.items() if name != axis)
-            values.setdefault((row.estimate.workload, others), {})[row.estimate.condition[axis]] = None
+            measured = values.setdefault((row.estimate.workload, others), {})
+            measured.setdefault(row.estimate.condition[axis], set()).add(row.estimate.cell)
     found = []
     for (workload, others), measured in values.items():
         usual = book.default(axis)
         base = usual if usual is not None and usual in measured else next(iter(measured))
-        found += [_Choice(workload, axis, value, base, others) for value in measured if value != base]
+        found += [
+            _Choice(workload, axis, value, base, others)
+            for value, cells in measured.items()
+            if value != base and not cells | measured[base] <= rungs
+        ]
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.ablation import KIND, SIDES, AblationEvidence, ablations_of
+from clonometer.results.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, measured, sentence
@@ -28,7 +28,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     book = comparer.book
     ablations = ablations_of(book, comparer.seed)
     # The rungs of an ablation are told together.
-    rungs = {side.estimate.cell for one in ablations for rung in one.rungs for side in rung.sides}
+    rungs = rung_cells(book)
     fits = fits_of(book, comparer.seed)
     told = _contests(comparer, rungs, fits)
     return [*(_ablation(one) for one in ablations), *_fits(fits), *_variants(told), *(finding for finding, _ in told)]
