@@ -12,23 +12,63 @@ from tests.browser.conftest import Visit
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def explain_page(browser, tmp_path_factory):
-    spec = importlib.util.spec_from_file_location(
-        "explain_samples", Path(__file__).parent.parent / "views/test_explain.py"
-    )
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"browser_{Path(name).stem}", Path(__file__).parent.parent / name)
     assert spec is not None
     assert spec.loader is not None
-    samples = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = samples
-    spec.loader.exec_module(samples)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def show(browser, tmp_path_factory):
+    """Open a page that holds this text."""
+    pages = []
+
+    def open_page(text, width=1280):
+        path = tmp_path_factory.mktemp("explain") / "page.html"
+        path.write_text(text, encoding="utf-8")
+        pages.append(browser.new_page(viewport={"width": width, "height": 900}))
+        return Visit(pages[-1], path)
+
+    yield open_page
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture(scope="module")
+def explain_page(show):
     from clonometer.views.html.explain import render_explain_page
 
-    path = tmp_path_factory.mktemp("explain") / "explain.html"
-    path.write_text(render_explain_page([samples.counted()], None), encoding="utf-8")
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    yield Visit(page, path)
-    page.close()
+    return show(render_explain_page([load("views/test_explain.py").counted()], None))
+
+
+@pytest.fixture(scope="module")
+def work_page(show):
+    from clonometer.views.html.work import render_work_page
+
+    return show(render_work_page(load("explain/test_work.py").with_ablation()))
+
+
+@pytest.fixture(scope="module")
+def report_page(show):
+    from clonometer.views.html import render_report
+
+    samples = load("views/test_explain.py")
+    explanations = [samples.counted(), samples.versus(), load("explain/test_work.py").with_ablation()]
+    return show(render_report(load("views/sample_results.py").sample_results(), explanations))
+
+
+def hover(page, marks, number):
+    """Point at a mark, and read what appears."""
+    found = page.locator(marks)
+    assert found.count() > number
+    page.mouse.move(0, 0)
+    found.nth(number).hover(force=True)
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    return page.inner_text("#vg-tooltip-element")
 
 
 def test_it_loads_in_silence_and_asks_for_nothing(explain_page):
@@ -45,13 +85,7 @@ def test_it_loads_in_silence_and_asks_for_nothing(explain_page):
     ],
 )
 def test_who_points_at_a_mark_sees_its_meaning(explain_page, marks, said):
-    page = explain_page.page
-    found = page.locator(marks)
-    assert found.count() > 3
-    page.mouse.move(0, 0)
-    found.nth(2).hover(force=True)
-    page.wait_for_selector("#vg-tooltip-element.visible")
-    shown = page.inner_text("#vg-tooltip-element")
+    shown = hover(explain_page.page, marks, 2)
     for word in said:
         assert word in shown
     assert len(shown.split("meaning")[1].strip()) > 10
@@ -70,3 +104,55 @@ def test_nothing_overflows_sideways(explain_page, width):
     page.set_viewport_size({"width": width, "height": 900})
     page.wait_for_function(f"document.querySelector('#budget-0 svg').getBoundingClientRect().width <= {width}")
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_page_of_workers_draws_every_chart_in_silence_and_says_what_a_bar_means(work_page):
+    assert work_page.said == []
+    page = work_page.page
+    for name in ("lives", "cpus", "timeline-thread", "timeline-process", "ablation-chart"):
+        assert page.locator(f"#{name} svg").count() == 1, name
+    shown = hover(page, "#lives svg .mark-rect path", 1)
+    assert "share of the gap" in shown
+    assert len(shown.split("meaning")[1].strip()) > 10
+
+
+def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
+    assert report_page.said == []
+    assert len(report_page.asked) == 1
+    page = report_page.page
+    charts = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).explained.map((c) => c.id)")
+    assert len(charts) > 8
+    for name in charts:
+        assert page.locator(f"#{name} svg").count() == 1, name
+    assert (
+        page.evaluate(
+            "(() => { const ids = [...document.querySelectorAll('[id]')].map((e) => e.id)"
+            ".filter((id) => !id.startsWith('clip') && !id.startsWith('gradient'));"
+            " return ids.filter((id, place) => ids.indexOf(id) !== place); })()"
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "#timeline-0-median svg .mark-symbol:not(.role-legend-symbol) path",
+        "#timeline-1-second-median svg .mark-rect path",
+        "#budget-0 svg .mark-rect path",
+        "#lives-explained-2 svg .mark-rect path",
+    ],
+)
+def test_in_the_report_too_who_points_at_a_mark_sees_its_meaning(report_page, marks):
+    shown = hover(report_page.page, marks, 0)
+    assert len(shown.split("meaning")[1].strip()) > 10
+
+
+@pytest.mark.parametrize(("name", "charts"), [("report_page", ("#budget-0", "#lives-explained-2")),
+                                              ("work_page", ("#lives", "#ablation-chart"))])  # fmt: skip
+def test_neither_overflows_on_a_telephone(request, name, charts):
+    page = request.getfixturevalue(name).page
+    page.set_viewport_size({"width": 400, "height": 900})
+    for chart in charts:
+        page.wait_for_function(f"document.querySelector('{chart} svg')?.getBoundingClientRect().width <= 400")
+    assert page.evaluate("document.documentElement.scrollWidth") == 400

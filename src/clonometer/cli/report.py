@@ -3,23 +3,74 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.answers import read_results
 from clonometer.cli.examples import examples
 from clonometer.cli.outputs import write_text
+from clonometer.errors import InputError
+
+if TYPE_CHECKING:
+    from clonometer.explain.types import Explanation, Versus
+    from clonometer.explain.work.types import WorkExplanation
+
+#: More than any explanation has; a file that is larger is not read into memory.
+MOST_BYTES = 64 << 20
+
+_EXAMPLES = examples(
+    "clonometer report clonometer-run.parquet --out clonometer-report.html",
+    "clonometer explain launch.fork --vs launch.pthread --out why.json",
+    "clonometer report clonometer-run.parquet --explain why.json --out clonometer-report.html",
+)
 
 
-@click.command(name="report", epilog=examples("clonometer report clonometer-run.parquet --out clonometer-report.html"))
+@click.command(name="report", epilog=_EXAMPLES)
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The HTML file.")
+@click.option(
+    "--explain",
+    "explained",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also say why: an explanation that clonometer explain --out has written; repeatable.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def command(run_file: Path, out: Path, force: bool) -> None:
+def command(run_file: Path, out: Path, explained: tuple[Path, ...], force: bool) -> None:
     """Write the report of a run: one HTML file that needs no network."""
     from clonometer.runfile import check_output
     from clonometer.views.html import render_report
 
     check_output(out, force)
-    write_text(out, render_report(read_results(run_file)))
+    explanations = [read_explanation_file(path) for path in explained]
+    write_text(out, render_report(read_results(run_file), explanations))
     click.echo(f"wrote {out}", err=True)
+
+
+def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
+    """Read what ``clonometer explain --out`` has written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no explanation; the message names the file.
+    """
+    from clonometer.explain.from_json import read_explanation
+
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"{path} is too large for an explanation: more than {MOST_BYTES >> 20} MiB")
+    try:
+        return read_explanation(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path}: this is no JSON: it is not UTF-8", "name what clonometer explain --out has written"
+        ) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error.message}", error.hint) from error

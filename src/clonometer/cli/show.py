@@ -18,7 +18,7 @@ _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet",
     "clonometer show run.parquet --only 'launch.pthread' --wide",
     "clonometer show run.parquet --workers --only 'work.factor*workers=8*'",
-    "clonometer show run.parquet --workers --json | jq '.cells[].workers[].values'",
+    "clonometer show run.parquet --workers --json | jq .cells",
     "clonometer show run.parquet --json | jq '.findings[].sentence'",
 )
 

@@ -14,7 +14,7 @@ _MOST_NAMED = 4
 _MUCH_OVERHEAD = 0.15
 _MUCH_UNEXPLAINED = 0.1
 _MUCH_WITHHELD = 0.1
-_PLACES = {
+FUTEX_PLACES = {
     "heap": "a lock in the heap, where stdio streams lie",
     "program": "a lock in the program's data, where the library's own are",
     "shared": "a word that processes share",
@@ -101,4 +101,4 @@ def _said(one: WorkExplanation, reason: WorkReason) -> str:
 
 def futex_place_words(place: str) -> str:
     """Say what a place of a futex means."""
-    return _PLACES[place]
+    return FUTEX_PLACES[place]

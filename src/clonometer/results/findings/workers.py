@@ -34,7 +34,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     return [*(_ablation(one) for one in ablations), *_fits(fits), *_variants(told), *(finding for finding, _ in told)]
 
 
-def _contests(comparer: Comparer, told: set[str], fits: list[Fit]) -> list[tuple[Finding, _Told]]:
+def _contests(comparer: Comparer, told: frozenset[str], fits: list[Fit]) -> list[tuple[Finding, _Told]]:
     """Threads against processes with as many workers as there are CPUs, and with most; else where both were.
 
     Of points on a curve only the last is told: what lies between is the curve's.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,34 +15,40 @@ from clonometer.views.html.figures import figure_content
 if TYPE_CHECKING:
     import jinja2
 
+    from clonometer.explain.types import Explanation, Versus
+    from clonometer.explain.work.types import WorkExplanation
+
 _HERE = Path(__file__).parent
 
 
-def render_report(results: Results) -> str:
+def render_report(results: Results, explanations: Sequence[Explanation | Versus | WorkExplanation] = ()) -> str:
     """Write the report of a run.
 
     Parameters
     ----------
     results
         What is known of the run; empty, partial and failed runs are reported as such.
+    explanations
+        Why its mechanisms cost what they cost: each gets a section.
 
     Returns
     -------
     str
-        A whole HTML document below 2 MB: style, script, charts and data are inside it, and its content
-        security policy forbids to fetch anything.
+        A whole HTML document: style, script, charts and data are inside it, and its content security policy forbids
+        to fetch anything. It is below 2 MB without explanations; each adds its timelines.
     """
-    figures = figure_content(results)
+    from clonometer.views.html.explained import explained_sections
+
+    sections, explained = explained_sections(explanations, results.cells)
+    figures = {**figure_content(results), "explained": explained}
     return (
         environment()
         .get_template("report.html.j2")
         .render(
             **page_content(results),
             figures=figures,
-            style=asset("style.css"),
-            script=asset("report.js"),
-            data=_embedded(figures),
-            chart_library=_chart_library() if figures["any"] else "",
+            explained_sections=sections,
+            **page_assets(figures, "fit.js", "report.js", draws=figures["any"] or bool(explained)),
         )
     )
 
@@ -59,13 +66,13 @@ def environment() -> jinja2.Environment:
     )
 
 
-def page_assets(data: Any, script: str) -> dict[str, str]:
-    """What a page with charts carries inside it: style, script, data and the library that draws."""
+def page_assets(data: Any, *scripts: str, draws: bool = True) -> dict[str, str]:
+    """What a page carries inside it: style, scripts, data and, if it has charts, the library that draws."""
     return {
         "style": asset("style.css"),
-        "script": asset(script),
+        "script": "\n".join(asset(name) for name in scripts),
         "data": _embedded(data),
-        "chart_library": _chart_library(),
+        "chart_library": _chart_library() if draws else "",
     }
 
 

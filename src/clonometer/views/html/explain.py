@@ -7,9 +7,10 @@ from typing import Any
 
 from clonometer.explain.parts import PARTS
 from clonometer.explain.types import Counters, Explanation, Timeline, Versus
-from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
+from clonometer.views.explain_texts import part_name, sentence, versus_sentence
 from clonometer.views.html import environment, page_assets
 from clonometer.views.specs import theme
 
@@ -19,7 +20,7 @@ _TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
 def render_explain_page(explanations: Sequence[Explanation], versus: Versus | None) -> str:
     """Write explanations, and what makes their ratio, as one self-contained document."""
     charts: list[dict[str, Any]] = []
-    sections = [_section(one, number, charts) for number, one in enumerate(explanations)]
+    sections = [launch_section(one, str(number), charts) for number, one in enumerate(explanations)]
     data = {"charts": charts, "theme": theme("currentColor", "transparent")}
     title = f"Where the time of {' and '.join(one.workload for one in explanations)} goes"
     return (
@@ -28,23 +29,39 @@ def render_explain_page(explanations: Sequence[Explanation], versus: Versus | No
         .render(
             title=title,
             sections=sections,
-            versus=None if versus is None else _versus(versus),
-            **page_assets(data, "explain.js"),
+            versus=None if versus is None else versus_section(versus, "ratio"),
+            **page_assets(data, "fit.js", "explain.js"),
         )
     )
 
 
-def _section(one: Explanation, number: int, charts: list[dict[str, Any]]) -> dict[str, Any]:
+def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *, in_run: str = "") -> dict[str, Any]:
+    """Gather what a page shows of one mechanism.
+
+    Parameters
+    ----------
+    one
+        Its explanation.
+    mark
+        What the ids of its elements end in, other than those of any other section of the page.
+    charts
+        Its charts are added to these.
+    in_run
+        A sentence about what a run says of the same cell.
+    """
     timelines = []
     for timeline in one.timelines:
-        name = f"timeline-{number}-{timeline.which}"
+        name = f"timeline-{mark}-{timeline.which}"
         charts.append({"id": name, "spec": timeline_panel(one, timeline)})
         timelines.append(_timeline(timeline, name))
-    budget = f"budget-{number}"
+    budget = f"budget-{mark}"
     charts.append({"id": budget, "spec": budget_panel(one)})
     return {
-        "id": f"explained-{number}",
+        "id": f"explained-{mark}",
+        "kind": "launch",
         "cell": one.cell,
+        "sentence": sentence(one),
+        "in_run": in_run,
         "about": f"{one.launches:,} traced launches in {one.processes} processes ({one.tier.how}), {one.untraced:,} "
         f"untraced beside them; means over launches between the {one.band[0]:.0%} and {one.band[1]:.0%} quantiles.",
         "reaped": _time(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high),
@@ -53,7 +70,7 @@ def _section(one: Explanation, number: int, charts: list[dict[str, Any]]) -> dic
         "budget_chart": budget,
         "budget": [
             {
-                "label": f"{PARTS[share.part].who}: {PARTS[share.part].label}",
+                "label": part_name(share.part),
                 "time": _time(share.mean_ns.value, share.mean_ns.low, share.mean_ns.high),
                 "share": format_share(share.share),
                 "meaning": PARTS[share.part].meaning,
@@ -113,17 +130,17 @@ def _timeline(timeline: Timeline, name: str) -> dict[str, Any]:
     }
 
 
-def _versus(versus: Versus) -> dict[str, Any]:
+def versus_section(versus: Versus, mark: str) -> dict[str, Any]:
+    """Gather what a page shows of the ratio of two mechanisms; ``mark`` is the id of its element."""
     return {
+        "kind": "versus",
+        "id": mark,
         "first": versus.first.cell,
         "second": versus.second.cell,
-        "sentence": f"{format_duration(versus.first.reaped_ns.value)} against "
-        f"{format_duration(versus.second.reaped_ns.value)}: {format_number(versus.ratio)} times as long.",
+        "sentence": versus_sentence(versus),
         "reasons": [
             {
-                "label": f"{PARTS[reason.part].who}: {PARTS[reason.part].label}"
-                if reason.part in PARTS
-                else reason.part,
+                "label": part_name(reason.part),
                 "first": format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
                 "second": format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
                 "difference": ("-" if reason.difference_ns < 0 else "+")

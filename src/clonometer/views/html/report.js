@@ -1,5 +1,3 @@
-"use strict";
-
 const report = JSON.parse(document.getElementById("report-data").textContent);
 
 /* Charts. Colours of text and lines are currentColor, so they follow light, dark and print by themselves. */
@@ -29,6 +27,12 @@ async function draw(element, spec) {
 async function drawCharts() {
   for (const chart of report.charts) {
     await draw(document.getElementById(chart.id), chart.spec);
+  }
+  for (const chart of report.explained) {
+    const element = document.getElementById(chart.id);
+    const spec = structuredClone(chart.spec);
+    fit(spec, element.clientWidth);
+    await draw(element, spec);
   }
 }
 

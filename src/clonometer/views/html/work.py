@@ -27,39 +27,67 @@ from clonometer.views.work_texts import (
 
 def render_work_page(one: WorkExplanation) -> str:
     """Write an explanation as one self-contained document."""
-    charts: list[dict[str, Any]] = [{"id": "lives", "spec": bars_panel(one.reasons, "A worker's time")}]
-    if one.cpu_reasons:
-        charts.append({"id": "cpus", "spec": bars_panel(one.cpu_reasons, "What the CPUs do meanwhile")})
-    timelines = []
-    for side in (one.thread, one.process):
-        if side.timeline is not None:
-            name = NAMES[side.kind]
-            charts.append({"id": f"timeline-{side.kind}", "spec": timeline_panel(side.timeline, name)})
-            timelines.append({"id": f"timeline-{side.kind}", "title": f"One execution of {name}, near the median"})
-    if one.ablation is not None:
-        spec = ablation_panel(ablation_points(one.ablation), title=ablation_title(one.ablation))
-        charts.append({"id": "ablation-chart", "spec": spec})
+    charts: list[dict[str, Any]] = []
+    section = work_section(one, "", charts)
     return (
         environment()
         .get_template("work.html.j2")
         .render(
             title="Why threads and processes at work differ",
-            one=one,
-            about=about(one),
-            conclusion=conclusion(one),
-            wholes=[(NAMES[side.kind], whole_text(side)) for side in (one.thread, one.process)],
-            sums=sums(one),
-            lives=life_table(one),
-            cpus=cpu_table(one) if one.cpu_reasons else None,
-            counts=count_table(one) if one.thread.counts else None,
-            sentences=list(sentences(one)),
-            timelines=timelines,
-            ablation=None if one.ablation is None else ablation_table(one.ablation),
-            footnotes=list(footnotes(one)),
-            meanings=[
-                (part_title(part), part_meaning(part))
-                for part in dict.fromkeys(reason.part for reason in (*one.reasons, *one.cpu_reasons))
-            ],
-            **page_assets({"charts": charts, "theme": theme("currentColor", "transparent")}, "explain.js"),
+            one=section,
+            **page_assets({"charts": charts, "theme": theme("currentColor", "transparent")}, "fit.js", "explain.js"),
         )
     )
+
+
+def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Gather what a page shows of threads and processes at work.
+
+    Parameters
+    ----------
+    one
+        Their explanation.
+    mark
+        What the ids of its elements end in, other than those of any other section of the page.
+    charts
+        Its charts are added to these.
+    """
+    charts.append({"id": f"lives{mark}", "spec": bars_panel(one.reasons, "A worker's time")})
+    if one.cpu_reasons:
+        charts.append({"id": f"cpus{mark}", "spec": bars_panel(one.cpu_reasons, "What the CPUs do meanwhile")})
+    if one.ablation is not None:
+        spec = ablation_panel(ablation_points(one.ablation), title=ablation_title(one.ablation))
+        charts.append({"id": f"ablation-chart{mark}", "spec": spec})
+    return {
+        "kind": "work",
+        "mark": mark,
+        "id": f"gap{mark}",
+        "cell": f"{one.workload}: {one.condition}",
+        "condition": one.condition,
+        "sentence": conclusion(one),
+        "about": about(one),
+        "notes": list(one.notes),
+        "wholes": [(NAMES[side.kind], whole_text(side)) for side in (one.thread, one.process)],
+        "sums": sums(one),
+        "lives": life_table(one),
+        "cpus": cpu_table(one) if one.cpu_reasons else None,
+        "counts": count_table(one) if one.thread.counts else None,
+        "sentences": list(sentences(one)),
+        "timelines": _timelines(one, mark, charts),
+        "ablation": None if one.ablation is None else ablation_table(one.ablation),
+        "footnotes": list(footnotes(one)),
+        "meanings": [
+            (part_title(part), part_meaning(part))
+            for part in dict.fromkeys(reason.part for reason in (*one.reasons, *one.cpu_reasons))
+        ],
+    }
+
+
+def _timelines(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> list[dict[str, str]]:
+    timelines = []
+    for side in (one.thread, one.process):
+        if side.timeline is not None:
+            name, shown = f"timeline-{side.kind}{mark}", NAMES[side.kind]
+            charts.append({"id": name, "spec": timeline_panel(side.timeline, shown)})
+            timelines.append({"id": name, "title": f"One execution of {shown}, near the median"})
+    return timelines

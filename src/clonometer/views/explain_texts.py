@@ -1,0 +1,34 @@
+"""An explanation in one sentence, for pages that show it beside others."""
+
+from __future__ import annotations
+
+from clonometer.explain.parts import PARTS
+from clonometer.explain.types import Explanation, Versus
+from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+
+_NAMED = 3
+_LEAST_SHARE = 0.05
+
+
+def sentence(one: Explanation) -> str:
+    """Say how long a launch takes, what most of that goes to, and how much is unexplained."""
+    whole = format_duration_interval(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high)
+    greatest = sorted(one.budget, key=lambda share: -share.share)[:_NAMED]
+    named = [
+        f"{format_share(share.share)} is {part_name(share.part)}" for share in greatest if share.share >= _LEAST_SHARE
+    ]
+    rest = f"{format_share(one.unexplained)} is unexplained" if one.unexplained else "nothing is unexplained"
+    return f"A launch takes {whole}: {', '.join([*named, rest])}."
+
+
+def versus_sentence(versus: Versus) -> str:
+    """Say how the two compare."""
+    return (
+        f"{format_duration(versus.first.reaped_ns.value)} against {format_duration(versus.second.reaped_ns.value)}: "
+        f"{format_number(versus.ratio)} times as long."
+    )
+
+
+def part_name(part: str) -> str:
+    """Who is at work and at what; the id where it is no part of a launch."""
+    return f"{PARTS[part].who}: {PARTS[part].label}" if part in PARTS else part

@@ -1,0 +1,58 @@
+"""Explanations as sections of a run's report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.explain.types import Explanation, Versus
+from clonometer.explain.work.types import WorkExplanation
+from clonometer.results.types import Estimate
+from clonometer.units import format_duration_interval
+from clonometer.views.html.explain import launch_section, versus_section
+from clonometer.views.html.work import work_section
+
+
+def explained_sections(
+    explanations: Sequence[Explanation | Versus | WorkExplanation], cells: Sequence[Estimate]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Gather what a report shows of explanations.
+
+    Parameters
+    ----------
+    explanations
+        Of two side by side first what makes their ratio, then each.
+    cells
+        The rows of the run: what it says of the very cell that is explained stands beside it.
+
+    Returns
+    -------
+    sections, charts
+        For the template ``report.html.j2``, with ids that no two elements share; and ``id`` and ``spec`` of each chart.
+    """
+    sections: list[dict[str, Any]] = []
+    charts: list[dict[str, Any]] = []
+
+    def add(one: Explanation, mark: str) -> None:
+        sections.append(launch_section(one, mark, charts, in_run=_in_run(one.cell, cells)))
+
+    for number, one in enumerate(explanations):
+        if isinstance(one, WorkExplanation):
+            sections.append(work_section(one, f"-explained-{number}", charts))
+        elif isinstance(one, Versus):
+            sections.append(versus_section(one, f"ratio-explained-{number}"))
+            add(one.first, f"{number}-first")
+            add(one.second, f"{number}-second")
+        else:
+            add(one, str(number))
+    return sections, charts
+
+
+def _in_run(cell: str, cells: Sequence[Estimate]) -> str:
+    """Say what the run has measured of the same cell."""
+    rows = [row for row in cells if row.cell == cell and row.stage == "reaped" and row.median_ns is not None]
+    if not rows:
+        return "The run has no such cell."
+    row = max(rows, key=lambda row: row.n_samples)
+    low, high = (row.median_ns if end is None else end for end in (row.median_low_ns, row.median_high_ns))
+    return f"In the run its median is {format_duration_interval(row.median_ns or 0.0, low or 0.0, high or 0.0)}."

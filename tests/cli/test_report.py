@@ -1,0 +1,81 @@
+"""The report of a run with explanations: what explain has written goes in, anything else is refused by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.explain.test_work import with_ablation
+from tests.views.test_explain import counted, versus
+
+from clonometer.cli import report
+from clonometer.cli.ending import run_to_the_end
+from clonometer.explain.as_json import explanation_to_json, versus_to_json
+from clonometer.explain.work.as_json import work_to_json
+
+RUN = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
+Captured = pytest.CaptureFixture[str]
+
+
+def write(folder: Path, name: str, document: Any) -> str:
+    path = folder / name
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return str(path)
+
+
+def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path, "one.json", explanation_to_json(counted())),
+        write(tmp_path, "two.json", versus_to_json(versus())),
+        write(tmp_path, "work.json", work_to_json(with_ablation())),
+    ]
+    out = tmp_path / "report.html"
+    words = [word for name in files for word in ("--explain", name)]
+    assert run_to_the_end(["report", RUN, *words, "--out", str(out)]) == 0
+    page = out.read_text(encoding="utf-8")
+    for section in ("why", "explained-0", "ratio-explained-1", "gap-explained-2"):
+        assert f'id="{section}"' in page
+    assert "4.00 times as long" in page
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("{}", "this JSON is no explanation"),
+        ("<html>", "this is no JSON"),
+        ({**explanation_to_json(counted()), "schema": 7}, "of schema 7; this version reads schema 1"),
+        ({**explanation_to_json(counted()), "budget": [{}]}, "a damaged explanation: budget[0].part is missing"),
+    ],
+)
+def test_what_is_no_explanation_ends_with_the_file_and_the_place(
+    tmp_path: Path, capsys: Captured, document: Any, said: str
+) -> None:
+    file, out = write(tmp_path, "why.json", document), tmp_path / "report.html"
+    assert run_to_the_end(["report", RUN, "--explain", file, "--out", str(out)]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "why.json" in told
+    assert said in told
+    assert not out.exists()
+
+
+def test_a_run_file_a_folder_and_nothing_at_all_are_no_explanations(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = str(tmp_path / "report.html")
+    for name, said in ((RUN, "no JSON"), (str(tmp_path), "Is a directory"), (str(tmp_path / "none"), "No such file")):
+        assert run_to_the_end(["report", RUN, "--explain", name, "--out", out]) == 2
+        assert said in " ".join(capsys.readouterr().err.split())
+    monkeypatch.setattr(report, "MOST_BYTES", 10)
+    assert run_to_the_end(["report", RUN, "--explain", write(tmp_path, "a.json", "x" * 11), "--out", out]) == 2
+    assert "too large" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_what_explain_writes_is_what_report_reads(tmp_path: Path) -> None:
+    why, out = str(tmp_path / "why.json"), tmp_path / "report.html"
+    words = ["launch.fork", "--vs", "launch.pthread", "--processes", "1", "--out", why]
+    assert run_to_the_end(["explain", *words]) == 0
+    assert run_to_the_end(["report", RUN, "--explain", why, "--out", str(out)]) == 0
+    assert "times as long" in out.read_text(encoding="utf-8")
