@@ -7,12 +7,14 @@ import os
 import resource
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests import probe
+from tests.integration import container
 from tests.integration.test_probe import NOBODY
 
 pytestmark = pytest.mark.real
@@ -20,6 +22,7 @@ pytestmark = pytest.mark.real
 MIB = 1 << 20
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make groups and become another user")
 SMALL = ("samples=3", "blocks=1")
+WORK = ("workload=work.factor", "numbers=300", "output=worker_file", "warmup=0")
 
 
 def mounts(kind: str, option: str) -> list[Path]:
@@ -66,9 +69,16 @@ def make_group(controller: str, limit: tuple[str, str], value: int) -> Path:
 @contextlib.contextmanager
 def group_of(controller: str, limit: tuple[str, str], value: int) -> Iterator[Callable[[], None]]:
     """Gives what moves a new process into a small group; afterwards nothing may be left in there."""
+    with small_group(controller, limit, value) as group:
+        yield lambda: (group / "cgroup.procs").write_text("0") and None
+
+
+@contextlib.contextmanager
+def small_group(controller: str, limit: tuple[str, str], value: int) -> Iterator[Path]:
+    """A small group; afterwards nothing may be left in there."""
     group = make_group(controller, limit, value)
     try:
-        yield lambda: (group / "cgroup.procs").write_text("0") and None
+        yield group
     finally:
         left = "?"
         for _ in range(200):
@@ -107,6 +117,63 @@ def test_more_tasks_than_a_group_may_have_are_refused(words: list[str]) -> None:
         answer = probe.ask(*words, before=enter)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "pids.max (20) leaves" in answer.done.reason
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_more_workers_than_a_group_may_have_are_refused_before_any_file_is_made(kind: str, tmp_path: Path) -> None:
+    with group_of(*PIDS, 20) as enter:
+        answer = probe.ask(*WORK, f"output_folder={tmp_path}", f"task_kind={kind}", "workers=30", before=enter)
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert "pids.max (20) leaves" in answer.done.reason
+    assert list(tmp_path.iterdir()) == []
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_a_group_that_shrinks_while_workers_run_fails_executions_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    with small_group(*PIDS, 20) as group:
+
+        def shrink() -> None:
+            # Once the first worker has had its file, all that was to be checked beforehand has been.
+            deadline = time.monotonic() + 30
+            while not any(tmp_path.rglob("*")) and time.monotonic() < deadline:
+                time.sleep(0.001)
+            (group / "pids.max").write_text("1")
+
+        shrinking = threading.Thread(target=shrink)
+        shrinking.start()
+        try:
+            answer = probe.ask(
+                *WORK, f"output_folder={tmp_path}", f"task_kind={kind}", "workers=3", "samples=400", "blocks=1",
+                before=lambda: (group / "cgroup.procs").write_text("0") and None,
+            )  # fmt: skip
+        finally:
+            shrinking.join()
+    assert answer.done.status == "ok", answer.done.reason
+    [block] = answer.blocks
+    assert set(block.outcomes) == {"ok", "EAGAIN"}
+    assert sum(block.outcomes.values()) == 1200
+    assert block.outcomes["EAGAIN"] > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_more_workers_than_the_kernel_may_have_tasks_are_refused(kind: str, tmp_path: Path) -> None:
+    few = tmp_path / "threads-max"
+    few.write_text("50\n")
+    folder = tmp_path / "files"
+    folder.mkdir()
+
+    def before() -> None:
+        container.change_mounts(("/proc/sys/kernel/threads-max", str(few)))
+
+    answer = probe.ask(*WORK, f"output_folder={folder}", f"task_kind={kind}", "workers=60", before=before)
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert "kernel.threads-max is 50" in answer.done.reason
+    assert "sysctl kernel.threads-max=N" in answer.done.reason
+    assert list(folder.iterdir()) == []
 
 
 @ROOT_ONLY
