@@ -85,6 +85,8 @@ def test_pictures_of_every_figure_come_as_png_and_svg(found):
     for name in names:
         assert pictures[f"{name}.png"].startswith(b"\x89PNG")
         assert b"<svg" in pictures[f"{name}.svg"][:500]
+    captions = {name: spec["description"].split()[-1] for name, spec in figure_specs(found)}
+    assert all(word in pictures[f"{name}.svg"].decode() for name, word in captions.items() if word.isascii())
 
 
 def test_the_json_keeps_to_its_schema(found):

@@ -64,7 +64,8 @@ class Part:
     @property
     def text(self) -> str:
         """The label with the ratio."""
-        few = f", from only {self.ratio.n} processes" if self.ratio.n < FEWEST_PROCESSES else ""
+        noun = "process" if self.ratio.n == 1 else "processes"
+        few = f", from only {self.ratio.n} {noun}" if self.ratio.n < FEWEST_PROCESSES else ""
         return f"{self.label} {format_ratio(self.ratio.value, self.ratio.low, self.ratio.high)}{few}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ STATUS_WORDS = {
     "not_measurable": "not measured",
     "measured": "measured",
 }
+_OF_SEVERAL = {"holds": "hold", "does_not_hold": "do not hold", "depends": "depend"}
+_CAPTION_COLUMNS = 90
 _UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
 STAGES = {
     "call_returns_ns": "until the call returns",
@@ -91,9 +94,13 @@ def counts_text(found: Reproduction) -> str:
     claims = [item for item in found.items if item.kind != "figure"]
     figures = [item for item in found.items if item.kind == "figure"]
     counted = {status: sum(found.verdicts[item.id].status == status for item in claims) for status in STATUS_WORDS}
-    said = ", ".join(f"{count} {STATUS_WORDS[status]}" for status, count in counted.items() if count)
+    said = ", ".join(f"{count} {_words(status, count)}" for status, count in counted.items() if count)
     measured = sum(found.verdicts[item.id].status == "measured" for item in figures)
     return f"{len(claims)} claims and questions: {said}. {measured} of {len(figures)} figures measured."
+
+
+def _words(status: str, count: int) -> str:
+    return STATUS_WORDS[status] if count == 1 else _OF_SEVERAL.get(status, STATUS_WORDS[status])
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:
@@ -136,7 +143,10 @@ def study_pictures(found: Reproduction) -> Iterator[tuple[str, bytes]]:
     from clonometer.views.study_figures import figure_specs
 
     for name, spec in figure_specs(found):
-        whole = {**spec, "config": theme()}
+        # On the page the caption stands below; a picture alone must carry it, with the equations of its fits.
+        lines = [line for part in spec["description"].split("; ") for line in textwrap.wrap(part, _CAPTION_COLUMNS)]
+        title = {"text": spec.get("title", ""), "subtitle": lines, "subtitleFontSize": 10}
+        whole = {**spec, "title": title, "config": theme()}
         yield f"{name}.svg", str(vl_convert.vegalite_to_svg(whole)).encode()
         yield f"{name}.png", bytes(vl_convert.vegalite_to_png(whole, scale=2.0))
 
