@@ -175,7 +175,7 @@ def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(driver
     busy = {row.id: row.values[0] for row in counted.rows if row.kind == "part"}
     times = [one.totals() for one in traced_launches(trace)]
     for part in ("launch_call", "child_exit"):
-        # A CPU's time for a part is that of launches: between the shortest and the longest of them, and the clocks' error.
+        # A CPU's time for a part lies between the shortest and the longest launch, and the clocks' error.
         lasting = [one[part] for one in times]
         assert min(lasting) / 1.1 < busy[part] < max(lasting) * 1.1
     assert sum(busy.values()) == pytest.approx(means["cpu_clock_ns"])
