@@ -221,10 +221,14 @@ def u11(judge: Judge) -> Verdict:
     apart = beyond.low > within.high and beyond.value >= within.value * (1 + LEAST)
     closes = beyond.high < within.low
     status = HOLDS if apart else DOES_NOT_HOLD if closes else NOT_DISTINGUISHABLE
+    lead = {
+        HOLDS: f"A gap opens here too, beyond {cpus} workers",
+        DOES_NOT_HOLD: f"Here the gap closes beyond {cpus} workers",
+    }.get(status, "With the study's settings no gap is told to open here")
     told, cells = _ablation(judge)
     said = [format_ratio(one.value, one.low, one.high) for one in (within, beyond)]
     reason = (
-        f"Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), {said[1]} with {_span(opening)}. "
+        f"{lead}. Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), {said[1]} with {_span(opening)}. "
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{told}."
     )
     cells = (*cells, *_pieces(judge))
