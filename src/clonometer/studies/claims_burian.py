@@ -228,7 +228,8 @@ def u11(judge: Judge) -> Verdict:
     told, cells = _ablation(judge)
     said = [format_ratio(one.value, one.low, one.high) for one in (within, beyond)]
     reason = (
-        f"{lead}. Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), {said[1]} with {_span(opening)}. "
+        f"{lead}. Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), "
+        f"{said[1]} with {_span(opening)}. "
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{told}."
     )
     cells = (*cells, *_pieces(judge))
