@@ -10,9 +10,8 @@ from clonometer.plan.planfile import load_plan, plan_names
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.ledger import why_unavailable
 
-# What the guess cannot know: the kernel puts off removing namespaces, and the next ones wait for it; the gaps between
-# whole programs take many more processes than the least until their intervals are narrow.
-NOT_GUESSED = {"namespaces", "work-ablation"}
+# What the guess cannot know: the kernel puts off removing namespaces, and the next ones wait for it.
+NOT_GUESSED = {"namespaces"}
 LAUNCHES = ("launch.fork", "launch.pthread")
 
 
