@@ -18,6 +18,8 @@ from clonometer.views.comparison import Line, differences_text, left_out_reasons
 from clonometer.views.terminal.tables import GAP, INTERVAL_HEADING, align
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
+#: What is said of rows that may not alarm, here and of a machine's noise.
+FIRST_LAUNCHES = " First launches (cold) are suspected at most."
 LEAST_WIDTH = 60
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
@@ -85,7 +87,7 @@ def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
     total = len(checked.rows)
     seen = checked.count_detectable(2 * checked.max_regression)
-    first = " First launches (cold) are suspected at most." if checked.n_first else ""
+    first = FIRST_LAUNCHES if checked.n_first else ""
     return (
         f"{total} row{'' if total == 1 else 's'}: {', '.join(words)}. A slow-down of "
         f"{format_share(2 * checked.max_regression)} would be found in {seen} of them.{first} Corrected for "

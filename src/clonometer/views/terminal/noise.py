@@ -8,10 +8,10 @@ from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
 from clonometer.views.rows import figure
+from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
 from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
 
-FIRST_LAUNCHES = " First launches (cold) are suspected at most."
 LEAST_WIDTH = 60
 _LABEL_LEAST = 12
 _LABEL_MOST = 44
