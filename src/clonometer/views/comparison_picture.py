@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.errors import InputError, unknown
+from clonometer.errors import InputError
 from clonometer.results.compared import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
 from clonometer.views.comparison import make_line
-from clonometer.views.pictures import FORMATS, PNG_SCALE
-from clonometer.views.specs import LABEL_LIMIT, Spec, stack, theme
+from clonometer.views.pictures import rendered
+from clonometer.views.specs import LABEL_LIMIT, Spec, stack
 
 _COLOURS = {
     SLOWER: "#d6455d",
@@ -44,14 +44,7 @@ def comparison_picture(compared: Compared, image_format: str = "svg") -> bytes |
     InputError
         If no row has a ratio.
     """
-    if image_format not in FORMATS:
-        raise unknown("picture format", image_format, FORMATS)
-    import vl_convert
-
-    spec = {**comparison_spec(compared), "config": theme()}
-    if image_format == "svg":
-        return str(vl_convert.vegalite_to_svg(spec))
-    return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+    return rendered(lambda: comparison_spec(compared), image_format)
 
 
 def comparison_spec(compared: Compared) -> Spec:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.errors import unknown
 from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Timeline
 from clonometer.units import format_duration, format_share
-from clonometer.views.pictures import FORMATS, PNG_SCALE
-from clonometer.views.specs import PALETTE, TIME_LABEL, Spec, theme
+from clonometer.views.pictures import rendered
+from clonometer.views.specs import PALETTE, TIME_LABEL, Spec
 
 _WIDTH = 720
 _LANE = 46
@@ -52,15 +51,12 @@ def explain_picture(explanations: Sequence[Explanation], image_format: str) -> b
     UsageError
         If the format does not exist.
     """
-    if image_format not in FORMATS:
-        raise unknown("picture format", image_format, FORMATS)
-    import vl_convert
-
-    panels = [panel for one in explanations for panel in (timeline_panel(one, one.timelines[0]), budget_panel(one))]
-    spec = {**stacked(panels), "config": theme()}
-    if image_format == "svg":
-        return str(vl_convert.vegalite_to_svg(spec))
-    return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+    return rendered(
+        lambda: stacked(
+            [panel for one in explanations for panel in (timeline_panel(one, one.timelines[0]), budget_panel(one))]
+        ),
+        image_format,
+    )
 
 
 def stacked(panels: Sequence[Spec]) -> Spec:

@@ -98,14 +98,37 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     InputError
         If the run has nothing to draw for this kind.
     """
+    return rendered(lambda: picture_spec(results, kind), image_format)
+
+
+def rendered(spec: Callable[[], Spec], image_format: str) -> bytes | str:
+    """Render a specification with the theme of pictures that stand alone.
+
+    Parameters
+    ----------
+    spec
+        Builds it; called once the format is known to exist.
+    image_format
+        ``png`` or ``svg``.
+
+    Returns
+    -------
+    bytes or str
+        A PNG's bytes, or an SVG's text.
+
+    Raises
+    ------
+    UsageError
+        If the format does not exist.
+    """
     if image_format not in FORMATS:
         raise unknown("picture format", image_format, FORMATS)
     import vl_convert
 
-    spec = {**picture_spec(results, kind), "config": theme()}
+    whole = {**spec(), "config": theme()}
     if image_format == "svg":
-        return str(vl_convert.vegalite_to_svg(spec))
-    return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+        return str(vl_convert.vegalite_to_svg(whole))
+    return bytes(vl_convert.vegalite_to_png(whole, scale=PNG_SCALE))
 
 
 def picture_spec(results: Results, kind: str) -> Spec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from clonometer.studies.cells import condition_words
 from clonometer.studies.published import Item, PublishedValue
@@ -137,18 +138,17 @@ def study_items(found: Reproduction, study: str) -> tuple[list[Item], list[Item]
 
 def study_pictures(found: Reproduction) -> Iterator[tuple[str, bytes]]:
     """Draw every figure that can be, as PNG and SVG: file name and data."""
-    import vl_convert
-
-    from clonometer.views.specs import theme
+    from clonometer.views.pictures import FORMATS, rendered
     from clonometer.views.study_figures import figure_specs
 
     for name, spec in figure_specs(found):
         # On the page the caption stands below; a picture alone must carry it, with the equations of its fits.
         lines = [line for part in spec["description"].split("; ") for line in textwrap.wrap(part, _CAPTION_COLUMNS)]
         title = {"text": spec.get("title", ""), "subtitle": lines, "subtitleFontSize": 10}
-        whole = {**spec, "title": title, "config": theme()}
-        yield f"{name}.svg", str(vl_convert.vegalite_to_svg(whole)).encode()
-        yield f"{name}.png", bytes(vl_convert.vegalite_to_png(whole, scale=2.0))
+        whole = {**spec, "title": title}
+        for image_format in reversed(FORMATS):
+            drawn = rendered(partial(dict, whole), image_format)
+            yield f"{name}.{image_format}", drawn.encode() if isinstance(drawn, str) else drawn
 
 
 def condition_rows(flip: Reconciliation) -> Sequence[tuple[str, str, str]]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.errors import unknown
 from clonometer.explain.work.parts import KINDS, UNEXPLAINED, part_kind, part_meaning, part_title
 from clonometer.explain.work.types import WorkExplanation, WorkReason, WorkTimeline
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.explain_picture import stacked
-from clonometer.views.pictures import FORMATS, PNG_SCALE
-from clonometer.views.specs import PALETTE, TIME_LABEL, Spec, theme
+from clonometer.views.pictures import rendered
+from clonometer.views.specs import PALETTE, TIME_LABEL, Spec
 
 _WIDTH = 720
 _BAR = 34
@@ -54,14 +53,7 @@ def work_picture(one: WorkExplanation, image_format: str) -> bytes | str:
     UsageError
         If the format does not exist.
     """
-    if image_format not in FORMATS:
-        raise unknown("picture format", image_format, FORMATS)
-    import vl_convert
-
-    spec = {**stacked(work_panels(one)), "config": theme()}
-    if image_format == "svg":
-        return str(vl_convert.vegalite_to_svg(spec))
-    return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+    return rendered(lambda: stacked(work_panels(one)), image_format)
 
 
 def work_panels(one: WorkExplanation) -> list[Spec]:
