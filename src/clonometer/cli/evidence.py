@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from clonometer.errors import ClonometerError
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
     from clonometer.runner.drivers import Drivers
+    from clonometer.runner.tracing import Tracer
     from clonometer.studies.explained import Wanted
 
 #: Demos that show facts which claims are about.
@@ -60,58 +61,59 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
     KeyboardInterrupt
         If the user wants to stop.
     """
-    if wanted.mechanisms == ("work.factor",):
-        return _explain_work(wanted, catalogue, drivers, quick=quick)
-    from clonometer.explain.anatomy import Wish, admit, explain
-    from clonometer.explain.as_json import versus_to_json
-    from clonometer.explain.budget import set_beside
     from clonometer.runner.interrupts import interruption
     from clonometer.runner.tracing import Tracer
 
+    take_to_pieces = _explain_work if wanted.mechanisms == ("work.factor",) else _explain_mechanisms
     began = time.monotonic()
     try:
-        targets = [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]
         with interruption() as wish_to_stop:
-            found = []
-            for target in targets:
-                admit(target, catalogue)
-                tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-                found.append(explain(tracer, target, Wish(_PROCESSES[quick])))
+
+            def listen() -> Tracer:
+                return Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+
+            as_json = take_to_pieces(wanted, catalogue, listen, quick=quick)
             if wish_to_stop.wanted:
                 raise KeyboardInterrupt
     except ClonometerError as error:
         click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
         return {"refused": error.message}
     click.echo(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s", err=True)
-    return versus_to_json(set_beside(found[0], found[1]))
+    return as_json()
 
 
-def _explain_work(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Mapping[str, Any]:
+def _explain_mechanisms(
+    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, quick: bool
+) -> Callable[[], Mapping[str, Any]]:
+    """Explain two mechanisms; what was seen is put into words only if nobody wished to stop meanwhile."""
+    from clonometer.explain.anatomy import Wish, admit, explain
+    from clonometer.explain.as_json import versus_to_json
+    from clonometer.explain.budget import set_beside
+
+    found = []
+    for target in [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]:
+        admit(target, catalogue)
+        found.append(explain(listen(), target, Wish(_PROCESSES[quick])))
+    return lambda: versus_to_json(set_beside(found[0], found[1]))
+
+
+def _explain_work(
+    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, quick: bool
+) -> Callable[[], Mapping[str, Any]]:
+    """Explain threads against processes at work, as `_explain_mechanisms`."""
     from clonometer.explain.work import WorkWish, explain_work, work_sides
     from clonometer.explain.work.notes import conclusion
     from clonometer.explain.work.parts import part_title
     from clonometer.host.facts import collect
-    from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import Tracer
 
-    began = time.monotonic()
-    try:
-        sides = work_sides(wanted.settings, catalogue)
-        if quick:
-            fewer = [replace(one, limits=replace(one.limits, samples=min(one.limits.samples, 6))) for one in sides]
-            sides = (fewer[0], fewer[1])
-        with interruption() as wish_to_stop:
-            tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-            allowed = collect().get("cpu.allowed")
-            cpus = allowed if isinstance(allowed, int) else 1
-            found = explain_work(tracer, sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
-            if wish_to_stop.wanted:
-                raise KeyboardInterrupt
-    except ClonometerError as error:
-        click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
-        return {"refused": error.message}
-    click.echo(f"explained {wanted.mechanisms[0]} in {time.monotonic() - began:.0f} s", err=True)
-    return {
+    sides = work_sides(wanted.settings, catalogue)
+    if quick:
+        fewer = [replace(one, limits=replace(one.limits, samples=min(one.limits.samples, 6))) for one in sides]
+        sides = (fewer[0], fewer[1])
+    allowed = collect().get("cpu.allowed")
+    cpus = allowed if isinstance(allowed, int) else 1
+    found = explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
+    return lambda: {
         "conclusion": conclusion(found),
         "tier": asdict(found.tier),
         "pairs": found.pairs,
