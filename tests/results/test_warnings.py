@@ -146,4 +146,5 @@ def test_the_same_warning_of_many_rows_is_said_once(builder: Any) -> None:
         builder.cell(f"launch.{name}", FORK, processes=4)
     warnings = [one for one in summarize(builder.run).warnings if one.id == "processes.few"]
     assert len(warnings) == 1
-    assert warnings[0].sentence.endswith("(and 2 more like it)")
+    assert warnings[0].sentence.startswith("launch.fork")
+    assert warnings[0].alike == 2

@@ -7,12 +7,12 @@ from clonometer.views.cautions import cautions
 from clonometer.views.terminal import render_answer
 
 
-def results_with(results, rows: int, run_says: str):
+def results_with(results, rows: int, run_says: str, alike: int = 0):
     cells = [
         replace(one, warnings=(RunWarning("wide", f"{one.cell} {number}: wide", "go on"),) if number < rows else ())
         for number, one in enumerate(results.cells)
     ]
-    return replace(results, cells=cells, warnings=(RunWarning("wide", run_says, "go on"),))
+    return replace(results, cells=cells, warnings=(RunWarning("wide", run_says, "go on", alike),))
 
 
 def test_a_kind_is_one_entry_with_every_sentence_once(results):
@@ -24,8 +24,13 @@ def test_a_kind_is_one_entry_with_every_sentence_once(results):
 
 def test_a_run_that_repeats_its_first_row_adds_nothing(results):
     first = f"{results.cells[0].cell} 0: wide"
-    (only,) = cautions(results_with(results, 5, f"{first} (and 4 more like it)"))
+    (only,) = cautions(results_with(results, 5, first, alike=4))
     assert len(only.sentences) == 5
+
+
+def test_a_run_that_stands_for_rows_nobody_shows_says_how_many(results):
+    (only,) = cautions(results_with(results, 0, "one row: wide", alike=4))
+    assert only.sentences == ("one row: wide (and 4 more like it)",)
 
 
 def test_a_terminal_shows_a_few_of_a_kind_and_counts_the_rest(results):

@@ -16,12 +16,14 @@ class RunWarning:
     """Something that weakens a number, as data.
 
     ``id`` is stable and dotted (``processes.few``); ``sentence`` says what was seen, with numbers; ``next_step``
-    what to do about it.
+    what to do about it. ``alike`` counts the further warnings of that id for which a run says this one: those
+    of its other rows, each different sentence once. A row's own warning has none.
     """
 
     id: str
     sentence: str
     next_step: str
+    alike: int = 0
 
 
 @dataclass(frozen=True)

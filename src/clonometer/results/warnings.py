@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from clonometer.results.description import effective_samples
@@ -88,12 +89,8 @@ def _gathered(estimates: Iterable[Estimate], said: set[str]) -> list[RunWarning]
         for warning in estimate.warnings:
             if warning.id not in said:
                 kinds.setdefault(warning.id, {}).setdefault(warning.sentence, warning)
-    gathered = []
-    for id_, sentences in kinds.items():
-        first, *others = sentences.values()
-        more = f" (and {len(others)} more like it)" if others else ""
-        gathered.append(RunWarning(id_, first.sentence + more, first.next_step))
-    return gathered
+    firsts = [(next(iter(sentences.values())), len(sentences) - 1) for sentences in kinds.values()]
+    return [replace(first, alike=others) for first, others in firsts]
 
 
 def _name(estimate: Estimate) -> str:

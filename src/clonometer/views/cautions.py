@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.results.types import Results
-
-AND_MORE = re.compile(r" \(and \d+ more like it\)$")
 
 
 @dataclass(frozen=True)
@@ -33,15 +30,20 @@ class Caution:
     cells: Sequence[str]
 
 
+def for_all(sentence: str, alike: int) -> str:
+    """Word a run's warning that stands for that many others of its kind."""
+    return f"{sentence} (and {alike} more like it)" if alike else sentence
+
+
 def cautions(results: Results) -> list[Caution]:
     """Gather the warnings of a run and of its rows by kind, most sentences first."""
     said: dict[tuple[str, str], dict[str, None]] = {}
     touched: dict[tuple[str, str], dict[str, None]] = {}
     told = {(one.id, one.sentence) for cell in results.cells for one in cell.warnings}
     for one in results.warnings:
-        # A run repeats the first of its rows' warnings with how many there are; the rows say it in full.
-        if (one.id, AND_MORE.sub("", one.sentence)) not in told:
-            said.setdefault((one.id, one.next_step), {})[one.sentence] = None
+        # A run repeats the first of its rows' warnings for all of them; the rows say it in full.
+        if (one.id, one.sentence) not in told:
+            said.setdefault((one.id, one.next_step), {})[for_all(one.sentence, one.alike)] = None
     for cell in results.cells:
         for one in cell.warnings:
             said.setdefault((one.id, one.next_step), {})[one.sentence] = None

@@ -85,6 +85,13 @@ def test_json_lines_are_read_by_pandas_and_are_the_documents_entries(exported: A
         assert value["run"] == "run.parquet"
 
 
+def test_markdown_says_for_how_many_a_warning_stands(exported: Any) -> None:
+    document, processes = exported
+    warning = {"id": "samples.few", "sentence": "few samples", "next_step": "more", "alike": 3}
+    text = _text("markdown", ({**document, "warnings": [warning]}, processes))
+    assert "\nWarnings:\n\n- few samples (and 3 more like it)\n" in text
+
+
 def test_markdown_is_one_table_with_every_row(exported: Any) -> None:
     lines = _text("markdown", exported).splitlines()
     table = [line for line in lines if line.startswith("|")]

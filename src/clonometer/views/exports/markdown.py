@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clonometer.units import format_bytes_interval, format_duration, format_number
+from clonometer.views.cautions import for_all
 from clonometer.views.exports.entries import figures, figures_unit, measured
 
 _HEAD = ("cell", "until", "placement", "median", "95% interval", "p99", "min", "samples", "processes")
@@ -21,10 +22,12 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     yield _line(["---"] * 3 + ["---:"] * 6)
     for cell in document["cells"]:
         yield _line(_row(cell))
-    for title, entries in (("Findings", document["findings"]), ("Warnings", document["warnings"])):
-        if entries:
+    findings = [one["sentence"] for one in document["findings"]]
+    warnings = [for_all(one["sentence"], one["alike"]) for one in document["warnings"]]
+    for title, sentences in (("Findings", findings), ("Warnings", warnings)):
+        if sentences:
             yield f"\n{title}:\n\n"
-            yield from (f"- {_escaped(entry['sentence'])}\n" for entry in entries)
+            yield from (f"- {_escaped(sentence)}\n" for sentence in sentences)
 
 
 def _row(cell: Mapping[str, Any]) -> list[str]:
