@@ -78,38 +78,28 @@ int credit_await(const struct exchange *exchange, struct credit *credit, uint32_
     return error;
 }
 
+int exchange_open_pipe(const struct exchange *exchange, struct lane *lane, struct reason *reason) {
+    (void)exchange;
+    return pipe(lane->fds) == 0 ? 0 : reason_set(reason, -errno, "no pipe can be made: %s", strerror(errno));
+}
+
 int exchange_write(struct exchange *exchange, int side, struct lane *lane, const unsigned char *message) {
     (void)side;
-    for (size_t at = 0; at < exchange->size;) {
-        ssize_t put = write(lane->fds[1], message + at, exchange->size - at);
-        if (put < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (put < 0 && team_over(exchange->team)) {
-            return -ECHILD;
-        }
-        at += put > 0 ? (size_t)put : 0;
+    int error = 0;
+    for (size_t at = 0; error == 0 && at < exchange->size;) {
+        error = exchange_carried(exchange, write(lane->fds[1], message + at, exchange->size - at), &at);
     }
-    return 0;
+    return error;
 }
 
 int exchange_read(struct exchange *exchange, int side, struct lane *lane, unsigned char **message) {
     unsigned char *into = exchange->sides[side].in;
-    for (size_t at = 0; at < exchange->size;) {
-        ssize_t got = read(lane->fds[0], into + at, exchange->size - at);
-        if (got == 0) {
-            return -EPIPE;
-        }
-        if (got < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (got < 0 && team_over(exchange->team)) {
-            return -ECHILD;
-        }
-        at += got > 0 ? (size_t)got : 0;
+    int error = 0;
+    for (size_t at = 0; error == 0 && at < exchange->size;) {
+        error = exchange_carried(exchange, read(lane->fds[0], into + at, exchange->size - at), &at);
     }
     *message = into;
-    return 0;
+    return error;
 }
 
 /* What the n-th message of a lane is made of: never 0, which the buffers began with. */

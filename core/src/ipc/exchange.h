@@ -18,9 +18,11 @@
 #ifndef CLONOMETER_EXCHANGE_H
 #define CLONOMETER_EXCHANGE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "team/team.h"
 #include "workload.h"
@@ -103,6 +105,25 @@ int credit_await(const struct exchange *exchange, struct credit *credit, uint32_
 /* Where the n-th message of a side lies. */
 unsigned char *exchange_slot(const struct exchange *exchange, int side, uint32_t number);
 
+/* Takes in what a call that carries a piece of a message has returned, so that all ways bear the same of it:
+ * moves `at` past the piece. A call that a signal has broken off is made again, unless the partner has gone.
+ * 0, or -errno. Here, so that it costs no call between two pieces. */
+static inline int exchange_carried(const struct exchange *exchange, ssize_t bytes, size_t *at) {
+    if (bytes > 0) {
+        *at += (size_t)bytes;
+        return 0;
+    }
+    if (bytes == 0) {
+        return -EPIPE;
+    }
+    if (errno != EINTR) {
+        return -errno;
+    }
+    return team_over(exchange->team) ? -ECHILD : 0;
+}
+
+/* A lane that is a pipe of its default capacity. */
+int exchange_open_pipe(const struct exchange *exchange, struct lane *lane, struct reason *reason);
 /* Writes or reads all of a message through descriptors. */
 int exchange_write(struct exchange *exchange, int side, struct lane *lane, const unsigned char *message);
 int exchange_read(struct exchange *exchange, int side, struct lane *lane, unsigned char **message);

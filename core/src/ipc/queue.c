@@ -61,34 +61,25 @@ static int open_queue(const struct exchange *exchange, struct lane *lane, struct
 
 static int send(struct exchange *exchange, int side, struct lane *lane, const unsigned char *message) {
     (void)side;
-    for (size_t at = 0; at < exchange->size;) {
+    int error = 0;
+    for (size_t at = 0; error == 0 && at < exchange->size;) {
         size_t rest = exchange->size - at;
         size_t piece = rest < lane->piece_bytes ? rest : lane->piece_bytes;
-        if (syscall(SYS_mq_timedsend, lane->fds[0], message + at, piece, 0U, NULL) == 0) {
-            at += piece;
-        } else if (errno != EINTR) {
-            return -errno;
-        } else if (team_over(exchange->team)) {
-            return -ECHILD;
-        }
+        long sent = syscall(SYS_mq_timedsend, lane->fds[0], message + at, piece, 0U, NULL);
+        error = exchange_carried(exchange, sent == 0 ? (ssize_t)piece : sent, &at);
     }
-    return 0;
+    return error;
 }
 
 static int receive(struct exchange *exchange, int side, struct lane *lane, unsigned char **message) {
     unsigned char *into = exchange->sides[side].in;
-    for (size_t at = 0; at < exchange->size;) {
+    int error = 0;
+    for (size_t at = 0; error == 0 && at < exchange->size;) {
         long got = syscall(SYS_mq_timedreceive, lane->fds[0], into + at, lane->piece_bytes, NULL, NULL);
-        if (got < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (got < 0 && team_over(exchange->team)) {
-            return -ECHILD;
-        }
-        at += got > 0 ? (size_t)got : 0;
+        error = exchange_carried(exchange, got, &at);
     }
     *message = into;
-    return 0;
+    return error;
 }
 
 static int available(struct reason *reason) {

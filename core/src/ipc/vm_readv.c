@@ -28,11 +28,7 @@ static int fetch(struct exchange *exchange, int side, struct lane *lane, unsigne
         struct iovec to = {.iov_base = own + at, .iov_len = exchange->size - at};
         struct iovec from = {.iov_base = exchange_slot(exchange, 1 - side, number) + at,
                              .iov_len = to.iov_len};
-        ssize_t got = process_vm_readv(sender->process, &to, 1, &from, 1, 0);
-        if (got <= 0 && !(got < 0 && errno == EINTR)) {
-            return got < 0 ? -errno : -EFAULT;
-        }
-        at += got > 0 ? (size_t)got : 0;
+        error = exchange_carried(exchange, process_vm_readv(sender->process, &to, 1, &from, 1, 0), &at);
     }
     *message = own;
     return error;

@@ -11,25 +11,14 @@
 
 #include "ipc/exchange.h"
 
-static int open_pipe(const struct exchange *exchange, struct lane *lane, struct reason *reason) {
-    (void)exchange;
-    return pipe(lane->fds) == 0 ? 0 : reason_set(reason, -errno, "no pipe can be made: %s", strerror(errno));
-}
-
 static int send(struct exchange *exchange, int side, struct lane *lane, const unsigned char *message) {
     (void)side;
-    for (size_t at = 0; at < exchange->size;) {
+    int error = 0;
+    for (size_t at = 0; error == 0 && at < exchange->size;) {
         struct iovec rest = {.iov_base = (void *)(message + at), .iov_len = exchange->size - at};
-        ssize_t put = vmsplice(lane->fds[1], &rest, 1, 0);
-        if (put < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (put < 0 && team_over(exchange->team)) {
-            return -ECHILD;
-        }
-        at += put > 0 ? (size_t)put : 0;
+        error = exchange_carried(exchange, vmsplice(lane->fds[1], &rest, 1, 0), &at);
     }
-    return 0;
+    return error;
 }
 
 /* Whether a sandbox forbids the call. */
@@ -44,7 +33,7 @@ static const struct exchange_ways WAYS = {
     .receives = true,
     .frees = true,
     .descriptors = 2,
-    .open = open_pipe,
+    .open = exchange_open_pipe,
     .send = send,
     .receive = exchange_read,
 };
