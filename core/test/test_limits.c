@@ -1,35 +1,10 @@
 /* Limits read from made /proc and /sys trees: each refusal names the limit and its value; groups above count
  * too. */
 #include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "limits/limits.h"
-
-static char root[] = "/tmp/clonometer-limits-XXXXXX";
-
-static void put(const char *path, const char *text) {
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *at = full + strlen(root) + 1; *at != '\0'; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            mkdir(full, 0700);
-            *at = '/';
-        }
-    }
-    FILE *file = fopen(full, "w");
-    CHECK(file != NULL, "%s", full);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void drop(const char *path) {
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    unlink(full);
-}
+#include "tree.h"
 
 static int ask(long long memory_mb, long long tasks, struct reason *reason) {
     struct limits_need need = {
@@ -48,7 +23,7 @@ static void plenty(void) {
 
 int main(void) {
     struct reason reason;
-    CHECK(mkdtemp(root) != NULL, "no folder");
+    tree_begin();
     plenty();
     CHECK(ask(1024, 2, &reason) == 0, "%s", reason.text);
     CHECK(ask(9000, 2, &reason) == -ENOMEM && strstr(reason.text, "MemAvailable") != NULL, "%s", reason.text);
@@ -85,7 +60,6 @@ int main(void) {
 
     put("/proc/sys/vm/overcommit_memory", "2\n");
     CHECK(ask(600, 2, &reason) == -ENOMEM && strstr(reason.text, "overcommit") != NULL, "%s", reason.text);
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command) != 0;
+    tree_end();
+    return 0;
 }

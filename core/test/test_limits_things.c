@@ -2,29 +2,10 @@
  * what would raise it. */
 #include <errno.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "limits/limits.h"
-
-static char root[] = "/tmp/clonometer-limits-XXXXXX";
-
-static void put(const char *path, const char *text) {
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *at = full + strlen(root) + 1; *at != '\0'; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            mkdir(full, 0700);
-            *at = '/';
-        }
-    }
-    FILE *file = fopen(full, "w");
-    CHECK(file != NULL, "%s", full);
-    fputs(text, file);
-    fclose(file);
-}
+#include "tree.h"
 
 static void allowed(struct limits_need need) {
     struct reason reason = {""};
@@ -40,7 +21,7 @@ static void refused(struct limits_need need, int error, const char *limit, const
 }
 
 int main(void) {
-    CHECK(mkdtemp(root) != NULL, "no folder");
+    tree_begin();
     put("/proc/meminfo", "MemAvailable: 8388608 kB\nCommitLimit: 2048 kB\nCommitted_AS: 1024 kB\n"
                          "HugePages_Total: 10\nHugePages_Free: 8\nHugePages_Rsvd: 3\n");
     put("/proc/self/status", "CapInh:\t0000000000000000\nCapEff:\t0000000000000000\n");
@@ -83,7 +64,6 @@ int main(void) {
     /* CAP_IPC_LOCK */
     put("/proc/self/status", "CapInh:\t0000000000000000\nCapEff:\t0000000000004000\n");
     allowed((struct limits_need){.locked_bytes = 64 << 20});
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command) != 0;
+    tree_end();
+    return 0;
 }

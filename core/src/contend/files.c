@@ -25,7 +25,6 @@ int contend_files_make(struct contend *contend) {
     }
     int error = guardian_start(&contend->guardian, folder);
     if (error != 0) {
-        rmdir(folder);
         return error;
     }
     memcpy(contend->folder, folder, sizeof folder);

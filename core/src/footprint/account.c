@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 enum {
     TEXT_BYTES = 16384,
+    FILE_NAME_BYTES = 64,
     /* The kernel keeps its counts for each CPU and sums them up once a second (vm.stat_interval). */
     STAT_INTERVAL_NS = 1100000000,
     SETTLE_NS = 50000000 /* lets deferred freeing (RCU) end */
@@ -76,14 +76,14 @@ static int read_machine(struct memory_account *now) {
 }
 
 static int64_t read_number(const char *group, const char *file) {
-    char path[sizeof((struct account *)NULL)->group + 64];
+    char path[CGROUP_PATH_BYTES + FILE_NAME_BYTES];
     char text[64];
     snprintf(path, sizeof path, "%s/%s", group, file);
     return sys_read_file(path, text, sizeof text) > 0 ? strtoll(text, NULL, 10) : INT64_MIN;
 }
 
 static int read_group(const struct account *account, struct memory_account *now) {
-    char path[sizeof account->group + 64];
+    char path[CGROUP_PATH_BYTES + FILE_NAME_BYTES];
     char text[TEXT_BYTES];
     bool old = account->version_1;
     snprintf(path, sizeof path, "%s/memory.stat", account->group);
@@ -111,85 +111,8 @@ int account_read(const struct account *account, struct memory_account *now) {
     return account->of_group ? read_group(account, now) : read_machine(now);
 }
 
-/* The value of the field that starts after `count` spaces of a line. */
-static const char *field_after(const char *line, int count) {
-    for (; line != NULL && count > 0; count--) {
-        line = strchr(line, ' ');
-        line += line != NULL;
-    }
-    return line;
-}
-
-/* A hierarchy: where it is mounted, and which of its groups is the mount's root. */
-struct hierarchy {
-    char mount[256];
-    char top[256];
-};
-
-/* Version 1's of the memory controller, or version 2's. */
-static int find_mount(const char *root, bool version_1, struct hierarchy *found) {
-    char path[sizeof found->mount];
-    char text[TEXT_BYTES];
-    snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
-    if (sys_read_file(path, text, sizeof text) <= 0) {
-        return -ENOENT;
-    }
-    char *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
-        const char *type = strstr(line, " - ");
-        const char *top = field_after(line, 3);
-        const char *where = field_after(line, 4);
-        if (type == NULL || where == NULL) {
-            continue;
-        }
-        bool wanted = version_1 ? strncmp(type + 3, "cgroup ", 7) == 0 && strstr(type, "memory") != NULL
-                                : strncmp(type + 3, "cgroup2 ", 8) == 0;
-        if (wanted) {
-            snprintf(found->mount, sizeof found->mount, "%s%.*s", root, (int)strcspn(where, " "), where);
-            snprintf(found->top, sizeof found->top, "%.*s", (int)strcspn(top, " "), top);
-            return 0;
-        }
-    }
-    return -ENOENT;
-}
-
-/* A container that sees the whole machine's names may have its own group mounted as the root of all. */
-static const char *below_top(const char *name, const char *top) {
-    size_t length = strlen(top);
-    bool inside =
-        length > 1 && strncmp(name, top, length) == 0 && (name[length] == '/' || name[length] == '\0');
-    name += inside ? length : 0;
-    return strcmp(name, "/") == 0 ? "" : name;
-}
-
-int account_own_group(const char *root, bool version_1, char *path, size_t capacity) {
-    struct hierarchy hierarchy;
-    char text[TEXT_BYTES];
-    int error = find_mount(root, version_1, &hierarchy);
-    snprintf(path, capacity, "%s/proc/self/cgroup", root);
-    if (error != 0 || sys_read_file(path, text, sizeof text) <= 0) {
-        return error != 0 ? error : -ENOENT;
-    }
-    char *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
-        char *names = strchr(line, ':');
-        char *name = names != NULL ? strchr(names + 1, ':') : NULL;
-        if (name == NULL) {
-            continue;
-        }
-        *name++ = '\0';
-        bool found = version_1 ? strstr(names, "memory") != NULL : strcmp(line, "0:") == 0;
-        int length =
-            found ? snprintf(path, capacity, "%s%s", hierarchy.mount, below_top(name, hierarchy.top)) : 0;
-        if (found) {
-            return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
-        }
-    }
-    return -ENOENT;
-}
-
 static int write_own_pid(const char *directory) {
-    char path[sizeof((struct account *)NULL)->group + 64];
+    char path[CGROUP_PATH_BYTES + FILE_NAME_BYTES];
     char number[24];
     int length = snprintf(number, sizeof number, "%d", (int)getpid());
     snprintf(path, sizeof path, "%s/cgroup.procs", directory);
@@ -204,13 +127,10 @@ static int write_own_pid(const char *directory) {
 
 /* Makes a group below `directory` that accounts for memory. Version 2 gives a group the controller only where
  * its parent hands it down, and that has no processes of its own, so that a sibling of ours is tried too. */
-static int make_below(const char *directory, bool version_1, char *group, size_t capacity) {
-    int length = snprintf(group, capacity, "%s/clonometer.%d", directory, (int)getpid());
-    if (length < 0 || (size_t)length >= capacity) {
-        return -ENAMETOOLONG;
-    }
-    if (mkdir(group, S_IRWXU) != 0) {
-        return -errno;
+static int make_below(const char *directory, bool version_1, char group[CGROUP_PATH_BYTES]) {
+    int error = cgroup_make(directory, group);
+    if (error != 0) {
+        return error;
     }
     if (read_number(group, version_1 ? "memory.usage_in_bytes" : "memory.current") != INT64_MIN) {
         return 0;
@@ -223,11 +143,11 @@ int account_make_group(const char *root, struct account *account) {
     int error = -ENOENT;
     for (int version = 2; version >= 1; version--) {
         bool old = version == 1;
-        if (account_own_group(root, old, account->home, sizeof account->home) != 0) {
+        if (cgroup_own(root, old ? "memory" : NULL, account->home) != 0) {
             continue;
         }
         account->version_1 = old;
-        error = make_below(account->home, old, account->group, sizeof account->group);
+        error = make_below(account->home, old, account->group);
         if (error == 0) {
             return 0;
         }
@@ -236,7 +156,7 @@ int account_make_group(const char *root, struct account *account) {
         char *slash = strrchr(parent, '/');
         if (!old && slash != NULL) {
             *slash = '\0';
-            int other = make_below(parent, old, account->group, sizeof account->group);
+            int other = make_below(parent, old, account->group);
             if (other == 0) {
                 return 0;
             }

@@ -139,7 +139,6 @@ static int join_group(struct footprint *own, struct reason *reason) {
     }
     error = guardian_start(&own->guardian, own->account.group);
     if (error != 0) {
-        rmdir(own->account.group);
         return reason_set(reason, error, "the guardian of a control group cannot be started: %s",
                           strerror(-error));
     }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "cgroup/cgroup.h"
 #include "limits/limits.h"
 #include "workload.h"
 
@@ -40,18 +41,15 @@ _Static_assert(sizeof(struct footprint_row) == 3 * sizeof(struct sample), "rows 
 struct account {
     bool of_group;
     bool version_1;
-    char group[256]; /* its directory */
-    char home[256];  /* the file that takes this process back */
+    char group[CGROUP_PATH_BYTES]; /* its directory */
+    char home[CGROUP_PATH_BYTES];  /* of the group that takes this process back */
 };
 
 /* Settles what the kernel has put off, and reads. 0 or -errno. */
 int account_read(const struct account *account, struct memory_account *now);
 
-/* The directory of this process's group in the hierarchy of version 1's memory controller or of version 2.
- * `root` is put before every path: "" but in tests. 0 or -errno. */
-int account_own_group(const char *root, bool version_1, char *path, size_t capacity);
-/* Makes a control group that accounts for memory; version 2 is tried first. 0, or -errno and nothing is left.
- */
+/* Makes a control group that accounts for memory; version 2 is tried first. `root` is put before every path:
+ * "" but in tests. 0, or -errno and nothing is left. */
 int account_make_group(const char *root, struct account *account);
 /* Moves this process there, so that all that its tasks make is charged to it. 0, or -errno with the reason.
  */

@@ -14,7 +14,7 @@ enum { PATIENCE_STEPS = 500, STEP_NS = 10000000, LOWEST_TO_CLOSE = 3, MOST_TO_CL
 
 /* A program of its own, since a mere fork would share the parent's pages for as long as it lives, and so
  * change what is measured; a session of its own, since whoever kills the probe may kill its session. */
-int guardian_start(struct guardian *guardian, const char *directory) {
+static int start(struct guardian *guardian, const char *directory) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return -errno;
@@ -37,6 +37,14 @@ int guardian_start(struct guardian *guardian, const char *directory) {
         close(ends[1]);
     }
     return -error;
+}
+
+int guardian_start(struct guardian *guardian, const char *directory) {
+    int error = start(guardian, directory);
+    if (error != 0) {
+        (void)rmdir(directory);
+    }
+    return error;
 }
 
 int guardian_end(struct guardian *guardian) {

@@ -12,7 +12,8 @@ struct guardian {
     int pipe; /* open as long as the directory is needed; children that exec do not inherit it */
 };
 
-/* Starts the guardian of `directory`. 0 or -errno. */
+/* Starts the guardian of `directory`, which is empty yet. 0, or -errno; then the directory is gone already.
+ */
 int guardian_start(struct guardian *guardian, const char *directory);
 
 /* Lets it remove the directory and waits until it has. 0, or -EBUSY if it could not. */

@@ -22,7 +22,6 @@ int work_folder_make(struct work *work, struct reason *reason) {
     }
     int error = guardian_start(&work->guardian, work->folder);
     if (error != 0) {
-        rmdir(work->folder);
         return reason_set(reason, error, "the guardian of a folder cannot be started: %s", strerror(-error));
     }
     work->has_folder = true;
