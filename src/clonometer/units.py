@@ -11,6 +11,9 @@ from collections.abc import Iterable
 
 from clonometer.errors import UsageError
 
+#: Above what a whole number of 64 bits can say nothing was ever measured, in any unit; sums of it are no numbers.
+MOST_MAGNITUDE = 2.0**63
+
 _BYTE_UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _BYTE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?", re.IGNORECASE)
 _SHIFT = {"K": 10, "M": 20, "G": 30, "T": 40}

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import CommandLine
 
 from clonometer._version import __version__
-from clonometer.cli.ending import run_to_the_end
+from clonometer.cli.ending import complain, run_to_the_end
 from clonometer.cli.start import main
 
 Captured = pytest.CaptureFixture[str]
@@ -120,3 +120,21 @@ def test_completion_defaults_to_the_shell_in_use(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SHELL", "/bin/ksh")
     assert run_to_the_end(["completion"]) == 2
     assert "no completion for the shell 'ksh'" in capsys.readouterr().err
+
+
+def test_a_hostile_message_cannot_steer_the_terminal(capsys: Captured) -> None:
+    complain("no \x1b[31mred\x1b]0;title\x07\nfile", "try\nthis\x9b")
+    assert capsys.readouterr().err == "clonometer: no ?[31mred?]0;title? file\n  try this?\n"
+
+
+def test_a_defect_never_ends_like_a_regression(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    def fail(words: list[str]) -> int:
+        raise ZeroDivisionError(words)
+
+    monkeypatch.setattr("clonometer.cli.ending.run_to_the_end", fail)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "a", "--baseline", "b"])
+    assert ended.value.code == 70
+    complaint = capsys.readouterr().err
+    assert "ZeroDivisionError" in complaint
+    assert "this is a defect of Clonometer's" in complaint.splitlines()[-2]

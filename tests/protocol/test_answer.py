@@ -238,10 +238,16 @@ def test_accepts_a_block_without_samples() -> None:
     assert (blocks[0].rows, dict(blocks[0].columns), end) == (0, {}, "ok")
 
 
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), 1e300, -9.3e18])
+def test_refuses_samples_that_cannot_be_added_up(value: float) -> None:
+    block = encode_block(0, "clock.used", None, {"cost_ns": np.array([21.0, value])}, units={"cost_ns": "ns"})
+    assert f"COLS of block 0 has {value:g} in the column 'cost_ns'" in read(preamble() + block)[1]
+
+
 numbers = {
     "i32": st.integers(-(2**31), 2**31 - 1),
     "i64": st.integers(-(2**63), 2**63 - 1),
-    "f64": st.floats(width=64),
+    "f64": st.floats(-(2.0**63), 2.0**63) | st.just(float("nan")),
 }
 dtypes = {"i32": np.int32, "i64": np.int64, "f64": np.float64}
 

@@ -264,6 +264,7 @@ def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() ->
     )
     assert [(one.key, one.base, one.other) for one in found] == [
         ("kernel.release", "6.1", "6.18"),
+        ("mitigations.summary", "KPTI", "no KPTI"),
         ("mitigations.meltdown", "PTI", "Vulnerable"),
         ("effective_mhz", 3000, 2900),
         ("libc.version", None, "2.41"),

@@ -187,6 +187,21 @@ def test_refuses_other_columns(path: Path, change: Callable[[pa.Table], pa.Table
         open_run(path)
 
 
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), 1e300])
+def test_refuses_samples_that_cannot_be_added_up(path: Path, value: float) -> None:
+    kept = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
+    table = pq.read_table(path)
+    place = table.column_names.index("cost_ns")
+    costs = [None if one is None else value for one in table.column(place).to_pylist()]
+    table = table.set_column(place, "cost_ns", pa.array(costs, pa.float64()))
+    pq.write_table(table.replace_schema_metadata({"clonometer": kept}), path)
+    with open_run(path) as run:
+        assert len(run.columns(FORK_WARM, ["reaped_ns"])["reaped_ns"]) > 0
+        for read in (lambda: run.columns(CLOCK), lambda: list(run.pieces(CLOCK, ["cost_ns"]))):
+            with pytest.raises(RunFileError, match=r"the column 'cost_ns' holds .*, which nothing measures"):
+                read()
+
+
 def test_refuses_a_newer_schema(path: Path) -> None:
     rewrite(path, lambda value: value.update(schema=2))
     with pytest.raises(RunFileError, match="schema 2, this Clonometer reads up to 1") as caught:

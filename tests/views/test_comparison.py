@@ -8,7 +8,7 @@ from tests.views.sample_results import sample_results
 
 from clonometer.errors import InputError, UsageError
 from clonometer.results.compared import Compared, ComparedPair, ComparedRow, Difference, LeftOut
-from clonometer.views.comparison import make_line, summary
+from clonometer.views.comparison import differences_text, make_line, summary
 from clonometer.views.comparison_picture import comparison_picture, comparison_spec
 from clonometer.views.terminal.comparison import render_comparison
 
@@ -86,6 +86,44 @@ def test_what_differs_is_said() -> None:
     ascii_text = render_comparison(compared(), width=80, ascii_only=True)
     assert "6.1.0 -> 6.18.5" in ascii_text
     assert ascii_text.isascii()
+
+
+def differing(**hosts: tuple[object, object]) -> list[Difference]:
+    return [Difference(key.replace("__", "."), *sides) for key, sides in hosts.items()]
+
+
+def test_what_moves_launches_most_is_said_however_much_differs() -> None:
+    found = differing(
+        option__child_spin_ns=(None, 9000),
+        host__name_hash=("a", "b"),
+        cpu__model=("X", "Y"),
+        kernel__release=("6.1", "6.18"),
+        kernel__audit=(None, 1),
+        cpu__microcode=("0x1", "0x2"),
+        mitigations__summary=("KPTI", "no KPTI"),
+        mitigations__meltdown=("PTI", "Vulnerable"),
+        mitigations__mds=("Not affected", "Clear buffers"),
+        effective_mhz=(3000, 2900),
+        thp__enabled=("always", "madvise"),
+        libc__version=("2.36", "2.41"),
+        memory__total_bytes=(1 << 30, 2 << 30),
+    )
+    assert differences_text(found, 5) == (
+        "The runs differ in the option child_spin_ns: not set → 9000; machine: a → b; CPU: X → Y; kernel: 6.1 → 6.18; "
+        "microcode: 0x1 → 0x2; mitigations: KPTI → no KPTI; effective MHz: 3000 → 2900; THP: always → madvise; "
+        "libc: 2.36 → 2.41; and 4 more."
+    )
+    assert "mitigations.mds: Not affected → Clear buffers" in differences_text(found)
+
+
+def test_of_mitigations_that_sum_up_alike_one_is_said_by_its_name() -> None:
+    found = differing(mitigations__tsa=("a", "b"), mitigations__srbds=("c", "d"), cpu__smt=(True, False))
+    assert differences_text(found, 5) == "The runs differ in mitigations.tsa: a → b; cpu.smt: yes → no; and 1 more."
+
+
+def test_one_key_with_several_changes_is_said_once() -> None:
+    found = [Difference("limit.of_plan.warmup", *sides) for sides in ((10, 20), (3, 10))]
+    assert differences_text(found, 5) == "The runs differ in the plan's warmup: 10 → 20, 3 → 10."
 
 
 def test_the_summary_counts_and_says_the_correction() -> None:

@@ -14,6 +14,7 @@ from clonometer.cli.app import app
 from clonometer.errors import ClonometerError, unknown
 
 EXIT_INTERRUPTED = 130
+EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
@@ -41,10 +42,24 @@ def run_to_the_end(words: Sequence[str]) -> int:
 
 
 def complain(message: str, hint: str | None = None) -> None:
-    """Say on standard error what was wrong and, on a second line, the next step."""
-    click.echo(f"clonometer: {message}", err=True)
+    """Say on standard error what was wrong and, on a second line, the next step.
+
+    Messages quote names of files, cells and values, and what Arrow says of damaged bytes: nothing of that may reach a
+    terminal as it is.
+    """
+    from clonometer.views.terminal.text import clean
+
+    click.echo(f"clonometer: {clean(message)}", err=True)
     if hint:
-        click.echo(f"  {hint}", err=True)
+        click.echo(f"  {clean(hint)}", err=True)
+
+
+def complain_of_a_defect() -> None:
+    """Print the traceback of what nobody expected, and what to do with it."""
+    import traceback
+
+    traceback.print_exc()
+    complain("this is a defect of Clonometer's, not of what you asked", "please report it with the lines above")
 
 
 def _explain(error: ClonometerError | click.ClickException | OSError) -> int:

@@ -29,6 +29,7 @@ standard error. `NO_COLOR` is honoured; where the output is no terminal it has 8
 | 2 | wrong usage or bad input; nothing was measured |
 | 3 | cannot tell: `check` and `doctor --self-test` |
 | 4 | some cells failed, a driver cannot be used, or there was no room on disk |
+| 70 | a defect of Clonometer's own, with its traceback; nothing is known of what was asked |
 | 130 | interrupted; what was measured is in the run file |
 
 | environment | meaning |

@@ -20,9 +20,15 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.stdout.write(f"clonometer {__version__}\n")
         return
-    from clonometer.cli.ending import run_to_the_end
+    from clonometer.cli.ending import EXIT_DEFECT, complain_of_a_defect, run_to_the_end
 
-    sys.exit(run_to_the_end(words))  # noqa: TID251 (cli ends the program)
+    try:
+        status = run_to_the_end(words)
+    except Exception:
+        # Python would end with 1, which says of a check that there is a regression.
+        complain_of_a_defect()
+        status = EXIT_DEFECT
+    sys.exit(status)  # noqa: TID251 (cli ends the program)
 
 
 if __name__ == "__main__":

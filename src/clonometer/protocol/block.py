@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from clonometer.errors import ProtocolError
 from clonometer.protocol.frames import COLS_LIMIT_BYTES, HEADER, Frame
+from clonometer.units import MOST_MAGNITUDE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,7 +178,7 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
     Raises
     ------
     ProtocolError
-        If they do not, or TAIL has another shape.
+        If they do not, TAIL has another shape, or a column holds an infinity.
     """
     said = Json(tail, f"TAIL of block {head.index}")
     if len(cols.payload) != head.cols_bytes:
@@ -218,6 +219,8 @@ def _arrays(head: Head, raw: bytes) -> dict[str, NDArray[Any]]:
         view = np.frombuffer(raw, COLUMN_DTYPES[kind], head.rows, at)
         arrays[name] = np.require(view, requirements="A")
         arrays[name].flags.writeable = False
+        if kind == "f64" and (beyond := np.abs(arrays[name]) > MOST_MAGNITUDE).any():
+            raise ProtocolError(f"COLS of block {head.index} has {arrays[name][beyond][0]:g} in the column {name!r}")
         at += head.rows * COLUMN_WIDTHS[kind]
     return arrays
 

@@ -25,11 +25,14 @@ _VOLATILE = (
 )
 # What moves launches most is said first.
 _ORDER = (
+    "option.",
+    "limit.of_plan.",
     "host.name_hash",
     "cpu.model",
     "kernel.release",
     "kernel.version",
     "cpu.microcode",
+    "mitigations.summary",
     "mitigations",
     "kernel.",
     "cpufreq.",
@@ -56,9 +59,9 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Diff
     Returns
     -------
     tuple of Difference
-        Host facts that differ, without those that differ from minute to minute on one machine; each mitigation by
-        its name; the median effective frequency where it differs by over 1%; the clock; the version of Clonometer;
-        options of targets; how the runs ended.
+        Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
+        and each by its name; the median effective frequency where it differs by over 1%; the clock; the version of
+        Clonometer; options of targets; how the runs ended.
     """
     found = [
         *_facts(base.get("host") or {}, other.get("host") or {}),
@@ -83,7 +86,7 @@ def _values(key: str, base: Any, other: Any) -> Iterator[Difference]:
 
 def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
     for key in dict.fromkeys([*base, *other]):
-        if key.startswith(_VOLATILE) or (key.startswith("mitigations.") and key != "mitigations"):
+        if key.startswith(_VOLATILE):
             continue
         one, two = base.get(key), other.get(key)
         if isinstance(one, Mapping) and isinstance(two, Mapping):

@@ -41,6 +41,8 @@ def check_soundness(metadata: Mapping[str, Any]) -> None:
         _check_facts(_mapping(block.get("facts") or {}, f"blocks[{place}].facts"), f"blocks[{place}].facts")
     for place, cell in enumerate(metadata["plan"]["cells"]):
         _check_cell(cell, f"plan.cells[{place}]", catalogue["axes"])
+    for place, target in enumerate(_list(metadata["plan"].get("targets") or (), "plan.targets")):
+        _check_target(_mapping(target, f"plan.targets[{place}]"), f"plan.targets[{place}]")
 
 
 def _check_workload(workload: object, where: str) -> None:
@@ -65,6 +67,14 @@ def _check_cell(cell: Mapping[str, Any], where: str, axes: Mapping[str, Any]) ->
     for axis, value in cell["condition"].items():
         if axes.get(axis, {}).get("type") in _NUMERIC_AXES:
             _need(value, f"{where}.condition.{axis}", "a whole number", _is_whole)
+
+
+def _check_target(target: Mapping[str, Any], where: str) -> None:
+    _need(target.get("cells"), f"{where}.cells", "a list of texts", _are_texts)
+    for key in ("options", "limits"):
+        own = _mapping(target.get(key) or {}, f"{where}.{key}")
+        for name, value in own.items():
+            _need(value, f"{where}.{key}.{name}", "a whole number or a text", _is_value)
 
 
 def _need(value: object, where: str, what: str, holds: Callable[[Any], bool]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from clonometer.errors import RunFileError, unknown
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
+from clonometer.units import MOST_MAGNITUDE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -184,7 +185,7 @@ class Run:
         for span in self._spans_of(cell):
             with _readable(self.path):
                 table = self._parquet.read_row_group(span.row_group, wanted)
-                read = {name: _array(table.column(name))[span.start : span.stop] for name in wanted}
+                read = {name: _array(name, table.column(name))[span.start : span.stop] for name in wanted}
             yield self._sound(cell, read)
 
     def _spans_of(self, cell: str) -> list[_Span]:
@@ -238,21 +239,29 @@ class Run:
         if missing:
             with _readable(self.path):
                 table = self._parquet.read_row_group(group, missing)
-                held = {**held, **{name: _array(table.column(name)) for name in missing}}
+                held = {**held, **{name: _array(name, table.column(name)) for name in missing}}
             self._decoded = (group, held)
         return {name: held[name] for name in names}
 
 
-def _array(chunked: Any) -> NDArray[Any]:
-    """An Arrow column as an array, null as in docs/protocol.md."""
+def _array(name: str, chunked: Any) -> NDArray[Any]:
+    """An Arrow column as an array, null as in docs/protocol.md.
+
+    Raises
+    ------
+    ValueError
+        If it holds an infinity, or a number that overflows where such numbers are added or squared.
+    """
     import numpy as np
     import pyarrow as pa  # noqa: TID251 -- this is runfile
 
-    if chunked.null_count == 0:
-        return np.asarray(chunked.to_numpy())
-    smallest = {"int32": -(2**31), "int64": -(2**63), "double": float("nan")}
-    null = pa.scalar(smallest[str(chunked.type)], chunked.type)
-    return np.asarray(chunked.fill_null(null).to_numpy())
+    if chunked.null_count:
+        smallest = {"int32": -(2**31), "int64": -(2**63), "double": float("nan")}
+        chunked = chunked.fill_null(pa.scalar(smallest[str(chunked.type)], chunked.type))
+    values = np.asarray(chunked.to_numpy())
+    if values.dtype.kind == "f" and (beyond := np.abs(values) > MOST_MAGNITUDE).any():
+        raise ValueError(f"the column {name!r} holds {values[beyond][0]:g}, which nothing measures")
+    return values
 
 
 def _runs(cells: Any) -> Iterator[tuple[str, int, int]]:

@@ -27,9 +27,22 @@ _KEYS = {
     "effective_mhz": "effective MHz",
     "thp.enabled": "THP",
     "libc.version": "libc",
+    "mitigations.summary": "mitigations",
     "clonometer_version": "Clonometer",
     "status": "how the run ended",
 }
+# Said whatever else differs: what was measured otherwise, and what moves launches most.
+_ALWAYS = (
+    "option.",
+    "host.name_hash",
+    "cpu.model",
+    "kernel.release",
+    "cpu.microcode",
+    "mitigations.",
+    "effective_mhz",
+    "thp.enabled",
+    "libc.version",
+)
 _COMMON = {"cold": "cold rows", "warm": "warm rows", "all": "all rows"}
 
 
@@ -189,17 +202,40 @@ def _said_once(grouped: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def differences_text(differences: Sequence[Difference], most: int | None = None) -> str:
-    """Say in what two runs differ; where there is more than ``most``, how many more."""
+    """Say in what two runs differ; where there is more than ``most``, how many more.
+
+    Kernel, microcode, mitigations, frequency, huge pages, C library and options are said even if they are more.
+    """
     if not differences:
         return "The runs differ in no fact that is known of their hosts."
-    said = [
-        f"{_KEYS.get(one.key, one.key)}: {_fact(one.key, one.base)} → {_fact(one.key, one.other)}"
-        for one in differences[:most]
-    ]
-    more = len(differences) - len(said)
-    return f"The runs differ in {'; '.join(said)}{f'; and {more} more' if more else ''}."
+    keys = list(dict.fromkeys(one.key for one in differences))
+    kept = set(keys if most is None else _kept(keys, most))
+    said: dict[str, list[str]] = {key: [] for key in keys if key in kept}
+    for one in differences:
+        if one.key in said:
+            said[one.key].append(f"{_fact(one.key, one.base)} → {_fact(one.key, one.other)}")
+    parts = [f"{_key_text(key)}: {', '.join(changes)}" for key, changes in said.items()]
+    more = len(keys) - len(said)
+    return f"The runs differ in {'; '.join(parts)}{f'; and {more} more' if more else ''}."
+
+
+def _kept(keys: Sequence[str], most: int) -> list[str]:
+    """Keep what is always said, and of the others what there is room for, in their order."""
+    # Another kernel changes a dozen mitigations: their sum is enough, or one by its name where that is the same.
+    mitigations = [key for key in keys if key.startswith("mitigations.")]
+    always = [key for key in keys if key.startswith(_ALWAYS) and key not in mitigations[1:]]
+    others = [key for key in keys if key not in always and key not in mitigations]
+    return always + others[: max(0, most - len(always))]
+
+
+def _key_text(key: str) -> str:
+    if key.startswith("limit.of_plan."):
+        return f"the plan's {key.removeprefix('limit.of_plan.')}"
+    return _KEYS.get(key, key.replace("option.", "the option ", 1) if key.startswith("option.") else key)
 
 
 def _fact(key: str, value: object) -> str:
+    if value is None and key.startswith(("option.", "limit.of_plan.")):
+        return "not set"
     text = fact_text(key, value)
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -23,6 +23,7 @@ FIRST_LAUNCHES = " First launches (cold) are suspected at most."
 LEAST_WIDTH = 60
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
+SHORT_DIFFERENCES = 5
 _LABEL_LEAST = 12
 _LABEL_MOST = 44
 _STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
@@ -51,7 +52,7 @@ def render_check(
     """
     width = max(width, LEAST_WIDTH)
     drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]
-    drawn += wrap(differences_text(checked.differences), width)
+    drawn += wrap(differences_text(checked.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(_machine(checked), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
