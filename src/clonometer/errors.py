@@ -19,6 +19,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+#: How a command ends where no error says it: no verdict can be given, cells have failed, a signal has ended it.
+EXIT_CANNOT_TELL = 3
+EXIT_FAILED_CELLS = 4
+EXIT_INTERRUPTED = 130
+
 
 class ClonometerError(Exception):
     """Base of all errors that Clonometer raises on purpose.
@@ -66,19 +71,19 @@ class OutputError(ClonometerError):
 class ProtocolError(ClonometerError):
     """A driver's answer that breaks docs/protocol.md."""
 
-    exit_status = 4
+    exit_status = EXIT_FAILED_CELLS
 
 
 class DriverError(ClonometerError):
     """A driver that cannot be started, hangs or has died."""
 
-    exit_status = 4
+    exit_status = EXIT_FAILED_CELLS
 
 
 class UnavailableError(ClonometerError):
     """What this machine cannot do; the message carries the numbers."""
 
-    exit_status = 4
+    exit_status = EXIT_FAILED_CELLS
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.errors import unknown
 from clonometer.plan.cell import matches
 
@@ -39,20 +35,11 @@ def print_answer(results: Results, *, as_json: bool, wide: bool) -> None:
     if as_json:
         from clonometer.results.as_json import results_to_json
 
-        click.echo(json.dumps(results_to_json(results), indent=2, allow_nan=False))
+        print_json(results_to_json(results))
         return
     from clonometer.views.terminal import render_answer
 
-    colour = wants_colour(sys.stdout)
-    text = render_answer(
-        results,
-        width=plain_width(),
-        wide=wide,
-        colour=colour,
-        ascii_only=not can_write(sys.stdout, "µ×…│▁±–"),
-    )
-    # click strips colour from what is no terminal; the choice has been made above.
-    click.echo(text, nl=False, color=colour)
+    print_drawn(render_answer, results, characters="µ×…│▁±–", wide=wide)
 
 
 def keep_cells(results: Results, globs: Sequence[str]) -> Results:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn
 from clonometer.cli.examples import examples
-from clonometer.errors import ClonometerError, OutputError, UsageError
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.explain.census import Census
@@ -23,7 +22,6 @@ EXIT_FAILED = 125
 EXIT_NOT_EXECUTABLE = 126
 EXIT_NOT_FOUND = 127
 EXIT_TIMED_OUT = 124
-EXIT_INTERRUPTED = 130
 
 _EXAMPLES = examples(
     "clonometer census -- make -j1",
@@ -176,11 +174,7 @@ def _answer(
     from clonometer.views.terminal.census import render_census
 
     name = Path(words[0]).name if words else f"Process {pid}"
-    colour = wants_colour(sys.stdout)
-    text = render_census(
-        census, name, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ…")
-    )
-    click.echo(text, nl=False, color=colour)
+    print_drawn(render_census, census, name, characters="µ…", wide=wide)
     if out is not None:
         click.echo(f"\nWrote {out}.")
 

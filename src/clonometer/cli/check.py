@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +10,10 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.compare import open_side
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
 from clonometer.cli.shares import SHARE
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from clonometer.results.compare import Side
 
 EXIT_REGRESSION = 1
-EXIT_CANNOT_TELL = 3
-EXIT_INTERRUPTED = 130
 #: A row that is measured again gets this many times the processes that it had.
 RERUN_FACTOR = 2
 
@@ -142,12 +139,8 @@ def _print(checked: Checked, *, as_json: bool, wide: bool) -> None:
     if as_json:
         from clonometer.results.checked_json import checked_to_json
 
-        click.echo(json.dumps(checked_to_json(checked), indent=2, allow_nan=False))
+        print_json(checked_to_json(checked))
         return
     from clonometer.views.terminal.check import render_check
 
-    colour = wants_colour(sys.stdout)
-    text = render_check(
-        checked, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ–→…")
-    )
-    click.echo(text, nl=False, color=colour)
+    print_drawn(render_check, checked, characters="µ–→…", wide=wide)

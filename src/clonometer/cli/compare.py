@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
 from clonometer.cli.outputs import write_bytes
 from clonometer.cli.shares import SHARE
@@ -86,15 +84,11 @@ def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:
     if as_json:
         from clonometer.results.compared_json import compared_to_json
 
-        click.echo(json.dumps(compared_to_json(compared), indent=2, allow_nan=False))
+        print_json(compared_to_json(compared))
         return
     from clonometer.views.terminal.comparison import render_comparison
 
-    colour = wants_colour(sys.stdout)
-    text = render_comparison(
-        compared, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ–→…")
-    )
-    click.echo(text, nl=False, color=colour)
+    print_drawn(render_comparison, compared, characters="µ–→…", wide=wide)
 
 
 def open_side(path: Path) -> Side:

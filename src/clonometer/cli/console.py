@@ -1,11 +1,15 @@
-"""How wide the terminal is, and whether colour is welcome."""
+"""The console: its width, whether colour is welcome, and how every command prints its answer."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
-from typing import TextIO
+from collections.abc import Callable, Mapping
+from typing import Any, TextIO
+
+import rich_click as click
 
 PLAIN_WIDTH = 80
 
@@ -32,3 +36,28 @@ def can_write(stream: TextIO, characters: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print an answer for programs: one JSON object, which has no NaN."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def print_drawn(render: Callable[..., str], *answer: Any, characters: str, **options: Any) -> None:
+    """Print an answer for people.
+
+    Parameters
+    ----------
+    render
+        Draws it: takes ``answer``, then ``width``, ``colour`` and ``ascii_only`` by name.
+    answer
+        What is drawn.
+    characters
+        Those beyond ASCII that the drawing may have; where the console lacks one it is drawn without any.
+    options
+        Whatever else ``render`` takes by name.
+    """
+    colour = wants_colour(sys.stdout)
+    plain = not can_write(sys.stdout, characters)
+    # click strips colour from what is no terminal; the choice has been made above.
+    click.echo(render(*answer, width=plain_width(), colour=colour, ascii_only=plain, **options), nl=False, color=colour)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
 from clonometer.errors import UsageError
 
@@ -48,22 +46,20 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
     ran = run_program(demo.program)
     values = demo.read(ran.output)
     if as_json:
-        click.echo(json.dumps({"demo": demo.name, "title": demo.title, "build": demo.build, "values": values,
-                               "explanation": list(demo.explain(values))}, indent=2))  # fmt: skip
+        print_json({"demo": demo.name, "title": demo.title, "build": demo.build, "values": values,
+                    "explanation": list(demo.explain(values))})  # fmt: skip
         return
     from clonometer.views.terminal.demo import render_demo
 
-    text = render_demo(
-        demo.title, demo.question, shown=demo.shown, output=ran.output, explanation=demo.explain(values),
-        build=demo.build, name=demo.name,
-        width=plain_width(), colour=wants_colour(sys.stdout), ascii_only=not can_write(sys.stdout, "µ"),
+    print_drawn(
+        render_demo, demo.title, demo.question, characters="µ", shown=demo.shown, output=ran.output,
+        explanation=demo.explain(values), build=demo.build, name=demo.name,
     )  # fmt: skip
-    click.echo(text, nl=False, color=wants_colour(sys.stdout))
 
 
 def _list(demos: tuple[Demo, ...], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"demos": [{"name": demo.name, "title": demo.title} for demo in demos]}, indent=2))
+        print_json({"demos": [{"name": demo.name, "title": demo.title} for demo in demos]})
         return
     wide = max(len(demo.name) for demo in demos)
     for demo in demos:

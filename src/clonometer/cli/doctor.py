@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
 from clonometer.cli.examples import examples
+from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
@@ -58,7 +58,7 @@ def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: boo
         ctx.exit(self_test(rounds, as_json=as_json))
     answer = examine()
     if as_json:
-        click.echo(json.dumps(answer, indent=2))
+        print_json(answer)
         return
     from clonometer.cli.doctor_text import render_doctor
 
@@ -108,7 +108,7 @@ def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[Noise | None
     from clonometer.results.audit.noise import LAUNCH, LOOP, noise_of
     from clonometer.results.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
-    from clonometer.runner.run import EXIT_INTERRUPTED, run
+    from clonometer.runner.run import run
 
     workloads = [name for name in (LOOP, LAUNCH) if name in catalogue.workloads]
     # A block of the bare loop with 50,000 passes lasts some milliseconds: long enough to meet the timer.

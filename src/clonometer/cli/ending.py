@@ -11,9 +11,8 @@ import rich_click as click
 from click.exceptions import NoSuchOption
 
 from clonometer.cli.app import app
-from clonometer.errors import ClonometerError, unknown
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, unknown
 
-EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 

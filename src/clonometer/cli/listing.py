@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import plain_width
+from clonometer.cli.console import plain_width, print_json
 from clonometer.cli.examples import examples
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def command(as_json: bool) -> None:
     drivers = find_drivers()
     listing = describe(read_catalogue(drivers.descriptions), drivers)
     if as_json:
-        click.echo(json.dumps(listing, indent=2))
+        print_json(listing)
     else:
         click.echo("\n".join(render(listing, plain_width())))
 

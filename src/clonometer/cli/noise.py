@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +10,16 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.compare import open_side
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
 from clonometer.cli.shares import SHARE
+from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
     from clonometer.results.compare import Side
     from clonometer.results.noise_types import Noise
 
-EXIT_INTERRUPTED = 130
 #: Both halves of a round get what one ordinary run gets.
 HALVES = 2
 
@@ -135,12 +133,8 @@ def _print(noise: Noise, *, as_json: bool, wide: bool) -> None:
     if as_json:
         from clonometer.results.noise_json import noise_to_json
 
-        click.echo(json.dumps(noise_to_json(noise), indent=2, allow_nan=False))
+        print_json(noise_to_json(noise))
         return
     from clonometer.views.terminal.noise import render_noise
 
-    colour = wants_colour(sys.stdout)
-    text = render_noise(
-        noise, width=plain_width(), wide=wide, colour=colour, ascii_only=not can_write(sys.stdout, "µ…")
-    )
-    click.echo(text, nl=False, color=colour)
+    print_drawn(render_noise, noise, characters="µ…", wide=wide)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width
+from clonometer.cli.console import can_write, plain_width, print_json
 from clonometer.cli.examples import examples
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def command(
     with _place(out) as path:
         peers, outcome, rows = _measure(path, budget_s, seed, force=force)
     if as_json:
-        click.echo(json.dumps(peers_to_json(rows, peers, outcome), indent=2, allow_nan=False))
+        print_json(peers_to_json(rows, peers, outcome))
     else:
         from clonometer.cli.peers_text import render_peers
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
-from clonometer.errors import UsageError
+from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
     from clonometer.studies.measured import Measured
@@ -75,11 +73,11 @@ def command(
     found, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
     if interrupted:
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
-        ctx.exit(130)
+        ctx.exit(EXIT_INTERRUPTED)
     if as_json:
         from clonometer.studies.answer import to_json
 
-        click.echo(json.dumps(to_json(found), indent=2, allow_nan=False))
+        print_json(to_json(found))
     else:
         _print(found)
     _write(found, report, pictures, force=force)
@@ -133,10 +131,7 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
 def _print(found: Reproduction) -> None:
     from clonometer.views.terminal.studies import render_studies
 
-    colour = wants_colour(sys.stdout)
-    plain = not can_write(sys.stdout, "µ×²–")
-    text = render_studies(found, width=plain_width(), colour=colour, ascii_only=plain)
-    click.echo(text, nl=False, color=colour)
+    print_drawn(render_studies, found, characters="µ×²–")
 
 
 def _write(found: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.errors import OutputError, RunFileError, UsageError
+from clonometer.errors import EXIT_INTERRUPTED, OutputError, RunFileError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
@@ -55,7 +55,6 @@ class Kept:
             If the folder has runs of another machine.
         """
         from clonometer.cli.measuring import measure_plan
-        from clonometer.runner.run import EXIT_INTERRUPTED
         from clonometer.studies.parts import CappedRounds, remaining
 
         files = self._files(plan.name)

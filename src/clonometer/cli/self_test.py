@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+
+from clonometer.cli.console import print_json
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 WORKLOADS = ("launch.fork", "launch.pthread")
 PLACEMENTS = ("pinned", "free")
 EXIT_WRONG = 1
-EXIT_CANNOT_TELL = 3
-EXIT_FAILED = 4
 
 
 def self_test(rounds: int, *, as_json: bool) -> int:
@@ -36,12 +36,12 @@ def self_test(rounds: int, *, as_json: bool) -> int:
     moves, walls = check_moves(measured), check_walls(measured)
     good = passed(moves, walls)
     if as_json:
-        click.echo(json.dumps(_as_json(moves, walls, good, busy), indent=2))
+        print_json(_as_json(moves, walls, good, busy))
     else:
         click.echo("\n".join(_table(moves, walls)))
         click.echo(_verdict(good, busy))
     if failures:
-        return EXIT_FAILED
+        return EXIT_FAILED_CELLS
     return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_WRONG
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import rich_click as click
 
 from clonometer.cli.answers import keep_cells, print_answer, read_results
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
 from clonometer.cli.examples import examples
 from clonometer.errors import UsageError, unknown
 from clonometer.plan.cell import matches
@@ -56,7 +55,7 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
     if as_json:
         from clonometer.results.workers_json import workers_to_json
 
-        click.echo(json.dumps(workers_to_json(str(path), found), indent=2, allow_nan=False))
+        print_json(workers_to_json(str(path), found))
         return
     colour = wants_colour(sys.stdout)
     text = "\n".join(workers_table(found, plain_width(), colour)) + "\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clonometer._version import __version__
-from clonometer.errors import OutputError, ProtocolError
+from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, OutputError, ProtocolError
 from clonometer.host.facts import collect
 from clonometer.plan.metadata import to_metadata
 from clonometer.plan.types import Catalogue, Plan, Target
@@ -22,9 +22,6 @@ from clonometer.runner.interfaces import Between, Progress, Scheduler, Silent
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
 from clonometer.runner.measure import Measured, measure
-
-EXIT_FAILED_CELLS = 4
-EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)

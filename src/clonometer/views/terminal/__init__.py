@@ -13,7 +13,7 @@ from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_r
 from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.tables import short_table, wide_table
-from clonometer.views.terminal.text import clean, elide, join_phrases, paint, to_ascii, wrap
+from clonometer.views.terminal.text import clean, elide, join_phrases, page, paint, wrap
 
 FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
@@ -57,8 +57,7 @@ def render_answer(
     """
     width = max(width, LEAST_WIDTH)
     drawn = _wide(results, width, colour) if wide else _short(results, width, max(lines, 12), colour)
-    text = "\n".join(drawn) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return page(drawn, ascii_only=ascii_only)
 
 
 def _head(results: Results, width: int, colour: bool) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from clonometer.explain.census import Census, Group
 from clonometer.units import format_share
-from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
-from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
+from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
 LEAST_WIDTH = 60
 _LABEL_LEAST = 10
@@ -46,8 +46,8 @@ def render_census(
     groups = census.by_cost()
     shown = groups if wide else groups[:_ROWS]
     if shown:
-        table = fit_lines(_columns(shown, timed=census.how == "tracepoints"), width, _DROPPABLE, _LABEL_LEAST)
-        drawn += ["", paint(table[0], "bold", colour), *table[1:]]
+        columns = _columns(shown, timed=census.how == "tracepoints")
+        drawn += ["", *draw_table(columns, width, _DROPPABLE, _LABEL_LEAST, colour)]
     if len(shown) < len(groups):
         drawn.append(f"--wide adds {len(groups) - len(shown)} rows")
     drawn += [""] if shown else []
@@ -55,8 +55,7 @@ def render_census(
         drawn += wrap(sentence, width, bullet="- ")
     for sentence in _cautions(census):
         drawn += [paint(line, "warn", colour) for line in wrap(sentence, width, bullet="! ")]
-    text = "\n".join(drawn) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return page(drawn, ascii_only=ascii_only)
 
 
 def _plural(count: int, noun: str) -> str:

@@ -16,7 +16,7 @@ from clonometer.results.checked import (
 from clonometer.units import format_share
 from clonometer.views.comparison import Line, differences_text, left_out_reasons, make_line
 from clonometer.views.terminal.tables import GAP, INTERVAL_HEADING, align
-from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
 FIRST_LAUNCHES = " First launches (cold) are suspected at most."
@@ -69,8 +69,7 @@ def render_check(
     drawn += wrap(_counts(checked), width)
     style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
     drawn += [paint(line, style, colour) for line in wrap(_verdict(checked), width)]
-    text = "\n".join(drawn) + "\n"
-    return to_ascii(text.replace("→", "->")) if ascii_only else text
+    return page(drawn, ascii_only=ascii_only)
 
 
 def _machine(checked: Checked) -> str:

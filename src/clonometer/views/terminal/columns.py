@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clonometer.views.terminal.tables import GAP, align
-from clonometer.views.terminal.text import elide
+from clonometer.views.terminal.text import elide, paint
 
 
 def words(head: str, texts: Sequence[str]) -> list[str]:
@@ -35,6 +35,14 @@ def fit_lines(columns: dict[str, list[str]], width: int, droppable: Iterable[str
         room = max(len(kept["label"][0]) - over, label_least)
         kept["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in kept["label"]]
     return [elide(GAP.join(cells).rstrip(), width) for cells in zip(*kept.values(), strict=True)]
+
+
+def draw_table(
+    columns: dict[str, list[str]], width: int, droppable: Iterable[str], label_least: int, colour: bool
+) -> list[str]:
+    """Draw a table as `fit_lines` fits it, its heading bold."""
+    head, *lines = fit_lines(columns, width, droppable, label_least)
+    return [paint(head, "bold", colour), *lines]
 
 
 def _width(columns: dict[str, list[str]]) -> int:

@@ -19,7 +19,7 @@ from clonometer.views.comparison import (
 from clonometer.views.rows import figure
 from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
 from clonometer.views.terminal.tables import INTERVAL_HEADING
-from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
 LEAST_WIDTH = 60
 SHORT_ROWS = 12
@@ -56,8 +56,7 @@ def render_comparison(
     width = max(width, LEAST_WIDTH)
     parts = [_pair(pair, width, wide, colour) for pair in compared.pairs]
     parts.append(wrap(summary(compared), width))
-    text = "\n\n".join("\n".join(part) for part in parts) + "\n"
-    return to_ascii(text.replace("→", "->")) if ascii_only else text
+    return page(["\n\n".join("\n".join(part) for part in parts)], ascii_only=ascii_only)
 
 
 def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]:

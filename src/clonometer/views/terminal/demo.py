@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.views.terminal.text import elide, paint, to_ascii, wrap
+from clonometer.views.terminal.text import elide, page, paint, wrap
 
 LEAST_WIDTH = 40
 
@@ -56,5 +56,4 @@ def render_demo(
     drawn += ["", paint("What was seen", "bold", colour)]
     drawn += [piece for sentence in explanation for piece in wrap(sentence, width, bullet="- ")]
     drawn += ["", *wrap(f"The whole program: clonometer demo {name} --source; it builds with: {build}", width)]
-    text = "\n".join(drawn) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return page(drawn, ascii_only=ascii_only)

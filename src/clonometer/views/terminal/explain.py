@@ -8,7 +8,7 @@ from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Figure, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.views.terminal.counters import counter_lines, not_counted
-from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
 _BAR = 24
 _MOST_ROWS = 60
@@ -57,8 +57,7 @@ def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool)
 
 
 def _finished(lines: Sequence[str], ascii_only: bool) -> str:
-    text = "\n".join(line.rstrip() for line in lines) + "\n"
-    return to_ascii(text.replace("█", "#")) if ascii_only else text
+    return page((line.rstrip() for line in lines), ascii_only=ascii_only)
 
 
 def _about(one: Explanation, width: int) -> list[str]:

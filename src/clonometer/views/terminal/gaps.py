@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clonometer.views.gaps import TextTable
-from clonometer.views.terminal.columns import fit_lines, numbers, words
-from clonometer.views.terminal.text import paint, wrap
+from clonometer.views.terminal.columns import draw_table, numbers, words
+from clonometer.views.terminal.text import wrap
 
 _LABEL_LEAST = 12
 
@@ -20,8 +20,7 @@ def text_table(table: TextTable, width: int, colour: bool) -> list[str]:
         columns["label" if place == 0 else head] = (
             words(head, texts) if place == 0 or _has_intervals(texts) else numbers(head, texts)
         )
-    drawn = fit_lines(columns, width, table.secondary, _LABEL_LEAST)
-    drawn[0] = paint(drawn[0], "bold", colour)
+    drawn = draw_table(columns, width, table.secondary, _LABEL_LEAST, colour)
     return [*wrap(table.title, width), *drawn, *(wrap(table.note, width) if table.note else [])]
 
 

@@ -9,8 +9,8 @@ from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
 from clonometer.views.rows import figure
 from clonometer.views.terminal.check import FIRST_LAUNCHES
-from clonometer.views.terminal.columns import fit_lines, numbers, said_once, words
-from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
+from clonometer.views.terminal.text import clean, elide, page, wrap
 
 LEAST_WIDTH = 60
 _LABEL_LEAST = 12
@@ -42,7 +42,7 @@ def render_noise(
     """
     width = max(width, LEAST_WIDTH)
     shown = [row for row in noise.rows if wide or row.estimate.stage in ("reaped", None)] or list(noise.rows)
-    drawn = [*_table(shown, width, colour), ""] if shown else []
+    drawn = [*draw_table(_columns(shown), width, _DROPPABLE, _LABEL_LEAST, colour), ""] if shown else []
     if len(shown) < len(noise.rows):
         drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
     change = 2 * noise.max_regression
@@ -55,8 +55,7 @@ def render_noise(
     drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", noise.error_rate), width)
     if noise.in_a_row is not None:
         drawn += wrap(_alarms(noise.in_a_row, "A against A of the round before", noise.error_rate), width)
-    text = "\n".join(drawn) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return page(drawn, ascii_only=ascii_only)
 
 
 def _alarms(one: AgainstItself, what: str, error_rate: float) -> str:
@@ -66,11 +65,6 @@ def _alarms(one: AgainstItself, what: str, error_rate: float) -> str:
         f"{what}: {one.alarms} of {one.checks} {noun} alarmed falsely (a rate of {format_share(one.rate_low)} to "
         f"{format_share(one.rate_high)}; designed: at most {format_share(error_rate)}){rows}."
     )
-
-
-def _table(rows: Sequence[NoiseRow], width: int, colour: bool) -> list[str]:
-    drawn = fit_lines(_columns(rows), width, _DROPPABLE, _LABEL_LEAST)
-    return [paint(drawn[0], "bold", colour), *drawn[1:]]
 
 
 def _columns(rows: Sequence[NoiseRow]) -> dict[str, list[str]]:

@@ -15,8 +15,8 @@ from clonometer.views.studies import (
     ratio_text,
     study_items,
 )
-from clonometer.views.terminal.columns import fit_lines, said_once, words
-from clonometer.views.terminal.text import clean, paint, to_ascii, wrap
+from clonometer.views.terminal.columns import draw_table, said_once, words
+from clonometer.views.terminal.text import clean, page, paint, wrap
 
 LEAST_WIDTH = 60
 _LABEL_LEAST = 16
@@ -54,8 +54,7 @@ def render_studies(found: Reproduction, *, width: int = 80, colour: bool = False
         drawn.append("")
     drawn += wrap(counts_text(found), width)
     drawn += [piece for note in found.notes for piece in wrap(note, width)]
-    text = "\n".join(drawn) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return page(drawn, ascii_only=ascii_only)
 
 
 def _study(study: Study, found: Reproduction, width: int, colour: bool) -> list[str]:
@@ -81,8 +80,7 @@ def _table(rows: Sequence[FigureRow], study: Study, width: int, colour: bool) ->
         "ratio": words("ratio", [ratio_text(row) for row in rows]),
         "note": words("", [row.note for row in rows]),
     }
-    drawn = fit_lines(columns, width, ("note",), _LABEL_LEAST)
-    return [paint(drawn[0], "bold", colour), *drawn[1:]]
+    return draw_table(columns, width, ("note",), _LABEL_LEAST, colour)
 
 
 def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable
 
 _CODES = {"bold": "1", "dim": "2", "warn": "33", "bad": "31"}
-_PLAIN = str.maketrans({"µ": "u", "–": "-", "×": "x", "±": "+-", "’": "'", "…": "...", "≥": ">=", "≤": "<="})
+_PLAIN = str.maketrans(
+    {
+        "µ": "u",
+        "–": "-",
+        "×": "x",
+        "±": "+-",
+        "’": "'",
+        "…": "...",
+        "≥": ">=",
+        "≤": "<=",
+        "→": "->",
+        "█": "#",
+    }
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WHITE = re.compile(r"\s+")
 
@@ -70,6 +84,12 @@ def paint(text: str, style: str, colour: bool) -> str:
         return text
     before, after = text.split(inside, 1)
     return f"{before}\x1b[{_CODES[style]}m{inside}\x1b[0m{after}"
+
+
+def page(lines: Iterable[str], *, ascii_only: bool) -> str:
+    """Make a page of lines, each ended by a newline; with ASCII characters only where nothing else can be shown."""
+    text = "\n".join(lines) + "\n"
+    return to_ascii(text) if ascii_only else text
 
 
 def to_ascii(text: str) -> str:

@@ -6,7 +6,7 @@ from clonometer.explain.work.notes import conclusion
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.gaps import ablation_table
 from clonometer.views.terminal.gaps import text_table
-from clonometer.views.terminal.text import clean, elide, paint, to_ascii, wrap
+from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 from clonometer.views.work_texts import about, count_table, cpu_table, footnotes, life_table, sentences, sums
 
 
@@ -27,5 +27,4 @@ def render_work(one: WorkExplanation, *, width: int, colour: bool, ascii_only: b
         lines += ["", *text_table(ablation_table(one.ablation), width, colour)]
     lines += ["", *(line for text in footnotes(one) for line in wrap(clean(text), width))]
     lines += [line for note in one.notes for line in wrap(note, width, bullet="! ")]
-    text = "\n".join(line.rstrip() for line in lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return page((line.rstrip() for line in lines), ascii_only=ascii_only)

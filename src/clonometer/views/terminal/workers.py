@@ -7,8 +7,8 @@ from statistics import median
 
 from clonometer.results.worker_types import WorkersOfCell
 from clonometer.units import format_figure, format_number, table_unit
-from clonometer.views.terminal.columns import fit_lines, words
-from clonometer.views.terminal.text import paint, wrap
+from clonometer.views.terminal.columns import draw_table, words
+from clonometer.views.terminal.text import wrap
 
 #: More cells than these are summed up, a line each.
 DETAILED_CELLS = 4
@@ -74,8 +74,7 @@ def _table(
             columns[title] = _right(f"{title}, {unit}", [_time(value, unit) for value in values])
         else:
             columns[title] = _right(title, [_NONE if value is None else format_number(value) for value in values])
-    drawn = fit_lines(columns, width, _DROPPABLE, _LEAST_LABEL)
-    return [paint(drawn[0], "bold", colour), *drawn[1:]]
+    return draw_table(columns, width, _DROPPABLE, _LEAST_LABEL, colour)
 
 
 def _time(value: float | None, unit: str) -> str:
