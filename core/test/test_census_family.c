@@ -97,7 +97,45 @@ static void check_numbers(void) {
     family_free(family);
 }
 
+struct met {
+    pid_t processes[MOST_TOLD];
+    int count;
+    int anew;
+};
+
+static void meet(void *context, pid_t process, bool first) {
+    struct met *met = context;
+    met->processes[met->count++] = process;
+    met->anew += first;
+}
+
+/* Those that live are met by their numbers here, each for the first time once. */
+static void check_living(void) {
+    struct told told = {.count = 0};
+    struct census_totals totals;
+    struct met met = {.count = 0};
+    struct family *family = family_new(0, tell, &told);
+    struct census_event make = {.time_ns = 10, .task = 10, .here = 10, .kind = CENSUS_NEW_TASK, .number = 11};
+    family_adopt(family, 10, "");
+    CHECK(family_take(family, &make) == 0, "a child");
+    make = (struct census_event){
+        .time_ns = 20, .task = 10, .here = 10, .kind = CENSUS_NEW_TASK, .number = 12, .flags = TASK_THREAD};
+    CHECK(family_take(family, &make) == 0, "a thread");
+    /* In a namespace below ours numbers differ. */
+    make = (struct census_event){.time_ns = 30, .task = 11, .here = 3, .kind = CENSUS_NEW_TASK, .number = 13};
+    CHECK(family_take(family, &make) == 0, "a grandchild");
+    family_living(family, meet, &met);
+    CHECK(met.count == 2 && met.anew == 2, "a thread is no process, and one is known by no number here");
+    CHECK(met.processes[0] == 10 && met.processes[1] == 3, "as they are numbered here");
+    happen(family, 40, 11, CENSUS_EXIT, 0, 0, "");
+    family_living(family, meet, &met);
+    CHECK(met.count == 3 && met.anew == 2 && met.processes[2] == 10, "one has left");
+    family_end(family, 100, &totals);
+    family_free(family);
+}
+
 int main(void) {
+    check_living();
     check_child();
     check_strangers_and_failures();
     check_numbers();

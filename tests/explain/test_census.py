@@ -45,6 +45,9 @@ def ended(**changes: Any) -> dict[str, Any]:
         "tasks_created": 3,
         "creating_ns": 1_000_000,
         "lost": 0,
+        "grown": 0,
+        "ring_bytes": 4194304,
+        "not_started": 0,
         "unseen": 0,
         "failed": {},
     }
@@ -142,6 +145,46 @@ def test_a_terminal_shows_the_dearest_first_within_its_width(width: int) -> None
     assert text.isascii() is False
     assert render_census(census, "make", ascii_only=True).isascii()
     assert "--wide" not in render_census(census, "make", wide=True)
+
+
+def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
+    census = taken(
+        task(),
+        task(call_ns=300_000),
+        task(call="clone", flag_names=FORK, call_ns=50_000),
+        task(call="clone3", flag_names=THREAD, call_ns=20_000),
+        ended(tasks_created=4),
+    )
+    first = " ".join(render_census(census, "make", width=120).split("\n\n")[0].split())
+    assert first == (
+        "make created 4 tasks in 0.01 s, 400 a second: 2 by vfork, 1 by fork, 1 thread. Making them and beginning "
+        "their programs took 10% of that time (1.00 ms, some task in such a call). A median call takes: a vfork "
+        "200 µs, a fork 50.0 µs, a thread 20.0 µs."
+    )
+    unseen = taken(task(call_ns=None), ended(tasks_created=1), how="ptrace")
+    assert "What making them costs cannot be seen this way." in render_census(unseen, "make", width=120)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"lost": 1}, "! 1 event was lost for want of room: tasks may be missing, and seem to run on. A larger"),
+        (
+            {"lost": 2500, "grown": 2, "ring_bytes": 32768},
+            "! 2,500 events were lost for want of room: tasks may be missing, and seem to run on. The buffer was made "
+            "larger meanwhile, to 32KiB on a CPU. A larger --buffer from the beginning helps.",
+        ),
+        (
+            {"grown": 1},
+            "! The buffer was nearly full and was made larger meanwhile, to 4MiB on a CPU; nothing was lost.",
+        ),
+    ],
+)
+def test_a_want_of_room_is_said(changes: dict[str, Any], said: str) -> None:
+    census = taken(task(), ended(**changes))
+    assert said in " ".join(render_census(census, "make").split())
+    answer = census_to_json(census, ["make"], None)
+    assert (answer["lost_events"], answer["buffer_grown"]) == (changes.get("lost", 0), changes.get("grown", 0))
 
 
 def test_a_program_that_made_nothing_is_said_to_have_made_nothing() -> None:

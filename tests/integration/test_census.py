@@ -324,13 +324,85 @@ def test_a_process_that_ends_meanwhile_ends_its_census() -> None:
     assert answer["still_running"] == 0
 
 
-def test_where_there_is_no_room_losses_are_counted_and_said() -> None:
+STORM_THEN_CALM = """
+storm() { i=0; while [ $i -lt $1 ]; do (exit 0); i=$((i+1)); done; }
+touch begun; while [ ! -e go ]; do read -t 0.05 nothing <>wait; done
+storm 1000; touch stormed
+while [ ! -e on ]; do read -t 0.05 nothing <>wait; done
+storm 50
+"""
+
+
+def test_events_without_room_are_counted_and_said_and_the_room_grows(tmp_path: Path) -> None:
     if not can_trace():
         pytest.skip("tracepoints may not be read here")
-    script = "i=0; while [ $i -lt 3000 ]; do (exit 0); i=$((i+1)); done"
-    small = run("--how", "tracepoints", "--buffer", "4KiB", "--json", "--", "sh", "-c", script)
-    answer = json.loads(small.stdout)
-    assert small.returncode == 0
-    # Whether a page is enough depends on how often it can be emptied; what is missing must be known.
-    assert answer["tasks_created"] <= 3000
-    assert answer["tasks_created"] == 3000 or answer["lost_events"] > 0
+    os.mkfifo(tmp_path / "wait")
+    words = [CLONOMETER, "census", "--buffer", "4KiB", "--out", "census.json", "--", "bash", "-c", STORM_THEN_CALM]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, cwd=tmp_path, start_new_session=True, **pipes) as process, ended_after(process):
+        until((tmp_path / "begun").exists)
+        [census] = [pid for pid in members(process.pid) if perf_events(pid) > 0]
+        # It does not read while a thousand tasks are made, for which a page has no room.
+        os.kill(census, signal.SIGSTOP)
+        before = perf_events(census)
+        (tmp_path / "go").touch()
+        until((tmp_path / "stormed").exists)
+        os.kill(census, signal.SIGCONT)
+        until(lambda: perf_events(census) > before)
+        (tmp_path / "on").touch()
+        table, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    answer = json.loads((tmp_path / "census.json").read_text())
+    assert answer["lost_events"] > 1000
+    assert 50 <= answer["tasks_created"] < 1000
+    assert answer["buffer_grown"] >= 1
+    assert answer["buffer_bytes"] >= 32768
+    said = " ".join(table.split())
+    assert f"{answer['lost_events']:,} events were lost for want of room: tasks may be missing" in said
+    assert "The buffer was made larger meanwhile" in said
+
+
+def test_it_is_ended_with_all_of_its_group_and_what_left_the_group_lives_on(how: str, tmp_path: Path) -> None:
+    endless = "while :; do sleep 60.5 & echo $! >>children; sleep 0.01; done"
+    script = f"setsid sleep 61.5 >/dev/null 2>&1 & echo $! >daemon; {endless}"
+    ended = run("--how", how, "--for", "1s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
+    daemon = int((tmp_path / "daemon").read_text())
+    try:
+        assert ended.returncode == 124, ended.stderr
+        children = [int(pid) for pid in (tmp_path / "children").read_text().split()]
+        assert len(children) > 1
+        assert gone(lambda: [pid for pid in children if runs(pid, "60.5")])
+        assert runs(daemon, "61.5")
+    finally:
+        os.kill(daemon, signal.SIGKILL)
+
+
+def runs(pid: int, word: str) -> bool:
+    """Whether a process is there with that word; one that nobody has waited for has none."""
+    try:
+        return word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [("#!/no/such/interpreter\n", 127, "the interpreter"), ("#!/\n", 126, "Permission denied")],
+)
+def test_what_the_kernel_refuses_to_execute_is_no_empty_census(
+    how: str, tmp_path: Path, text: str, status: int, said: str
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(text)
+    script.chmod(0o755)
+    ended = run("--how", how, "--", str(script))
+    assert (ended.returncode, ended.stdout) == (status, "")
+    assert f"cannot execute {script}" in ended.stderr
+    assert said in ended.stderr
+
+
+def test_a_file_along_the_path_that_may_not_be_executed_is_told_from_none(tmp_path: Path) -> None:
+    (tmp_path / "plain-file").write_text("no program")
+    ended = run("--", "plain-file", env={**os.environ, "PATH": str(tmp_path)})
+    assert ended.returncode == 126
+    assert "not executable" in ended.stderr

@@ -20,24 +20,37 @@ struct census {
     const char *how;   /* "tracepoints" or "ptrace" */
     char without[512]; /* why not by a better way; "" where there is none */
     int exit_status;   /* of the command, as a shell tells it; -1 where none was waited for */
+    int not_started;   /* errno of its exec; 0: it was executed */
     bool timed_out;
     bool interrupted;
     uint64_t lost;
+    unsigned grown; /* how often a CPU's room for events was made larger, since it was nearly full */
     uint64_t begin_ns;
     uint64_t end_ns;
+    uint64_t ending_ns; /* when the command was told to end; 0: it was not */
+    int failure;        /* where it says why it was not executed */
+    pid_t group;        /* of processes, which the command is in and this program as well */
 };
 
 /* Each watches until the program has ended, the time is over, or a signal ends it. 0, or -errno with the
  * reason, and then the command has not run. */
 int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason);
+
+/* Stops listening for good. The kernel takes a while for that: after the answer. */
+void census_forget(void);
+
 int census_by_ptrace(struct census *census, struct family **family, struct reason *reason);
 
 /* Starts the command, which waits until `release` is closed. 0 or -errno. */
 int command_start(struct census *census, int *release);
 /* Whether it has ended, and how. */
 bool command_ended(struct census *census);
-/* Ends it as timeout(1) does, and waits for it. */
-void command_stop(struct census *census);
+void command_note(struct census *census, int status); /* of a wait that has seen its end */
+/* Tells it to end, and all processes of its group that it has made, as timeout(1) does; later kills them. To
+ * be called again and again; whether they have ended, or nothing helps. */
+bool command_end(struct census *census, struct family *family);
+/* Kills it and waits for it. */
+void command_kill(struct census *census);
 
 /* Whether somebody wants it to end: a signal to this program. */
 bool census_interrupted(const struct census *census);

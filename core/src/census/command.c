@@ -8,7 +8,9 @@
 
 #include "census/census.h"
 
-enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126, PATIENCE_NS = 100000000, GRACE_TURNS = 20 };
+enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
+
+static const uint64_t GRACE_NS = 2000000000;
 
 uint64_t census_now_ns(void) {
     struct timespec now;
@@ -16,28 +18,45 @@ uint64_t census_now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+/* Waits until somebody watches, then becomes the command; says why where it cannot. */
+__attribute__((noreturn)) static void become(char **command, int gate, int failure) {
+    char nothing = 0;
+    while (read(gate, &nothing, 1) < 0 && errno == EINTR) {
+    }
+    execvp(command[0], command);
+    int error = errno;
+    (void)write(failure, &error, sizeof error);
+    _exit(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+}
+
 int command_start(struct census *census, int *release) {
     int gate[2];
+    int failure[2];
     if (pipe2(gate, O_CLOEXEC) != 0) {
         return -errno;
     }
-    pid_t pid = fork();
-    if (pid < 0) {
+    if (pipe2(failure, O_CLOEXEC) != 0) {
         int error = -errno;
         close(gate[0]);
         close(gate[1]);
         return error;
     }
+    pid_t pid = fork();
     if (pid == 0) {
-        char nothing = 0;
         close(gate[1]);
-        while (read(gate[0], &nothing, 1) < 0 && errno == EINTR) {
-        }
-        execvp(census->command[0], census->command);
-        _exit(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+        become(census->command, gate[0], failure[1]);
     }
+    int error = pid < 0 ? -errno : 0;
     close(gate[0]);
+    close(failure[1]);
+    if (error != 0) {
+        close(gate[1]);
+        close(failure[0]);
+        return error;
+    }
     census->pid = pid;
+    census->group = getpgrp();
+    census->failure = failure[0];
     *release = gate[1];
     return 0;
 }
@@ -49,8 +68,13 @@ bool census_told_to_end(struct census *census) {
     return census->interrupted || census->timed_out;
 }
 
-static void note_status(struct census *census, int status) {
+void command_note(struct census *census, int status) {
     census->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    int error = 0;
+    /* It is at its end: the command has closed its other one when it was executed, or has left. */
+    if (read(census->failure, &error, sizeof error) == sizeof error) {
+        census->not_started = error;
+    }
 }
 
 bool command_ended(struct census *census) {
@@ -61,17 +85,50 @@ bool command_ended(struct census *census) {
     pid_t told = waitpid(census->pid, &status, WNOHANG);
     bool ended = told == census->pid && !WIFSTOPPED(status);
     if (ended) {
-        note_status(census, status);
+        command_note(census, status);
     }
     return ended || (told < 0 && errno == ECHILD);
 }
 
-void command_stop(struct census *census) {
-    const struct timespec pause = {.tv_nsec = PATIENCE_NS};
-    for (int turn = 0; turn < 2 * GRACE_TURNS && !command_ended(census); turn++) {
-        if (turn == 0 || turn == GRACE_TURNS) {
-            kill(census->pid, turn == 0 ? SIGTERM : SIGKILL);
-        }
-        nanosleep(&pause, NULL);
+struct round {
+    pid_t group;
+    pid_t command;
+    bool patient;
+    size_t living;
+};
+
+static void tell(const struct round *round, pid_t process, bool first) {
+    if (first || !round->patient) {
+        kill(process, round->patient ? SIGTERM : SIGKILL);
+    }
+}
+
+static void meet(void *context, pid_t process, bool first) {
+    struct round *round = context;
+    /* Who has left the group meant to live on. */
+    if (process != round->command && getpgid(process) == round->group) {
+        round->living++;
+        tell(round, process, first);
+    }
+}
+
+bool command_end(struct census *census, struct family *family) {
+    uint64_t now_ns = census_now_ns();
+    bool first = census->ending_ns == 0;
+    census->ending_ns = first ? now_ns : census->ending_ns;
+    uint64_t waited_ns = now_ns - census->ending_ns;
+    struct round round = {.group = census->group, .command = census->pid, .patient = waited_ns <= GRACE_NS};
+    bool ended = census->exit_status >= 0;
+    if (!ended) {
+        tell(&round, census->pid, first);
+    }
+    family_living(family, meet, &round);
+    return (ended && round.living == 0) || waited_ns > 2 * GRACE_NS;
+}
+
+void command_kill(struct census *census) {
+    int status = 0;
+    kill(census->pid, SIGKILL);
+    while (waitpid(census->pid, &status, 0) < 0 && errno == EINTR) {
     }
 }

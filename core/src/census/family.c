@@ -1,6 +1,7 @@
 #include "census/family.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +14,12 @@ struct member {
     uint64_t made_ns;    /* 0: it was there from the beginning */
     uint64_t call_at_ns; /* of the call that it is in; 0: in none that matters */
     int64_t call_number;
+    int32_t here;       /* its number in our namespace; 0: not known */
     uint32_t made;      /* the member that this call made */
     uint32_t next_free; /* of a member that is free */
     bool in_use;
     bool left;
+    bool met;       /* by family_living */
     bool in_making; /* the call that made it has not returned */
 };
 
@@ -235,6 +238,10 @@ static int new_task(struct family *family, uint32_t creator, const struct census
     struct member *made = &family->members[place];
     bool in_call = maker->call_at_ns != 0;
     family->totals.created++;
+    /* Where the creator has the kernel's number here as well, so has what it makes, unless it makes a
+     * namespace. */
+    made->here =
+        maker->here == maker->task.tid && (event->flags & CLONE_NEWPID) == 0 ? (int32_t)event->number : 0;
     made->made_ns = event->time_ns;
     made->in_making = in_call;
     maker->made = in_call ? place : NOBODY;
@@ -277,6 +284,7 @@ int family_take(struct family *family, const struct census_event *event) {
     }
     uint32_t place = family->by_task[event->task];
     struct member *member = &family->members[place];
+    member->here = event->here > 0 ? event->here : member->here;
     switch (event->kind) {
     case CENSUS_CALL:
         enter_call(family, member, event);
@@ -297,6 +305,16 @@ int family_take(struct family *family, const struct census_event *event) {
         break;
     }
     return 0;
+}
+
+void family_living(struct family *family, census_meet *meet, void *context) {
+    for (uint32_t place = 1; place < family->count; place++) {
+        struct member *member = &family->members[place];
+        if (member->in_use && !member->left && member->here > 0 && (member->task.flags & CLONE_THREAD) == 0) {
+            meet(context, member->here, !member->met);
+            member->met = true;
+        }
+    }
 }
 
 void family_end(struct family *family, uint64_t end_ns, struct census_totals *totals) {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { CENSUS_PATH_BYTES = 256, CENSUS_MOST_ERRNO = 134 };
 
@@ -24,6 +25,7 @@ enum census_kind {
 struct census_event {
     uint64_t time_ns;
     int32_t task;
+    int32_t here; /* as our namespace numbers it; 0: it does not, or that is not told */
     int32_t kind;
     int64_t number;
     int64_t result;
@@ -72,6 +74,11 @@ bool family_has(const struct family *family, int32_t task);
 
 /* Takes the next event; those of strangers change nothing. 0 or -ENOMEM. */
 int family_take(struct family *family, const struct census_event *event);
+
+/* Gives the number here of each process that has not left, where it is known; and whether for the first time.
+ */
+typedef void census_meet(void *context, pid_t process, bool first);
+void family_living(struct family *family, census_meet *meet, void *context);
 
 /* Tells those that still run. `totals` gets the rest. */
 void family_end(struct family *family, uint64_t end_ns, struct census_totals *totals);

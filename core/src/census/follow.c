@@ -20,7 +20,7 @@
 /* ptrace takes numbers and addresses of the other process where it says pointers.
  * NOLINTBEGIN(performance-no-int-to-ptr) */
 
-enum { PAUSE_NS = 1000000, GRACE_NS = 2000000000, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
+enum { PAUSE_NS = 50000000, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
 
 #define OPTIONS                                                                                              \
     (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
@@ -72,7 +72,7 @@ static void read_program(pid_t task, struct census_event *event) {
 /* What a stop means for the family; false where nothing. */
 static bool translate(pid_t task, int stop_event, struct census_event *event) {
     unsigned long message = 0;
-    *event = (struct census_event){.time_ns = census_now_ns(), .task = task};
+    *event = (struct census_event){.time_ns = census_now_ns(), .task = task, .here = task};
     (void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
     switch (stop_event) {
     case PTRACE_EVENT_FORK:
@@ -110,42 +110,45 @@ static int answer_stop(struct family *family, pid_t task, int status) {
     return error;
 }
 
-/* Answers stops until the command has ended or `over_now` says so. */
-static int watch(struct census *census, struct family *family, bool (*over_now)(struct census *)) {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+/* A traced task takes a signal only when its stops are answered, so a command that is told to end is followed
+ * until it has, and all of its group. */
+static bool over(struct census *census, struct family *family) {
+    if (census->ending_ns != 0) {
+        return command_end(census, family);
+    }
+    return census->exit_status >= 0 || (census_told_to_end(census) && command_end(census, family));
+}
+
+/* Until a task has something to say, which may have been just before, or a moment is over. SIGCHLD is
+ * blocked. */
+static void doze(const sigset_t *child) {
+    const struct timespec most = {.tv_nsec = PAUSE_NS};
+    (void)sigtimedwait(child, NULL, &most);
+}
+
+/* Answers stops until the command has ended, or has been ended. */
+static int watch(struct census *census, struct family *family) {
+    sigset_t child;
+    sigset_t former;
     int error = 0;
-    while (error == 0 && census->exit_status < 0 && !over_now(census)) {
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &former);
+    while (error == 0 && !over(census, family)) {
         int status = 0;
-        /* A signal ends a waiting wait, but not one that comes just before it. */
         pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
         if (task == 0) {
-            nanosleep(&pause, NULL);
+            doze(&child);
         } else if (task < 0 && errno != EINTR) {
             break;
         } else if (task > 0 && WIFSTOPPED(status)) {
             error = answer_stop(family, task, status);
         } else if (task == census->pid) {
-            census->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            command_note(census, status);
         }
     }
+    sigprocmask(SIG_SETMASK, &former, NULL);
     return error;
-}
-
-static bool out_of_patience(struct census *census) {
-    return census_now_ns() - census->end_ns > GRACE_NS;
-}
-
-/* Ends the command as command_stop does, but a traced task takes a signal only when its stops are answered.
- * What it has made goes on when this program has ended. */
-static void stop_traced(struct census *census, struct family *family) {
-    static const int SIGNALS[] = {SIGTERM, SIGKILL};
-    uint64_t ended_ns = census->end_ns;
-    for (int i = 0; i < 2 && census->exit_status < 0; i++) {
-        kill(census->pid, SIGNALS[i]);
-        census->end_ns = census_now_ns();
-        (void)watch(census, family, out_of_patience);
-    }
-    census->end_ns = ended_ns;
 }
 
 int census_by_ptrace(struct census *census, struct family **family, struct reason *reason) {
@@ -169,17 +172,15 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
                            strerror(errno));
     }
     if (error != 0) {
-        kill(census->pid, SIGKILL);
         close(release);
-        command_stop(census);
+        command_kill(census);
         return error;
     }
     (void)tell_begin(census);
     census->begin_ns = census_now_ns();
     close(release);
-    error = watch(census, *family, census_told_to_end);
+    error = watch(census, *family);
     census->end_ns = census_now_ns();
-    stop_traced(census, *family);
     return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
 }
 /* NOLINTEND(performance-no-int-to-ptr) */

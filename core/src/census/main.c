@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "census/census.h"
 
@@ -105,6 +106,17 @@ static void catch_signals(void) {
             sigaction(SIGNALS[i], &action, NULL);
         }
     }
+    /* Where it is ignored, which is inherited, nobody can be waited for. */
+    (void)signal(SIGCHLD, SIG_DFL);
+}
+
+/* Holds nothing that others wait for: to stop listening takes the kernel some tenths of a second. */
+static void leave_alone(int answer) {
+    close(answer);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        close(fd);
+    }
+    (void)chdir("/");
 }
 
 static int take(struct census *census, enum how how, struct family **family, struct reason *reason) {
@@ -142,12 +154,15 @@ int main(int argc, char **argv) {
         family_end(family, census.end_ns, &totals);
     }
     if (census.command != NULL && census.pid > 0 && census.exit_status < 0) {
-        command_stop(&census);
+        command_kill(&census);
     }
     error = tell_end(&census, &totals, reason.text);
     family_free(family);
     if (error != 0) {
         fprintf(stderr, "clonometer-census: the answer cannot be sent: %s\n", strerror(-error));
     }
+    /* Whoever waits for the answer, or for the end of what the command wrote, has it all. */
+    leave_alone(census.answer);
+    census_forget();
     return error != 0;
 }

@@ -99,12 +99,15 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_text(&json, "status", reason[0] == '\0' ? "ok" : "refused");
     json_text(&json, "reason", reason[0] == '\0' ? NULL : reason);
     json_int(&json, "exit_status", census->exit_status);
+    json_int(&json, "not_started", census->not_started);
     json_bool(&json, "timed_out", census->timed_out);
     json_bool(&json, "interrupted", census->interrupted);
     json_int(&json, "wall_ns", (int64_t)(census->end_ns - census->begin_ns));
     json_int(&json, "tasks_created", (int64_t)totals->created);
     json_int(&json, "creating_ns", totals->busy_ns);
     json_int(&json, "lost", (int64_t)census->lost);
+    json_int(&json, "grown", census->grown);
+    json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);
     json_int(&json, "unseen", (int64_t)totals->unseen);
     json_open(&json, "failed", '{');
     for (int error = 0; error < CENSUS_MOST_ERRNO; error++) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "census/census.h"
+#include "census/growth.h"
 #include "census/roots.h"
 #include "trace/rings.h"
 
@@ -22,6 +23,10 @@
 enum { FIRST_ROOM = 1024, PAUSE_MS = 100, READINGS_AT_END = 2 };
 
 static const char *const CALLS[] = {"clone", "clone3", "fork", "vfork", "execve", "execveat", NULL};
+
+/* What listens stays until the answer has been given: census_forget. */
+static struct rings everywhere;
+static struct growth growth = {.rings = &everywhere};
 
 struct pending {
     struct census_event *events;
@@ -47,7 +52,8 @@ static void adopt(struct pending *pending, const struct trace_event *event) {
 
 static bool translate(const struct trace_event *event, const struct record_rest *rest,
                       struct census_event *out) {
-    *out = (struct census_event){.time_ns = event->time_ns, .task = event->task, .number = event->values[0]};
+    *out = (struct census_event){
+        .time_ns = event->time_ns, .task = event->task, .here = event->thread, .number = event->values[0]};
     switch (event->kind) {
     case EVENT_CALL_ENTER:
         out->kind = CENSUS_CALL;
@@ -114,11 +120,14 @@ static void flush(struct pending *pending, uint64_t until_ns) {
     pending->count -= done;
 }
 
-static bool over(struct census *census) {
-    if (census->command != NULL ? command_ended(census) : kill(census->pid, 0) != 0 && errno == ESRCH) {
-        return true;
+/* A command that is told to end is watched until it has. */
+static bool over(struct census *census, struct family *family) {
+    bool ended =
+        census->command != NULL ? command_ended(census) : kill(census->pid, 0) != 0 && errno == ESRCH;
+    if (census->ending_ns != 0) {
+        return command_end(census, family);
     }
-    return census_told_to_end(census);
+    return ended || (census_told_to_end(census) && (census->command == NULL || command_end(census, family)));
 }
 
 /* Until the program has ended, a ring is half full, or a tenth of a second is over. Whether it has ended: one
@@ -137,11 +146,13 @@ static void watch(struct census *census, struct rings *rings, struct pending *pe
     int pidfd = (int)syscall(SYS_pidfd_open, census->pid, 0);
     uint64_t before_ns = 0;
     bool gone = false;
-    while (pending->error == 0 && !over(census) && !gone) {
-        /* A command must be waited for, which over() does. */
-        gone = doze(rings, pidfd) && census->command == NULL;
+    while (pending->error == 0 && !over(census, pending->family) && !gone) {
+        /* A command must be waited for, which over() does; what it made may take longer to end. */
+        bool ended = doze(rings, census->exit_status < 0 ? pidfd : -1);
+        gone = ended && census->command == NULL;
         uint64_t now_ns = census_now_ns();
         rings_drain(rings, take, pending);
+        growth_look(&growth);
         flush(pending, before_ns);
         before_ns = now_ns;
     }
@@ -155,43 +166,52 @@ static void watch(struct census *census, struct rings *rings, struct pending *pe
     }
     flush(pending, UINT64_MAX);
     census->lost = rings_lost(rings);
+    census->grown = growth.times;
+    census->ring_bytes = rings_largest(rings);
 }
 
-static int open_all(const struct census *census, struct rings *rings, struct reason *reason) {
-    int error = rings_open(rings, RINGS_TASKS, census->ring_bytes, CLOCK_MONOTONIC, reason);
-    return error != 0 ? error : rings_add_calls(rings, CALLS, reason);
+static int open_all(const struct census *census, struct reason *reason) {
+    int error = rings_open(&everywhere, RINGS_TASKS, census->ring_bytes, CLOCK_MONOTONIC, reason);
+    return error != 0 ? error : rings_add_calls(&everywhere, CALLS, reason);
+}
+
+static int begin(struct census *census, struct pending *pending, int *release) {
+    census->begin_ns = census_now_ns();
+    pending->family = family_new(census->begin_ns, tell_task, census);
+    if (pending->family == NULL || pending->roots == NULL) {
+        return -ENOMEM;
+    }
+    if (census->command == NULL) {
+        return roots_add_below(pending->roots, census->pid);
+    }
+    int error = command_start(census, release);
+    return error != 0 ? error : roots_add(pending->roots, census->pid);
 }
 
 int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason) {
-    struct rings rings = {.count = 0};
-    struct pending pending = {.roots = roots_new()};
     int release = -1;
-    int error = open_all(census, &rings, reason);
+    int error = open_all(census, reason);
     if (error != 0) {
-        roots_free(pending.roots);
         return error;
     }
+    struct pending pending = {.roots = roots_new()};
     census->how = "tracepoints";
-    census->begin_ns = census_now_ns();
-    pending.family = *family = family_new(census->begin_ns, tell_task, census);
-    if (*family == NULL || pending.roots == NULL) {
-        error = -ENOMEM;
-    } else if (census->command != NULL) {
-        error = command_start(census, &release);
-        error = error != 0 ? error : roots_add(pending.roots, census->pid);
-    } else {
-        error = roots_add_below(pending.roots, census->pid);
-    }
+    error = begin(census, &pending, &release);
+    *family = pending.family;
     if (error == 0) {
-        rings_start(&rings);
+        rings_start(&everywhere);
         (void)tell_begin(census);
         census->begin_ns = census_now_ns();
         close(release);
-        watch(census, &rings, &pending);
+        watch(census, &everywhere, &pending);
         error = pending.error;
     }
-    rings_close(&rings);
     roots_free(pending.roots);
     free(pending.events);
     return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
+}
+
+void census_forget(void) {
+    growth_end(&growth);
+    rings_close(&everywhere);
 }

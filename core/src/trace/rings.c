@@ -13,7 +13,7 @@
 #include "sys/sys.h"
 #include "trace/lockdown.h"
 
-enum { RECORD_BYTES = 65536, TEXT_BYTES = 8192, FORMAT_LOST = 1U << 4 };
+enum { TEXT_BYTES = 8192, FORMAT_LOST = 1U << 4 };
 
 static const struct {
     unsigned wanted;
@@ -121,7 +121,7 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
     return 0;
 }
 
-static long open_event(struct perf_event_attr *attributes, int thread, int cpu, int leader) {
+long rings_event(struct perf_event_attr *attributes, int thread, int cpu, int leader) {
     long fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && errno == EINVAL && attributes->read_format == FORMAT_LOST) {
         /* Kernels before 6.0 do not count what was lost; their records still tell. */
@@ -131,27 +131,26 @@ static long open_event(struct perf_event_attr *attributes, int thread, int cpu, 
     return fd < 0 ? -errno : fd;
 }
 
-/* Adds an event to a CPU's ring; the first one brings the memory. 0 or -errno. */
-static int add_event(const struct rings *rings, struct ring *ring, struct perf_event_attr *attributes,
+/* Adds an event to a CPU's ring. 0 or -errno. */
+static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attributes,
                      enum event_kind kind, int thread) {
     groups_join(ring, attributes);
-    long fd = open_event(attributes, thread, ring->cpu, groups_leader(ring));
+    long fd = rings_event(attributes, thread, ring->cpu, groups_leader(ring));
     if (fd < 0) {
         return (int)fd;
     }
     ring->fds[ring->events] = (int)fd;
     ring->kinds[ring->events] = kind;
     ring->events++;
+    rings->counts_losses = (attributes->read_format & FORMAT_LOST) != 0;
     if (ioctl((int)fd, PERF_EVENT_IOC_ID, &ring->identifiers[ring->events - 1]) != 0) {
         return -errno;
     }
-    if (ring->events > 1) {
-        return ioctl((int)fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fds[0]) != 0 ? -errno : 0;
+    int error = ring->memories == 0 ? rings_give_memory(rings, ring, thread) : 0;
+    if (error != 0) {
+        return error;
     }
-    void *page =
-        mmap(NULL, rings->page_bytes + rings->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
-    ring->page = page == MAP_FAILED ? NULL : page;
-    return page == MAP_FAILED ? -errno : 0;
+    return ioctl((int)fd, PERF_EVENT_IOC_SET_OUTPUT, ring->memory[0].owner) != 0 ? -errno : 0;
 }
 
 static int describe_event(struct rings *rings, enum event_kind kind, struct perf_event_attr *attributes,
@@ -215,7 +214,7 @@ static int find_cpus(struct rings *rings, long cpus) {
         .size = sizeof attributes, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
     int refused = -ENODEV;
     for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS; cpu++) {
-        long fd = open_event(&attributes, -1, cpu, -1);
+        long fd = rings_event(&attributes, -1, cpu, -1);
         if (fd >= 0) {
             close((int)fd);
             rings->ring[rings->count++].cpu = cpu;
@@ -348,59 +347,6 @@ void rings_stop(const struct rings *rings) {
     control(rings, PERF_EVENT_IOC_DISABLE);
 }
 
-static enum event_kind kind_of(const struct ring *ring, uint64_t identifier) {
-    for (size_t i = 0; i < ring->events; i++) {
-        if (ring->identifiers[i] == identifier) {
-            return ring->kinds[i];
-        }
-    }
-    return EVENT_KINDS;
-}
-
-static void drain_one(struct rings *rings, struct ring *ring, rings_take *take, void *context) {
-    static unsigned char record[RECORD_BYTES];
-    struct perf_event_mmap_page *page = ring->page;
-    const unsigned char *bytes = (const unsigned char *)page + rings->page_bytes;
-    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = page->data_tail;
-    for (;;) {
-        struct trace_event event;
-        struct record_rest rest;
-        size_t length =
-            ring_next(bytes, rings->ring_bytes, &tail, head, record, sizeof record, &rings->damaged);
-        if (length == 0) {
-            break;
-        }
-        enum event_kind kind = kind_of(ring, record_identifier(record, length));
-        const struct event_format *format = kind < EVENT_KINDS ? &rings->formats[kind] : NULL;
-        enum record_kind found = kind < EVENT_KINDS || record_identifier(record, length) == 0
-                                     ? record_decode(record, length, kind, format, &event, &rest)
-                                     : RECORD_BAD;
-        if (found == RECORD_EVENT) {
-            event.cpu = (uint16_t)(ring->cpu >= 0 ? ring->cpu : 0);
-            take(context, &event, &rest);
-            if (rest.counters > 0) {
-                const struct record_rest nothing = {.text = NULL};
-                event = counts_event(&event, &rest.reading);
-                take(context, &event, &nothing);
-            }
-        } else if (found == RECORD_LOST) {
-            rings->lost += rest.lost;
-        } else if (found == RECORD_BAD) {
-            rings->damaged++;
-        }
-    }
-    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
-}
-
-void rings_drain(struct rings *rings, rings_take *take, void *context) {
-    for (size_t i = 0; i < rings->count; i++) {
-        if (rings->ring[i].page != NULL) {
-            drain_one(rings, &rings->ring[i], take, context);
-        }
-    }
-}
-
 uint64_t rings_lost(const struct rings *rings) {
     /* A loss is told by a record only when there is room for one again; the counter knows at once. */
     uint64_t counted = 0;
@@ -412,15 +358,18 @@ uint64_t rings_lost(const struct rings *rings) {
             }
         }
     }
+    if (!rings->counts_losses) {
+        /* Where a ring was full and no record came after that, nothing tells of the loss but its being full.
+         */
+        counted = rings->overfull;
+    }
     return (counted > rings->lost ? counted : rings->lost) + rings->damaged;
 }
 
 void rings_close(struct rings *rings) {
     for (size_t i = 0; i < rings->count; i++) {
         struct ring *ring = &rings->ring[i];
-        if (ring->page != NULL) {
-            munmap(ring->page, rings->page_bytes + rings->ring_bytes);
-        }
+        rings_take_memory(rings, ring);
         for (size_t j = 0; j < ring->events; j++) {
             close(ring->fds[j]);
         }

@@ -22,7 +22,15 @@ enum {
     /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
 };
 
-enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24 };
+enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24, RINGS_MOST_GROWTHS = 6 };
+
+/* Records that the kernel writes and we read. */
+struct ring_memory {
+    int owner;  /* an event that counts nothing: others can be sent elsewhere while they are at work, but not
+                   the one whose memory is in use */
+    void *page; /* struct perf_event_mmap_page; the ring begins on the next page */
+    size_t bytes;
+};
 
 struct ring {
     int fds[RINGS_MOST_EVENTS];
@@ -32,13 +40,16 @@ struct ring {
     int cpu;                        /* -1: follows a task */
     int counter_fds[COUNTERS_MOST]; /* the group that is read at every event */
     size_t counters;
-    void *page; /* struct perf_event_mmap_page; the ring begins on the next page */
+    struct ring_memory
+        memory[1 + RINGS_MOST_GROWTHS]; /* the last one is written; the others may have a rest */
+    size_t memories;
+    bool nearly_full; /* when it was last read: it is too small, or is read too seldom */
 };
 
 struct rings {
     struct event_format formats[EVENT_KINDS];
     size_t page_bytes;
-    size_t ring_bytes;
+    size_t ring_bytes; /* that each begins with, where that much is given */
     clockid_t clock;
     uint64_t sample_period_ns;
     const struct counter_set *set; /* what to read at every event, set before opening; NULL: nothing */
@@ -47,13 +58,15 @@ struct rings {
     char refused[COUNTERS_MOST][160]; /* of each in the set why it is not; "": it is */
     size_t count;
     struct ring *ring;
-    uint64_t lost;    /* told by records, so far */
-    uint64_t damaged; /* records that could not be read */
+    bool counts_losses; /* the kernel knows how many events it had no room for (Linux 6.0) */
+    uint64_t lost;      /* told by records, so far */
+    uint64_t overfull;  /* readings that found no room, where the kernel does not count losses */
+    uint64_t damaged;   /* records that could not be read */
 };
 
 /* Opens what `wanted` asks for, system-wide, stopped; rings_start starts it. `ring_bytes` a CPU, rounded up
- * to a power of two of pages. Needs a readable tracefs and CAP_PERFMON, root, or perf_event_paranoid at -1.
- * 0, or -errno with the reason, and then nothing is open. */
+ * to a power of two of pages; less where the limits of locked memory give less. Needs a readable tracefs and
+ * CAP_PERFMON, root, or perf_event_paranoid at -1. 0, or -errno with the reason, and then nothing is open. */
 int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_t clock,
                struct reason *reason);
 
@@ -74,15 +87,34 @@ void rings_stop(const struct rings *rings);
 typedef void rings_take(void *context, const struct trace_event *event, const struct record_rest *rest);
 void rings_drain(struct rings *rings, rings_take *take, void *context);
 
-/* How many events the kernel had no room for, and records that could not be read. */
+/* How many events the kernel had no room for, and records that could not be read; at least as many, before
+ * Linux 6.0. */
 uint64_t rings_lost(const struct rings *rings);
 
+/* Gives a ring `factor` times the room while it is at work; nothing is missed by that. Takes an RCU grace
+ * period an event (0.1 s or more together), and may be done by another thread than the one that drains. 0;
+ * -ENOSPC where it is as large as it may be (RINGS_MOST_BYTES, and all of them a sixteenth of the machine's
+ * memory); or -errno where the kernel gives no more. */
+enum { RINGS_MOST_BYTES = 64 << 20 };
+int rings_grow(struct rings *rings, size_t index, size_t factor);
+
+/* The room of the largest ring. */
+size_t rings_largest(const struct rings *rings);
+
 void rings_close(struct rings *rings);
+
+/* The memory of a ring (rings_memory.c), for rings.c: as much of `ring_bytes` as the kernel gives. 0 or
+ * -errno. */
+int rings_give_memory(const struct rings *rings, struct ring *ring, int thread);
+void rings_take_memory(const struct rings *rings, struct ring *ring);
 
 /* What the kernel is asked for to hear `kind`, and where its fields are. 0, or -errno with the reason. */
 struct perf_event_attr;
 int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
                    struct reason *reason);
+
+/* perf_event_open, without what older kernels do not know. A descriptor or -errno. */
+long rings_event(struct perf_event_attr *attributes, int thread, int cpu, int leader);
 
 /* The same of another tracepoint than the usual one of that kind. */
 int rings_describe_source(enum event_kind kind, const struct event_source *source,

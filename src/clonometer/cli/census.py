@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -124,6 +125,8 @@ def command(
     except ClonometerError as error:
         error.exit_status = EXIT_FAILED
         raise
+    if census.ended["not_started"]:
+        ctx.exit(_not_started(words[0], int(census.ended["not_started"])))
     _answer(census, words, pid, out, as_json=as_json, wide=wide)
     ctx.exit(_status(census, watched_command=bool(words)))
 
@@ -149,13 +152,23 @@ def _cannot_run(word: str) -> int:
     """Say why a command cannot be started; 0 where it can."""
     if shutil.which(word) is not None:
         return 0
-    if os.sep in word and Path(word).exists():
+    there = shutil.which(word, mode=os.F_OK)
+    if there is not None or (os.sep in word and Path(word).exists()):
+        place = Path(there or word)
         click.echo(
-            f"clonometer: cannot execute {word}: {'a folder' if Path(word).is_dir() else 'not executable'}", err=True
+            f"clonometer: cannot execute {place}: {'a folder' if place.is_dir() else 'not executable'}", err=True
         )
         return EXIT_NOT_EXECUTABLE
     click.echo(f"clonometer: cannot find {word}" + ("" if os.sep in word else " along PATH"), err=True)
     return EXIT_NOT_FOUND
+
+
+def _not_started(word: str, number: int) -> int:
+    """Say why the kernel has refused to execute a command that seemed to be one."""
+    missing = number == errno.ENOENT
+    hint = ": the interpreter that its first line names, or its loader, is not there" if missing else ""
+    click.echo(f"clonometer: cannot execute {word}: {os.strerror(number)}{hint}", err=True)
+    return EXIT_NOT_FOUND if missing else EXIT_NOT_EXECUTABLE
 
 
 def _answer(

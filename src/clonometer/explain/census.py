@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import errno
 from array import array
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 CENSUS_SCHEMA = 1
@@ -98,11 +100,7 @@ class Group:
 
     def median_ns(self, name: str) -> float | None:
         """The median of a time; None where it was seen of no task."""
-        values = sorted(self.times[name])
-        middle = len(values) // 2
-        if not values:
-            return None
-        return float(values[middle]) if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+        return float(median(self.times[name])) if self.times[name] else None
 
     @property
     def cost_ns(self) -> int:
@@ -177,6 +175,20 @@ class Census:
         wall = self.ended["wall_ns"]
         return self.ended["creating_ns"] / wall if wall > 0 and self.how == "tracepoints" else None
 
+    def by_mechanism(self) -> list[tuple[str, int, float | None]]:
+        """Each mechanism with how many tasks it made and the median of their calls, ns; most tasks first.
+
+        The median is None where no call was timed.
+        """
+        counts: Counter[str] = Counter()
+        calls: dict[str, list[int]] = defaultdict(list)
+        for one in self.groups.values():
+            counts[one.mechanism] += one.created
+            calls[one.mechanism].extend(one.times["call_ns"])
+        return [
+            (name, count, float(median(calls[name])) if calls[name] else None) for name, count in counts.most_common()
+        ]
+
     @property
     def running(self) -> int:
         """Tasks that it made and that still ran at the end."""
@@ -203,6 +215,8 @@ def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> d
         "creating_share": census.creating_share,
         "failed_calls": {errno.errorcode.get(int(number), number): n for number, n in ended["failed"].items()},
         "lost_events": ended["lost"],
+        "buffer_bytes": ended["ring_bytes"] if census.how == "tracepoints" else None,
+        "buffer_grown": ended["grown"],
         "unseen_ends": ended["unseen"],
         "creators": [_group_to_json(one) for one in census.by_cost()],
     }

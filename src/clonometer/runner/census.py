@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess  # noqa: TID251 (starts what is measured, as runner does)
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,11 +72,15 @@ def take_census(
         finally:
             os.close(writing)
         children.append(child)
-        with child:
+        try:
             for line in _decoded(lines):
                 receive(line)
                 ended = line if line["line"] == "end" else ended
+        finally:
+            # After its answer it only stops listening, which takes the kernel a while that nobody need wait for.
+            threading.Thread(target=child.wait, daemon=True).start()
     if ended is None:
+        child.wait()
         raise DriverError(f"{NAME} ended without an answer (status {child.returncode})", "please report it")
     if ended["status"] == "refused":
         raise UnavailableError(f"no census can be taken: {ended['reason']}")

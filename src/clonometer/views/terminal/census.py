@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.explain.census import Census, Group
-from clonometer.units import format_share
+from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
@@ -43,6 +43,8 @@ def render_census(
     """
     width = max(width, LEAST_WIDTH)
     drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
+    if census.created:
+        drawn += wrap(_cost(census), width)
     groups = census.by_cost()
     shown = groups if wide else groups[:_ROWS]
     if shown:
@@ -63,9 +65,43 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _headline(census: Census, name: str) -> str:
+    """How many tasks, and made how: what most people ask."""
     wall = f"{census.wall_s:.3g} s" if census.wall_s < 100 else f"{census.wall_s:,.0f} s"
-    rate = f", {census.created / census.wall_s:.3g} a second" if census.created and census.wall_s > 0 else ""
-    return f"{name} created {_plural(census.created, 'task')} in {wall}{rate}."
+    each = census.created / census.wall_s if census.wall_s > 0 else 0.0
+    rate = f", {each:,.0f} a second" if each >= 100 else f", {each:.3g} a second" if each else ""
+    ways = [
+        _plural(count, "thread") if how == "thread" else f"{count:,} {_MADE[how][0]}"
+        for how, count, _ in census.by_mechanism()
+    ]
+    return f"{name} created {_plural(census.created, 'task')} in {wall}{rate}{': ' if ways else ''}{', '.join(ways)}."
+
+
+#: A mechanism as the headline counts it, and as a call of it is named.
+_MADE = {
+    "thread": ("", "a thread"),
+    "fork": ("by fork", "a fork"),
+    "vfork": ("by vfork", "a vfork"),
+    "posix_spawn": ("by posix_spawn", "a posix_spawn"),
+    "shares memory": ("sharing memory", "one that shares memory"),
+    "container": ("in new namespaces", "one in new namespaces"),
+}
+
+
+def _cost(census: Census) -> str:
+    """What that cost: the time with some task inside a call that makes tasks, and a typical call of each way."""
+    share = census.creating_share
+    calls = [
+        f"{_MADE[how][1]} {format_duration(median_ns)}"
+        for how, _, median_ns in census.by_mechanism()
+        if median_ns is not None
+    ]
+    if share is None or not calls:
+        return "What making them costs cannot be seen this way."
+    return (
+        f"Making them and beginning their programs took {format_share(share)} of that time "
+        f"({format_duration(census.ended['creating_ns'])}, some task in such a call). "
+        f"A median call takes: {', '.join(calls)}."
+    )
 
 
 def _columns(groups: Sequence[Group], *, timed: bool) -> dict[str, list[str]]:
@@ -95,12 +131,6 @@ def _time(time_ns: float | None, unit_ns: int) -> str:
 
 def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
     said = []
-    share = census.creating_share
-    if share is not None and census.created:
-        said.append(
-            f"For {format_share(share)} of the time some task was inside a call that makes tasks or begins programs "
-            f"({census.ended['creating_ns'] / _MILLISECOND:.3g} ms)."
-        )
     whole = sum(one.cost_ns for one in groups)
     if whole > 0 and len(groups) > 1:
         first = groups[0]
@@ -133,6 +163,18 @@ def _cautions(census: Census) -> list[str]:
         said.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.")
     if sum(ended["failed"].values()):
         said.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
-    if ended["lost"]:
-        said.append(f"{_plural(ended['lost'], 'event')} were lost: the counts are too low. A larger --buffer helps.")
-    return said
+    return said + _room(census)
+
+
+def _room(census: Census) -> list[str]:
+    """Say whether there was room for all events."""
+    lost, grown = census.ended["lost"], census.ended["grown"]
+    larger = f"made larger meanwhile, to {format_bytes(census.ended['ring_bytes'])} on a CPU" if grown else ""
+    if lost:
+        were = "was" if lost == 1 else "were"
+        also = f" The buffer was {larger}." if larger else ""
+        return [
+            f"{_plural(lost, 'event')} {were} lost for want of room: tasks may be missing, and seem to run on.{also} "
+            "A larger --buffer from the beginning helps."
+        ]
+    return [f"The buffer was nearly full and was {larger}; nothing was lost."] if larger else []
