@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from tests.cli.conftest import CommandLine
 
-from clonometer.cli.doctor_text import render_doctor
+from clonometer.views.terminal.doctor import render_doctor
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/doctor.schema.json").read_text(encoding="utf-8"))
 
@@ -42,7 +42,7 @@ def test_noise_is_measured_by_the_ordinary_runner(answer: dict) -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_text_fits_and_says_everything(answer: dict, width: int) -> None:
-    lines = list(render_doctor(answer, width, colour=False))
+    lines = render_doctor(answer, width=width).splitlines()
     assert max(len(line) for line in lines if not line.lstrip().startswith("$ ")) <= width
     text = " ".join(" ".join(lines).split())
     for item in answer["items"]:
@@ -51,7 +51,8 @@ def test_text_fits_and_says_everything(answer: dict, width: int) -> None:
         if width == 80 and item["judged"] != "fine":
             assert item["effect"] in text
     assert "\x1b" not in text
-    assert "\x1b[" in "".join(render_doctor(answer, width, colour=True))
+    assert "\x1b[" in render_doctor(answer, width=width, colour=True)
+    assert render_doctor(answer, width=width, ascii_only=True).isascii()
 
 
 def test_a_driver_that_fails_leaves_the_audit(clonometer: CommandLine) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
 from clonometer.errors import EXIT_INTERRUPTED
 
@@ -60,12 +59,9 @@ def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: boo
     if as_json:
         print_json(answer)
         return
-    from clonometer.cli.doctor_text import render_doctor
+    from clonometer.views.terminal.doctor import render_doctor
 
-    text = "\n".join(render_doctor(answer, plain_width(), colour=wants_colour(sys.stdout)))
-    if not can_write(sys.stdout, "µ"):
-        text = text.translate({ord("µ"): "u", ord("×"): "x"}).encode("ascii", "replace").decode()
-    click.echo(text, color=wants_colour(sys.stdout))
+    print_drawn(render_doctor, answer, characters="µ")
 
 
 def examine() -> dict[str, Any]:

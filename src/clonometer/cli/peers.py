@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, print_json
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
 
 if TYPE_CHECKING:
-    from clonometer.results.peers.comparison import PeerRow
+    from clonometer.results.peers.rows import PeerRow
     from clonometer.runner.peers import Interleaved
     from clonometer.runner.run import RunOutcome
 
@@ -58,12 +57,9 @@ def command(
     if as_json:
         print_json(peers_to_json(rows, peers, outcome))
     else:
-        from clonometer.cli.peers_text import render_peers
+        from clonometer.views.terminal.peers import render_peers
 
-        text = "\n".join(render_peers(rows, peers.missing.values(), plain_width()))
-        if not can_write(sys.stdout, "µ×"):
-            text = text.replace("µ", "u").replace("×", "x").encode("ascii", "replace").decode()
-        click.echo(text)
+        print_drawn(render_peers, rows, [one.install for one in peers.missing.values()], characters="µ×")
     ctx.exit(outcome.exit_status)
 
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clonometer.results.peers.comparison import compare_peers, spread
+from clonometer.results.peers.comparison import compare_peers
 from clonometer.results.peers.configurations import CONFIGURATIONS, STATISTICS
+from clonometer.results.peers.rows import spread
 
 NULL = np.iinfo(np.int64).min
 FORK = "launch.fork[linkage=dynamic_now,placement=free,temperature=warm]"

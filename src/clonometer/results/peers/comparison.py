@@ -8,10 +8,10 @@ statistic that a peer means; what is left between it and us then has a reason.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
+from clonometer.results.peers.rows import PeerRow
 from clonometer.results.source import RunSource, null_mask
 
 if TYPE_CHECKING:
@@ -21,33 +21,6 @@ if TYPE_CHECKING:
     from clonometer.stats.bootstrap import Processes
 
 ALIKE = (0.8, 1.25)
-
-
-@dataclass(frozen=True)
-class PeerRow:
-    """A peer's figure beside ours, in ns; None for what there is not.
-
-    ``ratio`` is the peer's figure over ours. ``alike`` is whether its interval lies within `ALIKE`; None where that
-    cannot be told. ``status`` is ``measured``, ``not run`` (nothing of it is started from here), ``not installed``,
-    ``unavailable`` (its version lacks this) or ``failed``, the last two with the ``reason``; of a measured figure that
-    is not alike ``reason`` says why.
-    """
-
-    configuration: PeerConfiguration
-    status: str
-    peer_ns: float | None = None
-    peer_low_ns: float | None = None
-    peer_high_ns: float | None = None
-    peer_runs: int = 0
-    ours_ns: float | None = None
-    ours_low_ns: float | None = None
-    ours_high_ns: float | None = None
-    ours_processes: int = 0
-    ratio: float | None = None
-    ratio_low: float | None = None
-    ratio_high: float | None = None
-    alike: bool | None = None
-    reason: str | None = None
 
 
 def compare_peers(
@@ -84,21 +57,6 @@ def compare_peers(
             ours[key] = _ours(run, configuration, starts) if configuration.cell in present else None
         rows.append(_compare(configuration, ours[key], figures.get(configuration.id, ()), absent, seed))
     return rows
-
-
-def spread(rows: Sequence[PeerRow], word: str) -> tuple[PeerRow, PeerRow] | None:
-    """The rows in which our own figure for a word is smallest and largest: one machine, one word.
-
-    Returns
-    -------
-    tuple of two PeerRow, or None
-        None where fewer than two rows have a figure.
-    """
-    found = [row for row in rows if row.configuration.word == word and row.ours_ns is not None]
-    if len(found) < 2:
-        return None
-    found.sort(key=lambda row: row.ours_ns or 0.0)
-    return found[0], found[-1]
 
 
 def _compare(

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-_CODES = {"bold": "1", "dim": "2", "warn": "33", "bad": "31"}
+_CODES = {"bold": "1", "dim": "2", "warn": "33", "bad": "31", "good": "32"}
 _PLAIN = str.maketrans(
     {
         "µ": "u",
@@ -39,12 +39,15 @@ def clean(text: str) -> str:
 def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:
     """Break text into lines of at most ``width``; further lines stand below the text, not below the bullet.
 
+    Never at a hyphen: options, plans and commands are there to be copied.
+
     Examples
     --------
     >>> wrap("fork is slow", 9, bullet="- ")
     ['- fork is', '  slow']
     """
-    return textwrap.wrap(clean(text), width, initial_indent=bullet, subsequent_indent=" " * len(bullet))
+    indent = " " * len(bullet)
+    return textwrap.wrap(clean(text), width, initial_indent=bullet, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def join_phrases(phrases: list[str], width: int) -> list[str]:

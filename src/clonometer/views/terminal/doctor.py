@@ -1,37 +1,58 @@
-"""The audit as text, at any width from 60 columns."""
+"""The audit on a terminal: what will move the numbers here, and the instrument. Returned as text."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from clonometer.views.terminal.text import page, paint, wrap
 
 _HEADS = {
     "warn": "Will move your numbers",
     "note": "Know it when you compare machines",
     "fine": "Fine",
 }
-_COLOURS = {"warn": "33", "note": "1", "fine": "32"}
+_STYLES = {"warn": "warn", "note": "bold", "fine": "good"}
+LEAST_WIDTH = 60
 _TITLE_WIDTH = 23
+_VALUE_WIDTH = 34
 _WIDE = 110
 
 
-def render_doctor(answer: Mapping[str, Any], width: int, *, colour: bool) -> Iterator[str]:
-    """Write the answer of ``doctor`` as lines of at most ``width`` columns; only commands may be longer."""
-    width = max(width, 60)
-    yield from textwrap.wrap(str(answer["host"]), width)
+def render_doctor(answer: Mapping[str, Any], *, width: int = 80, colour: bool = False, ascii_only: bool = False) -> str:
+    """Write an audit as text.
+
+    Parameters
+    ----------
+    answer
+        What ``doctor --json`` prints.
+    width
+        Columns of the terminal; fewer than 60 are taken as 60. Only commands may be longer.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    return page(_lines(answer, max(width, LEAST_WIDTH), colour), ascii_only=ascii_only)
+
+
+def _lines(answer: Mapping[str, Any], width: int, colour: bool) -> Iterator[str]:
+    yield from wrap(str(answer["host"]), width)
     items: Sequence[Mapping[str, Any]] = answer["items"]
     for judged, head in _HEADS.items():
         found = [item for item in items if item["judged"] == judged and item["known"]]
         if found:
             yield ""
-            yield _coloured(f"{head} ({len(found)})", _COLOURS[judged], colour)
+            yield paint(f"{head} ({len(found)})", _STYLES[judged], colour)
             for item in found:
                 yield from _item(item, width)
     unknown = [item for item in items if not item["known"]]
     if unknown:
         yield ""
-        yield _coloured(f"Not known ({len(unknown)})", "1", colour)
+        yield paint(f"Not known ({len(unknown)})", "bold", colour)
         for item in unknown:
             yield from _item(item, width)
     yield ""
@@ -45,9 +66,9 @@ def _item(item: Mapping[str, Any], width: int) -> Iterator[str]:
     if width >= _WIDE:
         yield from _columns(title, item["value"], item["effect"], width)
     else:
-        yield from _wrapped(title, item["value"], indent, width)
+        yield from wrap(item["value"], width, bullet=title)
         if not fine:
-            yield from _wrapped(indent, item["effect"], indent, width)
+            yield from wrap(item["effect"], width, bullet=indent)
     if item["command"] is not None:
         # Not wrapped: it is there to be copied.
         yield f"{indent}$ {item['command']}"
@@ -55,18 +76,13 @@ def _item(item: Mapping[str, Any], width: int) -> Iterator[str]:
 
 def _columns(title: str, value: str, effect: str, width: int) -> Iterator[str]:
     """Value and effect side by side."""
-    value_width = 34
-    left = textwrap.wrap(value, value_width, break_on_hyphens=False) or [""]
-    right = textwrap.wrap(effect, width - len(title) - value_width - 2, break_on_hyphens=False)
+    left = wrap(value, _VALUE_WIDTH) or [""]
+    right = wrap(effect, width - len(title) - _VALUE_WIDTH - 2)
     for number in range(max(len(left), len(right))):
         first = left[number] if number < len(left) else ""
         second = right[number] if number < len(right) else ""
         lead = title if number == 0 else " " * len(title)
-        yield f"{lead}{first.ljust(value_width + 2)}{second}".rstrip()
-
-
-def _wrapped(lead: str, text: str, indent: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
+        yield f"{lead}{first.ljust(_VALUE_WIDTH + 2)}{second}".rstrip()
 
 
 def _instrument(answer: Mapping[str, Any], width: int) -> Iterator[str]:
@@ -74,22 +90,18 @@ def _instrument(answer: Mapping[str, Any], width: int) -> Iterator[str]:
     rate = f" at {clock['clock_hz'] / 1e6:,.3f} MHz" if clock.get("clock_hz") else ""
     cost = f"one reading costs {clock.get('cost_ns', 0.0):.1f} ns"
     indent = " " * 10
-    yield from _wrapped("Clock     ", f"{clock['clock']}{rate}, {cost}", indent, width)
+    yield from wrap(f"{clock['clock']}{rate}, {cost}", width, bullet="Clock     ")
     if clock.get("reason"):
-        yield from _wrapped(indent, clock["reason"], indent, width)
+        yield from wrap(clock["reason"], width, bullet=indent)
     usable = ", ".join(entry["linkage"] or entry["name"] for entry in answer["drivers"] if not entry["reason"])
-    yield from _wrapped("Drivers   ", usable, indent, width)
+    yield from wrap(usable, width, bullet="Drivers   ")
     for entry in answer["drivers"]:
         if entry["reason"]:
-            yield from _wrapped("Broken    ", f"{entry['name']}: {entry['reason']}", indent, width)
+            yield from wrap(f"{entry['name']}: {entry['reason']}", width, bullet="Broken    ")
     for lack in answer["lacks"]:
-        yield from _wrapped("Lacks     ", f"{lack['what']}: {lack['reason']}", indent, width)
+        yield from wrap(f"{lack['what']}: {lack['reason']}", width, bullet="Lacks     ")
     if answer["noise_reason"]:
-        yield from _wrapped("Noise     ", f"not measured well: {answer['noise_reason']}", indent, width)
+        yield from wrap(f"not measured well: {answer['noise_reason']}", width, bullet="Noise     ")
     yield ""
-    yield from _wrapped("", "Nothing was changed; the commands are for you to run.", "", width)
-    yield from _wrapped("", "'clonometer doctor --self-test' checks the instrument itself.", "", width)
-
-
-def _coloured(text: str, code: str, colour: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+    yield from wrap("Nothing was changed; the commands are for you to run.", width)
+    yield from wrap("'clonometer doctor --self-test' checks the instrument itself.", width)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from clonometer.cli.peers_text import render_peers
-from clonometer.results.peers.comparison import PeerRow
 from clonometer.results.peers.configurations import CONFIGURATIONS
+from clonometer.results.peers.rows import PeerRow
 from clonometer.runner.peers import PROGRAMS
+from clonometer.views.terminal.peers import render_peers
 
 FIGURES = {"ours_ns": 50_000.0, "ours_low_ns": 49_000.0, "ours_high_ns": 51_000.0}
 THEIRS = {"peer_ns": 150_000.0, "peer_low_ns": 148_000.0, "peer_high_ns": 152_000.0}
@@ -27,7 +27,7 @@ def rows():
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_every_row_fits_and_says_what_and_why(width):
-    lines = list(render_peers(rows(), PROGRAMS, width))
+    lines = render_peers(rows(), [one.install for one in PROGRAMS], width=width).splitlines()
     assert max(len(line) for line in lines if not line.startswith("  $ ")) <= width
     text = " ".join(" ".join(lines).split())
     for row in rows():
@@ -43,6 +43,6 @@ def test_every_row_fits_and_says_what_and_why(width):
 
 def test_the_spread_of_a_word_is_said_in_a_sentence():
     made = [replace(row, ours_ns=(number + 1) * 10_000.0) for number, row in enumerate(rows()[:5])]
-    text = " ".join(" ".join(render_peers(made, [], 100)).split())
+    text = " ".join(render_peers(made, [], width=100).split())
     assert "'fork' is 10 µs as Bendersky 2018 means it" in text.replace("10.0 µs", "10 µs")
     assert "Not installed" not in text

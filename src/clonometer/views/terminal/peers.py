@@ -1,17 +1,14 @@
-"""The peers' table as text."""
+"""Other tools beside ours on a terminal: a row a figure, why they differ. Returned as text."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from clonometer.results.peers.rows import PeerRow, spread
 from clonometer.units import format_duration, format_ratio
+from clonometer.views.terminal.text import page, paint, wrap
 
-if TYPE_CHECKING:
-    from clonometer.results.peers.comparison import PeerRow
-    from clonometer.runner.peers import PeerProgram
-
+LEAST_WIDTH = 70
 _NAME = 34
 _FIGURE = 10
 _WORDS = {
@@ -25,27 +22,51 @@ _WORDS = {
 }
 
 
-def render_peers(rows: Sequence[PeerRow], missing: Iterable[PeerProgram], width: int) -> Iterator[str]:
-    """Write rows by word, each with what it measures and its reason; only commands are longer than ``width``."""
-    width = max(width, 70)
-    yield from _wrapped(
+def render_peers(
+    rows: Sequence[PeerRow],
+    installs: Iterable[str],
+    *,
+    width: int = 80,
+    colour: bool = False,
+    ascii_only: bool = False,
+) -> str:
+    """Write rows by word, each with what it measures and its reason.
+
+    Parameters
+    ----------
+    rows
+        What `clonometer.results.peers.compare_peers` found.
+    installs
+        The commands that install the tools that are missing.
+    width
+        Columns of the terminal; fewer than 70 are taken as 70. Only commands may be longer.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    return page(_lines(rows, installs, max(width, LEAST_WIDTH), colour), ascii_only=ascii_only)
+
+
+def _lines(rows: Sequence[PeerRow], installs: Iterable[str], width: int, colour: bool) -> Iterator[str]:
+    yield from wrap(
         "Clonometer configured as each peer measures, and the peers that are installed, in turn. 'ratio' is the peer's "
         "figure over ours, with its 95% interval.",
-        "",
         width,
     )
     for word, head in _WORDS.items():
         found = [row for row in rows if row.configuration.word == word]
         yield ""
-        yield f"{head.ljust(_NAME)} {'peer':>{_FIGURE}} {'ours':>{_FIGURE}}  ratio"
+        yield paint(f"{head.ljust(_NAME)} {'peer':>{_FIGURE}} {'ours':>{_FIGURE}}  ratio", "bold", colour)
         for row in found:
             yield from _row(row, width)
     yield from _spread(rows, width)
     yield ""
-    yield from _wrapped(
-        "Peers without a figure or a reason are not run from here; ours is configured like them.", "", width
-    )
-    yield from _missing(missing)
+    yield from wrap("Peers without a figure or a reason are not run from here; ours is configured like them.", width)
+    yield from _missing(installs)
 
 
 def _row(row: PeerRow, width: int) -> Iterator[str]:
@@ -58,11 +79,11 @@ def _row(row: PeerRow, width: int) -> Iterator[str]:
     elif row.status in ("failed", "unavailable", "not installed"):
         ratio = row.status
     yield f"  {configuration.peer:<{_NAME - 2}} {theirs:>{_FIGURE}} {ours:>{_FIGURE}}  {ratio}".rstrip()
-    yield from _wrapped(configuration.measures, "    ", width)
+    yield from wrap(configuration.measures, width, bullet="    ")
     if row.status in ("failed", "unavailable") and row.reason:
-        yield from _wrapped(f"{row.status}: {row.reason}", "    ", width)
+        yield from wrap(f"{row.status}: {row.reason}", width, bullet="    ")
     elif row.status == "measured" and row.ratio is not None:
-        yield from _wrapped(_verdict(row), "    ", width)
+        yield from wrap(_verdict(row), width, bullet="    ")
 
 
 def _verdict(row: PeerRow) -> str:
@@ -77,8 +98,6 @@ def _figure(value_ns: float | None, low_ns: float | None, high_ns: float | None)
 
 
 def _spread(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
-    from clonometer.results.peers.comparison import spread
-
     for word in ("fork", "thread"):
         ends = spread(rows, word)
         if ends is None:
@@ -86,11 +105,10 @@ def _spread(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
         least, most = ends
         low, high = _figure(*_ours(least)), _figure(*_ours(most))
         yield ""
-        yield from _wrapped(
+        yield from wrap(
             f"One machine, one minute, one word: '{word}' is {low} as {least.configuration.peer} means it "
             f"({least.configuration.measures}) and {high} as {most.configuration.peer} means it "
             f"({most.configuration.measures}).",
-            "",
             width,
         )
 
@@ -99,14 +117,10 @@ def _ours(row: PeerRow) -> tuple[float | None, float | None, float | None]:
     return row.ours_ns, row.ours_low_ns, row.ours_high_ns
 
 
-def _missing(missing: Iterable[PeerProgram]) -> Iterator[str]:
-    programs = list(missing)
-    if programs:
+def _missing(installs: Iterable[str]) -> Iterator[str]:
+    commands = list(dict.fromkeys(installs))
+    if commands:
         yield ""
         yield "Not installed; each of these commands adds rows:"
         # Not wrapped: they are there to be copied.
-        yield from (f"  $ {command}" for command in dict.fromkeys(program.install for program in programs))
-
-
-def _wrapped(text: str, indent: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        yield from (f"  $ {command}" for command in commands)
