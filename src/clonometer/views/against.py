@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame, time_axis
+from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame, interval_marks, time_axis
 
 BYTES_LABEL = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
@@ -46,17 +46,7 @@ def memory_panel(
     domain
         The least and the greatest time of the axis.
     """
-    sizes = sorted({int(point["parent_bytes"]) for point in data})
-    x = {
-        "field": "parent_bytes",
-        "type": "quantitative",
-        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
-        "axis": {
-            "title": "memory of the parent (log)",
-            "labelExpr": BYTES_LABEL,
-            **({"values": sizes} if sizes else {}),
-        },
-    }
+    x = _bytes_axis("parent_bytes", "memory of the parent (log)", data)
     y = {field: time_axis(field, "launch time (log)", domain) for field in ("low_ns", "median_ns")}
     panel = frame(data, title, width, height, "Launch time against the parent's memory, with 95% intervals.")
     return {**panel, "layer": _layers(x, y, labels)}
@@ -126,16 +116,7 @@ def messages_panel(
     domain
         The least and the greatest value of the axis.
     """
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
-        "axis": {
-            "title": "size of a message (log)",
-            "labelExpr": BYTES_LABEL,
-            "values": sorted({int(point["x"]) for point in data}),
-        },
-    }
+    x = _bytes_axis("x", "size of a message (log)", data)
     fields = ("low", "median", "high")
     y = {field: time_axis(field, f"{quantity} (log)", domain) for field in fields[:2]}
     if quantity == "bandwidth":
@@ -143,6 +124,17 @@ def messages_panel(
             axis["axis"] |= {"labelExpr": _RATE_LABEL}
     panel = frame(data, title, width, height, f"{quantity} of messages against their size, with 95% intervals.")
     return {**panel, "layer": _layers(x, y, labels, fields)}
+
+
+def _bytes_axis(field: str, title: str, data: Sequence[Datum]) -> Spec:
+    """Encode sizes on a log axis, each with its tick."""
+    sizes = sorted({int(point[field]) for point in data})
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
+        "axis": {"title": title, "labelExpr": BYTES_LABEL, **({"values": sizes} if sizes else {})},
+    }
 
 
 def _x_scale(values: Sequence[int]) -> tuple[Spec, str]:
@@ -172,14 +164,10 @@ def _layers(
     """Interval as a band and as rules, the median as a line with its points."""
     low, middle, high = fields
     shared = {"x": x, "color": colour(labels)}
-    dashes = _dash(labels)
-    ends = {"y": y[low], "y2": {"field": high}}
-    median = {"y": y[middle], "tooltip": {"field": "tip", "type": "nominal"}}
+    ends = {**shared, "y": y[low], "y2": {"field": high}}
     return [
-        {"mark": {"type": "area", "opacity": 0.18, "line": False}, "encoding": {**shared, **ends}},
-        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**shared, **ends}},
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, **dashes, **median}},
-        {"mark": {"type": "point", "filled": True, "size": 50, "opacity": 1}, "encoding": {**shared, **median}},
+        {"mark": {"type": "area", "opacity": 0.18, "line": False}, "encoding": ends},
+        *interval_marks(ends, {**shared, "y": y[middle]}, along=_dash(labels)),
     ]
 
 

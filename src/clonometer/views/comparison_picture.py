@@ -9,7 +9,7 @@ from clonometer.errors import InputError
 from clonometer.results.compared import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
 from clonometer.views.comparison import make_line
 from clonometer.views.pictures import rendered
-from clonometer.views.specs import LABEL_LIMIT, Spec, stack
+from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, stack
 
 _COLOURS = {
     SLOWER: "#d6455d",
@@ -127,7 +127,7 @@ def _panel(pair: ComparedPair) -> Spec | None:
             },
             {
                 "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-                "encoding": {**shared, "x": {**x, "field": "ratio"}, "tooltip": {"field": "tip", "type": "nominal"}},
+                "encoding": {**shared, "x": {**x, "field": "ratio"}, "tooltip": TIP},
             },
         ],
     }

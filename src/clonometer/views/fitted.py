@@ -11,7 +11,7 @@ from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.labels import stage_name
 from clonometer.views.scans import series_labels, series_points
-from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame
+from clonometer.views.specs import PALETTE, TIME_LABEL, TIP, Datum, Spec, colour, frame
 from clonometer.words import axis_title, axis_words
 
 _PARTS = {
@@ -98,7 +98,7 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
     }
     shared = {"x": x, "color": colour(chart.labels)}
     ends = {"y": {**y, "field": "low_ns"}, "y2": {"field": "high_ns"}}
-    median = {"y": {**y, "field": "median_ns"}, "tooltip": {"field": "tip", "type": "nominal"}}
+    median = {"y": {**y, "field": "median_ns"}, "tooltip": TIP}
     layers: list[Spec] = [
         {"mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6}, "encoding": {**shared, **ends}}
     ]
@@ -108,7 +108,7 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
         {"mark": {"type": "point", "filled": True, "size": 36, "opacity": 1}, "encoding": {**shared, **median}}
     )
     if chart.curves:
-        curve = {**shared, "y": {**y, "field": "y_ns"}, "tooltip": {"field": "tip", "type": "nominal"}}
+        curve = {**shared, "y": {**y, "field": "y_ns"}, "tooltip": TIP}
         layers.append(
             {
                 "data": {"values": chart.curves},
@@ -165,7 +165,7 @@ def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: in
             {"mark": {"type": "rule", "strokeWidth": 2, "color": PALETTE[0]}, "encoding": ends},
             {
                 "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": PALETTE[0]},
-                "encoding": {"x": {**x, "field": "gap"}, "y": y, "tooltip": {"field": "tip", "type": "nominal"}},
+                "encoding": {"x": {**x, "field": "gap"}, "y": y, "tooltip": TIP},
             },
         ],
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from clonometer.results.types import IsolationRow
 from clonometer.units import format_duration_interval
-from clonometer.views.specs import PALETTE, Datum, Spec, frame, time_axis
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, time_axis
 from clonometer.words import axis_words
 
 _LINE = 26
@@ -96,7 +96,7 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
                     "x": {"value": 4},
                     "text": {"field": "said"},
                     "color": words,
-                    "tooltip": {"field": "tip", "type": "nominal"},
+                    "tooltip": TIP,
                 },
             },
             {
@@ -112,7 +112,7 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
                     "x": x,
                     "color": kinds,
                     "shape": shapes,
-                    "tooltip": {"field": "tip", "type": "nominal"},
+                    "tooltip": TIP,
                 },
             },
         ],

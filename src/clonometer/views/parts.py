@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.results.types import FootprintBar
 from clonometer.units import approximate_bytes
 from clonometer.views.against import BYTES_LABEL
-from clonometer.views.specs import LINE_HEIGHT, PALETTE, Datum, Spec, frame
+from clonometer.views.specs import LINE_HEIGHT, PALETTE, TIP, Datum, Spec, frame
 
 _LABEL_LIMIT = 420
 _LEAST_TICKS = 4
@@ -84,6 +84,6 @@ def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int |
                 "legend": {"title": None},
             },
             "order": {"field": "place", "type": "quantitative"},
-            "tooltip": {"field": "tip", "type": "nominal"},
+            "tooltip": TIP,
         },
     }

@@ -35,6 +35,8 @@ TIME_LABEL = (
     "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
     "format(datum.value, '~g') + ' ns'"
 )
+#: What is shown where the pointer is.
+TIP: Spec = {"field": "tip", "type": "nominal"}
 _TEMPERATURE_DASHES = {"domain": ["warm", "cold"], "range": [[1, 0], [5, 3]]}
 
 
@@ -180,7 +182,7 @@ def overview_panel(
             "legend": {"title": None, "values": [one for one in stages if one in present]},
         },
     }
-    dots = {**shared, "x": x, "tooltip": {"field": "tip", "type": "nominal"}}
+    dots = {**shared, "x": x, "tooltip": TIP}
     dot = {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1}
     return {
         **frame(
@@ -258,6 +260,28 @@ def time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
             # Vega thins given values down to tickCount.
             axis |= {"values": ticks, "tickCount": len(ticks)}
     return {"field": name, "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size: int = 50) -> list[Spec]:
+    """Draw intervals with their middles on a line.
+
+    Parameters
+    ----------
+    ends
+        Encodes an interval from its low to its high end.
+    middle
+        Encodes what lies between; its ``tip`` is shown where the pointer is.
+    along
+        What only the line has: dashes, or the order of its points.
+    size
+        Of the points, in square pixels.
+    """
+    pointed = {**middle, "tooltip": TIP}
+    return [
+        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": ends},
+        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**pointed, **(along or {})}},
+        {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1}, "encoding": pointed},
+    ]
 
 
 def colour(labels: Sequence[str]) -> Spec:

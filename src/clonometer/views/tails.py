@@ -11,7 +11,7 @@ from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.gaps import TextTable
 from clonometer.views.labels import mechanism_name
 from clonometer.views.plots import time_domain
-from clonometer.views.specs import Datum, Spec, colour, frame, time_axis
+from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, time_axis
 from clonometer.words import axis_words
 
 LONGEST = 0
@@ -109,22 +109,14 @@ def ladder_panel(
     }
     x = {field: time_axis(field, f"{of} (log)", domain) for field in ("low_ns", "median_ns")}
     shared = {"y": y, "color": colour(labels)}
-    median = {"x": x["median_ns"], "tooltip": {"field": "tip", "type": "nominal"}}
     panel = frame(data, title, width, height, f"Share of {of} that is longer than a time.")
-    return {
-        **panel,
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {**shared, "x": x["low_ns"], "x2": {"field": "high_ns"}},
-            },
-            {
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {**shared, **median, "order": {"field": "longer", "type": "quantitative"}},
-            },
-            {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1}, "encoding": {**shared, **median}},
-        ],
-    }
+    layer = interval_marks(
+        {**shared, "x": x["low_ns"], "x2": {"field": "high_ns"}},
+        {**shared, "x": x["median_ns"]},
+        along={"order": {"field": "longer", "type": "quantitative"}},
+        size=40,
+    )
+    return {**panel, "layer": layer}
 
 
 def ladder_tables(series: Sequence[LadderSeries]) -> list[TextTable]:
