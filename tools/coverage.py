@@ -2,7 +2,10 @@
 
 What is claimed: with 20 processes the nominal 95% of medians and ratios covers between 92% and 98%, whatever the
 samples are (log-normal, bimodal, autocorrelated up to 0.9). What is not claimed, and must carry a warning: fewer
-processes, and processes that drift or wander over the run. Exit 1 where a claim does not hold.
+processes, and processes that drift or wander over the run. Of 20 processes whose levels follow an AR(1) of 0.9 even the
+range contains the truth in 86% of runs only: no interval between two of their values can do better, and some of these
+runs look level to any test. How often an interval misses and nothing is said stands in the last column. Exit 1 where a
+claim does not hold.
 """
 
 from __future__ import annotations
@@ -30,6 +33,15 @@ SAMPLES = 101
 TRUE_RATIO = 1.25
 _TRUTH_PROCESSES = 60_000
 
+HEAD = """How often a nominal {nominal:.0%} interval contains the truth; {sets} simulated runs a line
+  n        processes in the run
+  within   the samples of each process are such; between: the processes' levels are
+  warned   runs with a warning beside the median
+  unsaid   runs in which the median's interval misses and no warning stands beside it
+
+                                  n  median  ratio warned unsaid  claim
+"""
+
 Generator = np.random.Generator
 #: Samples of processes: shape (data sets, processes, samples).
 Draw = Callable[[Generator, int, int], Floats]
@@ -37,13 +49,18 @@ Draw = Callable[[Generator, int, int], Floats]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the answer; ``must_cover`` None where nothing is claimed but the warning."""
+    """One line of the answer: shares of the simulated runs.
+
+    ``median`` and ``ratio``: the interval contains the truth; ``warned``: a warning stands beside the median;
+    ``unsaid``: the median's interval misses the truth, and none does.
+    """
 
     name: str
     processes: int
     median: float
     ratio: float
     warned: float
+    unsaid: float
     must_cover: bool
     must_warn: bool
     least_warned: float = LEAST_WARNED
@@ -55,10 +72,10 @@ class Row:
 
     def text(self) -> str:
         """The line as printed."""
-        warning = f"warned {self.least_warned:.0%}" if self.must_warn else "-"
-        claim = f"{LOWEST:.0%} to {HIGHEST:.0%}" if self.must_cover else warning
-        figures = f"{self.median:9.1%} {self.ratio:9.1%} {self.warned:9.1%}"
-        return f"{self.name:44} {self.processes:4d} {figures}   {claim:12} {'ok' if self.holds() else 'MISS'}"
+        warning = f"warn {self.least_warned:.0%}" if self.must_warn else "-"
+        claim = f"{LOWEST * 100:.0f}-{HIGHEST:.0%}" if self.must_cover else warning
+        figures = "".join(f"{share:7.1%}" for share in (self.median, self.ratio, self.warned, self.unsaid))
+        return f"{self.name:31} {self.processes:3d} {figures}  {claim:8} {'ok' if self.holds() else 'MISS'}"
 
 
 def lognormal(random: Generator, sets: int, processes: int) -> Floats:
@@ -148,13 +165,15 @@ def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, cla
     a = np.median(draw(random, sets, processes), axis=2)
     b = np.median(draw(random, sets, processes), axis=2)
     starts = np.arange(processes, dtype=np.float64)
-    medians = ratios = warned = 0
+    medians = ratios = warned = unsaid = 0
     for place in range(sets):
-        medians += median_in_time(a[place]).contains(truth)
+        covered = median_in_time(a[place]).contains(truth)
+        said = processes < FEW_PROCESSES or level_change(a[place], starts) is not None
+        medians, warned, unsaid = medians + covered, warned + said, unsaid + (not covered and not said)
         sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)
         ratios += ratio_of_medians(*sides, seed=place, resamples=1000).contains(TRUE_RATIO)
-        warned += processes < FEW_PROCESSES or level_change(a[place], starts) is not None
-    return Row(name, processes, medians / sets, ratios / sets, warned / sets, claimed, warns)
+    shares = [count / sets for count in (medians, ratios, warned, unsaid)]
+    return Row(name, processes, *shares, claimed, warns)
 
 
 def _truth(draw: Draw, processes: int, seed: int) -> float:
@@ -185,8 +204,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     began = time.monotonic()
-    head = f"{'processes':>4} {'median':>9} {'ratio':>9} {'warned':>9}   {'claim':12}"
-    sys.stdout.write(f"coverage of a nominal {NOMINAL:.0%}, {options.sets} runs a line\n{'':39} {head}\n")
+    sys.stdout.write(HEAD.format(nominal=NOMINAL, sets=options.sets))
     missed = 0
     for row in rows(options.sets, options.seed):
         missed += not row.holds()

@@ -53,6 +53,12 @@ def test_dependent_samples_are_few(builder: Any) -> None:
     assert "360 samples are worth" in sentence
 
 
+@pytest.mark.parametrize(("samples", "words"), [(1, "only 1 sample"), (3, "only 3 samples")])
+def test_few_independent_samples_are_just_few(builder: Any, samples: int, words: str) -> None:
+    builder.cell("launch.fork", FORK, samples=samples, blocks=1, processes=1)
+    assert _the(summarize(builder.run), "samples.few").sentence.endswith(words)
+
+
 def test_cold_samples_are_not_called_few(builder: Any) -> None:
     builder.cell("launch.fork", FORK, "cold", processes=12)
     assert "samples.few" not in _ids(summarize(builder.run))

@@ -38,9 +38,18 @@ def test_twenty_processes_cover(coverage: ModuleType, case: int) -> None:
 def test_few_processes_and_drift_carry_a_warning(coverage: ModuleType) -> None:
     few = coverage.simulate("few", coverage.lognormal, 3, 100, 3, claimed=False, warns=True)
     assert few.median < 0.9
-    assert few.warned == 1.0
+    assert (few.warned, few.unsaid) == (1.0, 0.0)
     drift = coverage.simulate("drift", coverage.drifting(0.2), 20, 60, 3, claimed=False, warns=True)
     assert drift.warned >= 0.95
+
+
+def test_misses_that_nothing_was_said_of_are_counted(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandering = coverage.simulate("AR(1)", coverage.wandering(0.9), 20, 100, 3, claimed=False, warns=True)
+    assert 0 < wandering.unsaid < 1 - wandering.median
+    monkeypatch.setattr(coverage, "level_change", lambda values, starts: None)
+    mute = coverage.simulate("AR(1)", coverage.wandering(0.9), 20, 100, 3, claimed=False, warns=True)
+    assert mute.unsaid == pytest.approx(1 - mute.median)
+    assert len(mute.text()) <= 80
 
 
 def test_intervals_that_are_too_narrow_miss(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,24 @@ def test_troubles_join_cells_of_the_same_reason(results):
     assert [(reason, [one.cell for one in cells]) for reason, cells in found] == [("skipped: no room", ["b", "c"])]
 
 
+def test_a_cell_of_dashes_says_why(results):
+    one = replace(results.cells[0], n_samples=0, median_ns=None)
+    cells = [
+        replace(one, cell="a", outcomes={"ok": 0, "EAGAIN": 96, "ENOMEM": 1}),
+        replace(one, cell="b", outcomes={"ok": 7, "EAGAIN": 3}, clock_skew=7),
+        replace(one, cell="c", outcomes={"ok": 7}, clock_skew=0),
+        replace(one, cell="d", outcomes={"ok": 7}),
+        replace(one, cell="d", outcomes={"ok": 7}, n_samples=7),
+    ]
+    statuses = [CellStatus(name, "ok", None) for name in "abcde"]
+    found = troubles(replace(results, cells=cells, cell_statuses=statuses))
+    assert [(reason, [status.cell for status in own]) for reason, own in found] == [
+        ("no sample: every launch failed: 96 EAGAIN, 1 ENOMEM", ["a"]),
+        ("no sample: a stage was before the call or after reaping in each", ["b"]),
+        ("no sample: each value is missing", ["c"]),
+    ]
+
+
 def test_facts_read_as_people_write():
     assert fact_text("memory.total_bytes", 8 << 30) == "8 GiB"
     assert fact_text("limit.as_bytes", None) == "unlimited"

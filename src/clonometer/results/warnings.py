@@ -157,10 +157,13 @@ def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
     effective = effective_samples(group)
     if effective >= FEW_EFFECTIVE_SAMPLES:
         return None
+    count = estimate.n_samples
+    worth = f"{count} samples are worth {effective:.0f} independent ones"
+    if round(effective) >= count:
+        worth = f"only {count} sample{'' if count == 1 else 's'}"
     return RunWarning(
         "samples.few",
-        f"{_name(estimate)}, {estimate.quantity}: {estimate.n_samples} samples are worth {effective:.0f} "
-        "independent ones",
+        f"{_name(estimate)}, {estimate.quantity}: {worth}",
         "give it more time: a larger --budget, or fewer cells with --only",
     )
 

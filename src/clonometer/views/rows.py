@@ -266,12 +266,31 @@ def effective_frequency(results: Results) -> str:
 
 
 def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
-    """The cells that gave no result, those with the same status and reason together."""
+    """The cells that gave no result, those with the same status and reason together.
+
+    What was measured without one sample that counts is among them: a table of dashes does not say why.
+    """
     grouped: dict[tuple[str, str], list[CellStatus]] = {}
+    rows: dict[str, list[Estimate]] = {}
+    for one in results.cells:
+        rows.setdefault(one.cell, []).append(one)
     for status in results.cell_statuses:
-        if status.status != "ok":
-            grouped.setdefault((status.status, status.reason or "no reason was given"), []).append(status)
+        reason = _why_no_sample(rows.get(status.cell, [])) if status.status == "ok" else status.reason
+        if status.status != "ok" or reason:
+            named = "no sample" if status.status == "ok" else status.status
+            grouped.setdefault((named, reason or "no reason was given"), []).append(status)
     return [(f"{status}: {reason}", cells) for (status, reason), cells in grouped.items()]
+
+
+def _why_no_sample(rows: Sequence[Estimate]) -> str | None:
+    """Why no row of a cell has a sample; None where one has, and where nothing is known of the cell."""
+    if not rows or any(one.n_samples for one in rows):
+        return None
+    outcomes = rows[0].outcomes
+    failed = [f"{count} {name}" for name, count in sorted(outcomes.items()) if name != "ok" and count]
+    if failed and not outcomes.get("ok"):
+        return f"every launch failed: {', '.join(failed)}"
+    return "a stage was before the call or after reaping in each" if rows[0].clock_skew else "each value is missing"
 
 
 _ENDED = {

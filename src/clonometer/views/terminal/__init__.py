@@ -75,10 +75,12 @@ def _head(results: Results, width: int, colour: bool) -> list[str]:
 def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     head = _head(results, width, colour)
     trouble = _trouble_lines(results, width, most=3)
-    findings = [wrap(one.sentence, width, bullet="- ") for one in results.findings]
-    headlines = [wrap(one.headline or one.sentence, width, bullet="- ") for one in results.findings]
-    wanted = sum(map(len, findings)) + len(trouble) + 1
     rows = make_rows(results.cells)
+    # What the instrument costs has a line or a table of its own.
+    told_of = [one for one in results.findings if one.id != "floor" or not any(row.family == "floor" for row in rows)]
+    findings = [wrap(one.sentence, width, bullet="- ") for one in told_of]
+    headlines = [wrap(one.headline or one.sentence, width, bullet="- ") for one in told_of]
+    wanted = sum(map(len, findings)) + len(trouble) + 1
     sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
     picked = pick_rows(rows, limit - len(head) - sections - min(FINDING_LINES + len(trouble), wanted))
     room = limit - len(head) - min(LEAST_FINDING_LINES + len(trouble), wanted)
