@@ -149,7 +149,7 @@ def test_never_replaces_a_file_unasked(tmp_path: Path) -> None:
 
 def test_refuses_metadata_of_another_shape(tmp_path: Path) -> None:
     writer = RunFileWriter(tmp_path / "run.parquet")
-    with pytest.raises(RunFileError, match=r"metadata\.seed is None, not a whole number"):
+    with pytest.raises(RunFileError, match=r"metadata\.seed is missing, not a whole number"):
         writer.write({**metadata(), "seed": None})
     with pytest.raises(RunFileError, match="cannot be written as JSON"):
         writer.write({**metadata(), "host": {"load": float("nan")}})

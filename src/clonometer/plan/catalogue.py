@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clonometer.errors import CatalogueError
+from clonometer.fields import Fields
 from clonometer.plan.cell import Axis, AxisValue
 from clonometer.plan.types import Catalogue, Quantity, Workload
 
@@ -34,87 +35,52 @@ _WORD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _WORKLOAD_ID = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
 
 
-class _Reader:
+class _Reader(Fields):
     """One object of a driver's description; every complaint names the driver and the key."""
 
-    def __init__(self, driver: str, place: str, content: object) -> None:
+    def __init__(self, driver: str, where: str, content: object) -> None:
         self.driver = driver
-        self.place = place
-        if not isinstance(content, Mapping):
-            raise self.error("", f"is no object but {_shown(content)}")
-        self.content: Mapping[str, object] = content
+        super().__init__(content, where)
+
+    def complaint(self, place: str, wanted: str, found: str) -> CatalogueError:
+        return self._error(place, f"must be {wanted}, is {found}")
 
     def error(self, key: str, complaint: str) -> CatalogueError:
-        where = ".".join(part for part in (self.place, key) if part) or "the whole"
-        return CatalogueError(f"driver {self.driver!r} describes itself wrongly: {where} {complaint}", _HINT)
+        return self._error(self.place(key) if key else self.where, complaint)
 
-    def text(self, key: str) -> str:
-        value = self.content.get(key)
-        if not isinstance(value, str):
-            raise self.error(key, f"must be a text, is {_shown(value)}")
-        return value
+    def _error(self, place: str, complaint: str) -> CatalogueError:
+        whole = place or "the whole"
+        return CatalogueError(f"driver {self.driver!r} describes itself wrongly: {whole} {complaint}", _HINT)
 
-    def text_or_none(self, key: str) -> str | None:
-        return None if self.content.get(key) is None else self.text(key)
-
-    def one_of(self, key: str, allowed: Sequence[str]) -> str:
-        value = self.text(key)
-        if value not in allowed:
-            raise self.error(key, f"must be one of {', '.join(allowed)}, is {value!r}")
-        return value
-
-    def boolean(self, key: str) -> bool:
-        value = self.content.get(key)
-        if not isinstance(value, bool):
-            raise self.error(key, f"must be true or false, is {_shown(value)}")
-        return value
-
-    def count_or_none(self, key: str) -> int | None:
-        value = self.content.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.error(key, f"must be a whole number from 0, is {_shown(value)}")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.content.get(key)
-        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            raise self.error(key, f"must be a list of texts, is {_shown(value)}")
-        if len(set(value)) != len(value):
+    def names(self, key: str) -> tuple[str, ...]:
+        """A list of texts, each once."""
+        found = self.texts(key)
+        if len(set(found)) != len(found):
             raise self.error(key, "names something twice")
-        return tuple(value)
+        return found
 
     def text_map(self, key: str) -> dict[str, str]:
         value = self.content.get(key, {})
         if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
-            raise self.error(key, f"must be an object of texts, is {_shown(value)}")
+            raise self.wrong(key, "an object of texts")
         return dict(value)
 
     def children(self, key: str) -> list[tuple[str, _Reader]]:
         """Readers of an object of objects, by name."""
         value = self.content.get(key)
         if not isinstance(value, Mapping):
-            raise self.error(key, f"must be an object, is {_shown(value)}")
+            raise self.wrong(key, "an object")
         return [(name, self.child(f"{key}.{name}", item)) for name, item in value.items()]
 
     def items(self, key: str) -> list[_Reader]:
         """Readers of a list of objects."""
-        value = self.content.get(key)
-        if not isinstance(value, list | tuple):
-            raise self.error(key, f"must be a list, is {_shown(value)}")
-        return [self.child(f"{key}[{index}]", item) for index, item in enumerate(value)]
+        return [_Reader(self.driver, place, item) for place, item in self.entries(key)]
 
     def child(self, key: str, content: object) -> _Reader:
-        return _Reader(self.driver, f"{self.place}.{key}" if self.place else key, content)
+        return _Reader(self.driver, self.place(key), content)
 
 
 _HINT = "docs/protocol.md says what a description must have"
-
-
-def _shown(value: object) -> str:
-    text = "missing" if value is None else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
@@ -232,7 +198,7 @@ def _read_axis(name: str, reader: _Reader) -> Axis:
     if not _WORD.fullmatch(name) or name == "temperature":
         raise reader.error("", "is no name for an axis: lower-case words joined by _, and not 'temperature'")
     kind = reader.one_of("type", AXIS_KINDS)
-    values = reader.texts("values") if kind == "choice" else ()
+    values = reader.names("values") if kind == "choice" else ()
     minimum = reader.count_or_none("minimum")
     form = _form(reader) if kind == "text" else None
     unavailable = reader.text_map("unavailable")
@@ -267,7 +233,7 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
     if not _WORKLOAD_ID.fullmatch(reader.text("id")):
         raise reader.error("id", f"{reader.text('id')!r} is no id: lower-case words joined by dots")
     for key, known in (("axes", axes), ("quantities", quantities), ("temperatures", set(TEMPERATURES))):
-        strange = [name for name in reader.texts(key) if name not in known]
+        strange = [name for name in reader.names(key) if name not in known]
         if strange:
             raise reader.error(key, f"names {strange[0]!r}, which is not described")
     available = reader.boolean("available")
@@ -278,9 +244,9 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
         id=reader.text("id"),
         family=reader.one_of("family", FAMILIES),
         summary=reader.text("summary"),
-        axes=reader.texts("axes"),
-        temperatures=reader.texts("temperatures"),
-        quantities=reader.texts("quantities"),
+        axes=reader.names("axes"),
+        temperatures=reader.names("temperatures"),
+        quantities=reader.names("quantities"),
         nulls=reader.text_map("nulls"),
         call_returns_contains=reader.text_or_none("call_returns_contains"),
         available=available,

@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from clonometer.errors import RunFileError
+from clonometer.fields import Fields, is_whole
 
 SCHEMA = 1
 METADATA_KEY = b"clonometer"
@@ -133,7 +134,7 @@ def check_metadata(value: object) -> RunMetadata:
             f"the run file has schema {schema}, this Clonometer reads up to {SCHEMA}", "update Clonometer"
         )
     if schema < 1:
-        top.refuse("schema", "1 or more")
+        raise top.wrong("schema", "1 or more")
     plan = top.inner("plan")
     for key in ("name", "title"):
         plan.text(key)
@@ -147,23 +148,23 @@ def check_metadata(value: object) -> RunMetadata:
         clonometer_version=top.text("clonometer_version"),
         seed=top.whole("seed"),
         command=top.texts("command"),
-        plan=plan.value,
+        plan=plan.content,
         plan_cells=tuple(_plan_cell(entry) for entry in plan.inners("cells")),
-        catalogue=top.inner("catalogue").value,
-        clock=top.inner("clock").value,
-        host=top.inner("host").value,
+        catalogue=top.inner("catalogue").content,
+        clock=top.inner("clock").content,
+        host=top.inner("host").content,
         processes=tuple(_process(entry) for entry in top.inners("processes")),
         blocks=tuple(_block(entry) for entry in top.inners("blocks")),
         cells=tuple(_cell(entry) for entry in top.inners("cells")),
         columns=_columns(top.inner("columns")),
-        raw=top.value,
+        raw=top.content,
     )
 
 
 def _plan_cell(entry: _Fields) -> PlanCell:
-    condition = entry.inner("condition").value
-    if not all(_is_whole(value) or isinstance(value, str) for value in condition.values()):
-        entry.refuse("condition", "whole numbers and texts")
+    condition = entry.inner("condition").content
+    if not all(is_whole(value) or isinstance(value, str) for value in condition.values()):
+        raise entry.wrong("condition", "whole numbers and texts")
     return PlanCell(entry.text("cell"), entry.text("workload"), condition, entry.text_or_none("temperature"))
 
 
@@ -182,9 +183,9 @@ def _process(entry: _Fields) -> ProcessEntry:
 
 
 def _block(entry: _Fields) -> BlockEntry:
-    outcomes = entry.inner("outcomes").value
-    if not all(_is_whole(count) for count in outcomes.values()):
-        entry.refuse("outcomes", "counts")
+    outcomes = entry.inner("outcomes").content
+    if not all(is_whole(count) for count in outcomes.values()):
+        raise entry.wrong("outcomes", "counts")
     return BlockEntry(
         process=entry.whole("process"),
         block=entry.whole("block"),
@@ -193,7 +194,7 @@ def _block(entry: _Fields) -> BlockEntry:
         reason=entry.text_or_none("reason"),
         rows=entry.count("rows"),
         outcomes=outcomes,
-        facts=entry.inner("facts").value,
+        facts=entry.inner("facts").content,
     )
 
 
@@ -208,68 +209,24 @@ def _cell(entry: _Fields) -> CellEntry:
 
 def _columns(fields: _Fields) -> dict[str, tuple[str, str]]:
     columns = {}
-    for name in fields.value:
+    for name in fields.content:
         entry = fields.inner(name)
         columns[name] = (entry.one_of("type", tuple(ARROW_TYPES)), entry.text("unit"))
     return columns
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+class _Fields(Fields):
+    """An object of the metadata."""
 
-
-class _Fields:
-    """The fields of a JSON object, checked as they are asked for; ``where`` names it in messages."""
-
-    def __init__(self, value: object, where: str) -> None:
-        self.where = where
-        if not isinstance(value, dict):
-            raise RunFileError(f"the run's metadata is damaged: {where} is not an object")
-        self.value: dict[str, Any] = value
-
-    def refuse(self, key: str, what: str) -> NoReturn:
-        found = repr(self.value.get(key))
-        found = found if len(found) <= 60 else f"{found[:57]}..."
-        raise RunFileError(f"the run's metadata is damaged: {self.where}.{key} is {found}, not {what}")
-
-    def text(self, key: str) -> str:
-        value = self.value.get(key)
-        if not isinstance(value, str):
-            self.refuse(key, "a text")
-        return value
-
-    def text_or_none(self, key: str) -> str | None:
-        return None if self.value.get(key) is None else self.text(key)
+    def complaint(self, place: str, wanted: str, found: str) -> RunFileError:
+        return RunFileError(f"the run's metadata is damaged: {place} is {found}, not {wanted}")
 
     def whole(self, key: str) -> int:
-        value = self.value.get(key)
-        if not isinstance(value, int) or not _is_whole(value):
-            self.refuse(key, "a whole number")
+        value = super().whole(key)
         # Whatever is computed from it must fit a float.
         if abs(value) >= _MOST_WHOLE:
-            self.refuse(key, "a whole number of 128 bits")
+            raise self.wrong(key, "a whole number of 128 bits")
         return value
-
-    def count(self, key: str) -> int:
-        value = self.whole(key)
-        if value < 0:
-            self.refuse(key, "a count")
-        return value
-
-    def whole_or_none(self, key: str) -> int | None:
-        return None if self.value.get(key) is None else self.whole(key)
-
-    def number(self, key: str) -> float:
-        value = self.value.get(key)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            self.refuse(key, "a number")
-        return float(value)
-
-    def one_of(self, key: str, values: tuple[str, ...]) -> str:
-        value = self.value.get(key)
-        if value not in values:
-            self.refuse(key, f"one of {', '.join(values)}")
-        return str(value)
 
     def moment(self, key: str) -> str:
         text = self.text(key)
@@ -278,22 +235,11 @@ class _Fields:
         except ValueError:
             aware = False
         if not aware:
-            self.refuse(key, "a time with UTC offset, by ISO 8601")
+            raise self.wrong(key, "a time with UTC offset, by ISO 8601")
         return text
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.value.get(key)
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self.refuse(key, "a list of texts")
-        return tuple(value)
-
     def inner(self, key: str) -> _Fields:
-        if not isinstance(self.value.get(key), dict):
-            self.refuse(key, "an object")
-        return _Fields(self.value[key], f"{self.where}.{key}")
+        return _Fields(self.content.get(key), self.place(key))
 
     def inners(self, key: str) -> list[_Fields]:
-        value = self.value.get(key)
-        if not isinstance(value, list):
-            self.refuse(key, "a list")
-        return [_Fields(item, f"{self.where}.{key}[{at}]") for at, item in enumerate(value)]
+        return [_Fields(item, place) for place, item in self.entries(key)]

@@ -1,0 +1,118 @@
+"""JSON that somebody else wrote: the fields of an object are checked where they are taken."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+_MOST_SHOWN = 60
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value of JSON is a whole number; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def shown(value: object) -> str:
+    """Show a value that is not what it should be, at most 60 characters of it."""
+    text = "missing" if value is None else repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+class Fields(ABC):
+    """An object's fields.
+
+    Parameters
+    ----------
+    content
+        The object, as `json.loads` gives it.
+    where
+        Where it stands in the document, for complaints; empty for the whole.
+    """
+
+    def __init__(self, content: object, where: str) -> None:
+        self.where = where
+        if not isinstance(content, Mapping):
+            raise self.complaint(where, "an object", shown(content))
+        self.content: Mapping[str, Any] = content
+
+    @abstractmethod
+    def complaint(self, place: str, wanted: str, found: str) -> Exception:
+        """Make the error that says what should stand at a place, and what does."""
+
+    def wrong(self, key: str, wanted: str) -> Exception:
+        """Make the error that says what a field should be."""
+        return self.complaint(self.place(key), wanted, shown(self.content.get(key)))
+
+    def place(self, key: str) -> str:
+        """Name the place of a field."""
+        return f"{self.where}.{key}" if self.where else key
+
+    def text(self, key: str) -> str:
+        """A text."""
+        value = self.content.get(key)
+        if not isinstance(value, str):
+            raise self.wrong(key, "a text")
+        return value
+
+    def text_or_none(self, key: str) -> str | None:
+        """A text, or nothing."""
+        return None if self.content.get(key) is None else self.text(key)
+
+    def one_of(self, key: str, allowed: Sequence[str]) -> str:
+        """A text that must be one of those."""
+        value = self.text(key)
+        if value not in allowed:
+            raise self.wrong(key, f"one of {', '.join(allowed)}")
+        return value
+
+    def boolean(self, key: str) -> bool:
+        """True or false."""
+        value = self.content.get(key)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
+        return value
+
+    def whole(self, key: str) -> int:
+        """A whole number."""
+        value = self.content.get(key)
+        if not is_whole(value):
+            raise self.wrong(key, "a whole number")
+        return value
+
+    def whole_or_none(self, key: str) -> int | None:
+        """A whole number, or nothing."""
+        return None if self.content.get(key) is None else self.whole(key)
+
+    def count(self, key: str) -> int:
+        """A whole number from 0."""
+        value = self.whole(key)
+        if value < 0:
+            raise self.wrong(key, "a whole number from 0")
+        return value
+
+    def count_or_none(self, key: str) -> int | None:
+        """A whole number from 0, or nothing."""
+        return None if self.content.get(key) is None else self.count(key)
+
+    def number(self, key: str) -> float:
+        """Any number."""
+        value = self.content.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self.wrong(key, "a number")
+        return float(value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self.content.get(key)
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            raise self.wrong(key, "a list of texts")
+        return tuple(value)
+
+    def entries(self, key: str) -> list[tuple[str, Any]]:
+        """The entries of a list, each with its place."""
+        value = self.content.get(key)
+        if not isinstance(value, list | tuple):
+            raise self.wrong(key, "a list")
+        return [(f"{self.place(key)}[{number}]", item) for number, item in enumerate(value)]
