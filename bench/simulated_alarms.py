@@ -14,14 +14,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.harness import Line, say
-from clonometer.results.compare import Match, Measured, inflation_of
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, alarms
+from clonometer.results.compare import Match, Measured, inflations_of
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_slower
 from clonometer.results.machine import even_out
 from clonometer.results.noise import rate_interval
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.rank_sum import rank_sum_p
-from clonometer.stats.serial import inflated_p
 
 CHECKS = int(os.environ.get("BENCH_CHECKS", "1000"))
 MOST_ALARMS = 0.02
@@ -99,9 +97,12 @@ def _measured(key: tuple[int, int, int], processes: Processes) -> Measured:
 def alarmed(rows: list[Match], *, evened: bool = True) -> bool:
     """Whether any row alarms: the gate's p-values and ratios, without the further conditions that only spare."""
     judged = list(even_out(rows).matches) if evened else rows
-    inflation = inflation_of(judged) if evened else 1.0
+    inflations = inflations_of(judged) if evened else [1.0] * len(judged)
     sides = [(match.base.processes.values, match.other.processes.values) for match in judged]
-    p = [inflated_p(float(rank_sum_p(other, base)[0][0]), inflation) for base, other in sides]
+    p = [
+        p_slower(base, other, MAX_REGRESSION, inflation)
+        for (base, other), inflation in zip(sides, inflations, strict=True)
+    ]
     ratios = [float(np.median(other) / np.median(base)) for base, other in sides]
     return bool(alarms(p, ratios, max_regression=MAX_REGRESSION, error_rate=ERROR_RATE).any())
 

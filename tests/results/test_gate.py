@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, alarms, detectable_change
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SURELY, alarms, detectable_change, p_slower
 from clonometer.stats.rank_sum import rank_sum_p
 
 CHECKS, CELLS, STAGES, PROCESSES = 2000, 20, 3, 12
@@ -67,12 +67,24 @@ def test_a_slow_down_is_found_where_it_is_said_to_be_detectable() -> None:
         assert change is not None
         base = np.exp(spread * random.normal(size=(2000, 1, PROCESSES)))
         other = np.exp(spread * random.normal(size=(2000, 1, PROCESSES))) * (1 + change)
-        larger, _ = rank_sum_p(other[:, 0], base[:, 0])
+        larger, _ = rank_sum_p(other[:, 0] / (1 + SURELY * MAX_REGRESSION), base[:, 0])
         ratios = np.median(other, axis=2) / np.median(base, axis=2)
         found = alarms(
             larger[:, None], ratios, max_regression=MAX_REGRESSION, error_rate=ERROR_RATE, tests=tests
         ).mean()
         assert 0.92 <= found <= 0.99
+
+
+def test_a_p_value_is_that_of_being_slower_by_half_of_what_is_allowed() -> None:
+    random = np.random.default_rng(23)
+    base = np.exp(0.001 * random.normal(size=40))
+    by_a_little, by_more = (p_slower(base, base[::-1] * (1 + change), 0.05) for change in (0.02, 0.03))
+    assert by_a_little > 0.5
+    assert by_more < 1e-6
+    # Of the same size: a hypothesis at its border is rejected as often as it should be.
+    found = [p_slower(*np.exp(0.05 * random.normal(size=(2, 30))) * [[1], [1.025]], 0.05) <= 0.05 for _ in range(2000)]
+    assert 0.03 <= np.mean(found) <= 0.07
+    assert p_slower(base, base * 1.03, 0.05, inflation=4.0) > p_slower(base, base * 1.03, 0.05)
 
 
 def test_what_is_detectable_grows_with_the_spread_and_with_the_drift_between_runs() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clonometer.stats.quantiles import quantile_interval
-from clonometer.stats.serial import deflated_p, inflated_p, median_in_time, serial_inflation
+from clonometer.stats.serial import deflated_p, inflated_p, median_in_time, serial_inflation, serial_inflations
 
 Floats = np.ndarray
 
@@ -43,6 +43,37 @@ def test_alternation_and_constants_are_no_inflation() -> None:
     assert serial_inflation([[5.0] * 12] * 5) == 1.0
     assert serial_inflation([[1.0, 2.0, 3.0]] * 5) == 1.0
     assert serial_inflation([]) == 1.0
+
+
+def test_a_group_that_wanders_among_others_that_do_not_is_seen_and_seen_alone() -> None:
+    random = np.random.default_rng(5)
+    found = []
+    for _ in range(30):
+        steady = [list(random.normal(size=(2, 64))) for _ in range(9)]
+        found.append(serial_inflations([*steady, list(autoregressive(random, 0.8, 2, 64))]))
+    means = np.mean(found, axis=0)
+    assert (means[:-1] < 1.3).all()
+    assert means[-1] > 3
+    assert serial_inflation([one for group in steady for one in group]) < 1.3
+
+
+def test_a_group_of_few_values_rests_on_the_others() -> None:
+    random = np.random.default_rng(6)
+    drifting = [list(autoregressive(random, 0.8, 2, 64)) for _ in range(9)]
+    few, many = [list(autoregressive(random, 0.0, 2, size)) for size in (12, 200)]
+    *rest, seen_few, seen_many = serial_inflations([*drifting, few, many], typical=range(9))
+    pooled = serial_inflation([one for group in drifting for one in group])
+    assert seen_few > 0.5 * pooled > 2
+    assert seen_many < 0.5 * pooled
+    assert np.median(rest) > 3
+
+
+def test_a_group_without_values_is_as_all_are() -> None:
+    drifting = list(autoregressive(np.random.default_rng(7), 0.8, 20, 64))
+    found = serial_inflations([drifting, []])
+    assert found[1] == pytest.approx(serial_inflation(drifting), rel=0.1)
+    assert serial_inflations([[], [[1.0, 2.0]]]) == [1.0, 1.0]
+    assert serial_inflations([]) == []
 
 
 def test_p_values_move_towards_one_half_and_back() -> None:

@@ -18,14 +18,14 @@ from clonometer.results.checked import (
     Checked,
     CheckedRow,
 )
-from clonometer.results.compare import Match, Side, draft_row, inflation_of, match_runs, resolution_share, seed_of
+from clonometer.results.compare import Match, Side, draft_row, inflations_of, match_runs, resolution_share, seed_of
 from clonometer.results.compared import ComparedRow, LeftOut
 from clonometer.results.differences import differences
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms, detectable_change
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms, detectable_change, p_slower
 from clonometer.results.machine import Evened, even_out
 from clonometer.results.warnings import run_warnings
 from clonometer.stats.multiplicity import can_reject, holm
-from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.stats.rank_sum import least_p
 from clonometer.stats.serial import inflated_p
 from clonometer.units import format_share
 
@@ -67,14 +67,14 @@ def check_runs(
         )
     evened = even_out(matches)
     matches = list(evened.matches)
-    inflation = inflation_of(matches)
-    rows, tests = _judged(matches, inflation, max_regression, error_rate)
+    inflations = inflations_of(matches)
+    rows, tests = _judged(matches, inflations, max_regression, error_rate)
     checked = Checked(
         baseline=base.name,
         run=run.name,
         verdict=NONE,
         reasons=(),
-        rows=tuple(_with_detectable(rows, evened, tests, inflation, (max_regression, error_rate))),
+        rows=tuple(_with_detectable(rows, evened, tests, inflations, (max_regression, error_rate))),
         left_out=tuple(left_out),
         differences=differences(base.metadata, run.metadata),
         max_regression=max_regression,
@@ -105,11 +105,13 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
     evened = even_out(_timed(*match_runs(base, again))[0])
     matches = evened.matches
     own = {_key(match.base.estimate): match for match in matches}
-    flagged = [row for row in checked.flagged if _key(row.compared.base) in own]
-    chosen = [own[_key(row.compared.base)] for row in flagged]
     # All rows that were measured again tell of its drift, not only those in doubt.
+    inflations = {_key(match.base.estimate): one for match, one in zip(matches, inflations_of(matches), strict=True)}
+    flagged = [_key(row.compared.base) for row in checked.flagged if _key(row.compared.base) in own]
+    chosen = [own[key] for key in flagged]
     families = checked.n_tests, checked.n_first
-    judged, _ = _judged(chosen, inflation_of(matches), checked.max_regression, checked.error_rate, families)
+    own_inflations = [inflations[key] for key in flagged]
+    judged, _ = _judged(chosen, own_inflations, checked.max_regression, checked.error_rate, families)
     new = {_key(row.compared.base): row for row in judged}
     rows: list[CheckedRow] = []
     lost: list[str] = []
@@ -150,7 +152,7 @@ def _key(estimate: Any) -> tuple[str, str, str | None]:
 
 def _judged(
     matches: Sequence[Match],
-    inflation: float,
+    inflations: Sequence[float],
     max_regression: float,
     error_rate: float,
     families: tuple[int, int] | None = None,
@@ -163,10 +165,10 @@ def _judged(
     drafts = [draft_row(match) for match in matches]
     rows = [CheckedRow(row, _untested(row, max_regression), None) for row in drafts]
     known = [place for place, row in enumerate(drafts) if row.low is not None]
-    p_values = {place: _p_slower(matches[place], inflation) for place in known}
+    p_values = {place: _p_slower(matches[place], max_regression, inflations[place]) for place in known}
     first = [place for place in known if drafts[place].base.is_first_launch]
     candidates = [place for place in known if not drafts[place].base.is_first_launch]
-    tested = _able(drafts, candidates, inflation, error_rate, families and families[0])
+    tested = _able(drafts, candidates, inflations, error_rate, families and families[0])
     for place in set(candidates) - set(tested):
         reason = f"too few processes for an alarm among {len(candidates)} rows"
         rows[place] = replace(rows[place], compared=replace(drafts[place], reason=reason))
@@ -188,20 +190,23 @@ def _judged(
 
 
 def _able(
-    drafts: Sequence[ComparedRow], candidates: Sequence[int], inflation: float, error_rate: float, tests: int | None
+    drafts: Sequence[ComparedRow],
+    candidates: Sequence[int],
+    inflations: Sequence[float],
+    error_rate: float,
+    tests: int | None,
 ) -> list[int]:
     """Those of the rows whose processes are enough for an alarm, whatever they say."""
     least = [
-        inflated_p(least_p(drafts[place].base.n_processes, drafts[place].other.n_processes), inflation)
+        inflated_p(least_p(drafts[place].base.n_processes, drafts[place].other.n_processes), inflations[place])
         for place in candidates
     ]
     able = can_reject(least, error_rate) if tests is None else [one * tests <= error_rate for one in least]
     return [place for place, enough in zip(candidates, able, strict=True) if enough]
 
 
-def _p_slower(match: Match, inflation: float) -> float:
-    larger, _ = rank_sum_p(match.other.processes.values, match.base.processes.values)
-    return inflated_p(float(larger[0]), inflation)
+def _p_slower(match: Match, max_regression: float, inflation: float) -> float:
+    return p_slower(match.base.processes.values, match.other.processes.values, max_regression, inflation)
 
 
 def _untested(row: ComparedRow, max_regression: float) -> str:
@@ -220,10 +225,10 @@ def _verdict(row: ComparedRow, alarm: bool, max_regression: float) -> str:
 
 
 def _with_detectable(
-    rows: Sequence[CheckedRow], evened: Evened, tests: int, inflation: float, rule: tuple[float, float]
+    rows: Sequence[CheckedRow], evened: Evened, tests: int, inflations: Sequence[float], rule: tuple[float, float]
 ) -> list[CheckedRow]:
     found = []
-    for row, match, blind in zip(rows, evened.matches, evened.blind, strict=True):
+    for row, match, blind, inflation in zip(rows, evened.matches, evened.blind, inflations, strict=True):
         if row.compared.p_value is None or row.compared.base.is_first_launch:
             found.append(row)
             continue

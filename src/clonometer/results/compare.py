@@ -32,7 +32,7 @@ from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.stats.rank_sum import least_p, rank_sum_p
-from clonometer.stats.serial import inflated_p, serial_inflation
+from clonometer.stats.serial import inflated_p, serial_inflations
 from clonometer.units import format_share
 
 MINIMUM_EFFECT = 0.02
@@ -272,26 +272,28 @@ def judge(matches: Sequence[Match], minimum_effect: float, error_rate: float) ->
     drafts = [draft_row(match) for match in matches]
     ratios = [place for place, row in enumerate(drafts) if row.low is not None]
     # Which rows have enough processes depends on no outcome, so that leaving the others out is no choice of data.
-    inflation = inflation_of(matches)
-    able = can_reject([_two_sided_least_p(drafts[place], inflation) for place in ratios], error_rate)
+    inflations = inflations_of(matches)
+    able = can_reject([_two_sided_least_p(drafts[place], inflations[place]) for place in ratios], error_rate)
     tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
     for place in ratios:
         if place not in tested:
             drafts[place] = replace(drafts[place], reason=f"too few processes for a verdict among {len(ratios)} rows")
-    p_values = [_two_sided(matches[place], inflation) for place in tested]
+    p_values = [_two_sided(matches[place], inflations[place]) for place in tested]
     for place, p, adjusted in zip(tested, p_values, holm(p_values).tolist(), strict=True):
         drafts[place] = replace(drafts[place], p_value=p, p_adjusted=adjusted)
     return [_with_verdict(row, minimum_effect, error_rate) for row in drafts]
 
 
-def inflation_of(matches: Sequence[Match]) -> float:
-    """How many times as uncertain rows are as independent processes were, from how alike neighbours in time are.
+def inflations_of(matches: Sequence[Match]) -> list[float]:
+    """How many times as uncertain each row is as independent processes were, from how alike neighbours in time are.
 
     Two groups of one run were measured in turn: what drifts falls on both alike, and nothing need be corrected.
     """
-    # Stages of one launch rise and fall together: one row of a cell says all that the cell knows.
-    cells = {match.base.estimate.cell: match for match in matches if not match.same_run and match.base.is_time}
-    return serial_inflation([side.processes.values for match in cells.values() for side in (match.base, match.other)])
+    # Stages of one launch rise and fall together: one row of a cell says all that the cell knows of the machine.
+    cells = {match.base.estimate.cell: place for place, match in enumerate(matches) if not match.same_run}
+    typical = [place for place in cells.values() if matches[place].base.is_time]
+    found = serial_inflations([[side.processes.values for side in (one.base, one.other)] for one in matches], typical)
+    return [1.0 if match.same_run else own for match, own in zip(matches, found, strict=True)]
 
 
 def _two_sided_least_p(row: ComparedRow, inflation: float) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from clonometer.stats.multiplicity import holm
 from clonometer.stats.rank_sum import rank_sum_p
-from clonometer.stats.serial import deflated_p
+from clonometer.stats.serial import deflated_p, inflated_p
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +19,9 @@ MAX_REGRESSION = 0.05
 ERROR_RATE = 0.01
 #: The same for being suspected, which is no alarm.
 SUSPECT_RATE = 0.10
+#: A row must be slower by more than this part of the largest regression allowed, surely: two moments of a quiet machine
+#: differ by a percent or two in a row, of which the processes within a run do not tell.
+SURELY = 0.5
 #: How surely a change is found that is called detectable.
 POWER = 0.95
 #: The standard error of a median is that of a mean times this, for normal values.
@@ -62,6 +65,35 @@ def alarms(
     return np.asarray(significant & (np.asarray(ratios) >= 1 + max_regression), dtype=np.bool_)
 
 
+def p_slower(base: ArrayLike, other: ArrayLike, max_regression: float, inflation: float = 1.0) -> float:
+    """Tell how likely it is by chance alone that a row looks so much slower than its baseline.
+
+    Parameters
+    ----------
+    base, other
+        Shapes (n,) and (m,), positive: process medians of the baseline and of the run, the machine's speed taken off.
+    max_regression
+        The largest regression allowed, as a share.
+    inflation
+        How many times as uncertain a run's median is as that of independent processes (`serial_inflations`).
+
+    Returns
+    -------
+    float
+        One-sided p-value in (0, 1], by ranks, of the hypothesis that the row is slower by `SURELY` times
+        ``max_regression`` at most.
+
+    Examples
+    --------
+    >>> round(p_slower([1.0, 1.1, 1.2, 1.3], [2.0, 2.1, 2.2, 2.3], 0.05), 4)
+    0.0143
+    """
+    import numpy as np
+
+    larger, _ = rank_sum_p(np.asarray(other, dtype=np.float64) / (1 + SURELY * max_regression), base)
+    return inflated_p(float(larger[0]), inflation)
+
+
 def detectable_change(
     values: ArrayLike,
     sizes: tuple[int, int],
@@ -90,7 +122,7 @@ def detectable_change(
     shifts
         Logarithms of how far whole runs were apart from each other; two are drawn for each simulated check.
     inflation
-        How many times as uncertain a run's median is as that of independent processes (`serial_inflation`).
+        How many times as uncertain a run's median is as that of independent processes (`serial_inflations`).
 
     Returns
     -------
@@ -125,11 +157,12 @@ def detectable_change(
         return np.asarray(drawn + generator.normal(0, 1e-9, drawn.shape), dtype=np.float64)
 
     base, other = draw(sizes[0]), draw(sizes[1])
+    apart = np.median(other, axis=1) - np.median(base, axis=1)
+    tested = np.log1p(SURELY * max_regression)
 
     def found(change: float) -> bool:
-        slower = other + np.log1p(change)
-        larger, _ = rank_sum_p(slower, base)
-        ratios = np.exp(np.median(slower, axis=1) - np.median(base, axis=1))
+        larger, _ = rank_sum_p(other + (np.log1p(change) - tested), base)
+        ratios = np.exp(apart + np.log1p(change))
         rule = alarms(larger[:, None], ratios[:, None], max_regression=max_regression, error_rate=stricter, tests=tests)
         return bool(rule.mean() >= POWER)
 

@@ -10,8 +10,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -21,6 +22,8 @@ from clonometer.stats.interval import Interval
 from clonometer.stats.quantiles import Floats, finite_values, quantile_interval
 from clonometer.stats.trend import MOST_VALUES, rank_von_neumann
 
+#: So many pairs of a group's own values weigh as much as what all groups say together (`serial_inflations`).
+PRIOR_PAIRS = 32
 _LEAST = 4
 _NORMAL = NormalDist()
 _LEAST_ALIKE = 8
@@ -57,13 +60,71 @@ def serial_inflation(series: Iterable[ArrayLike]) -> float:
     >>> serial_inflation([[1, 9, 2, 8, 3, 7, 4, 6]] * 9), serial_inflation([[1, 2, 3, 4, 5, 6, 7, 8]] * 9) > 2
     (1.0, True)
     """
-    ranked = [_centred_ranks(values) for values in series]
-    usable = [ranks for ranks in ranked if ranks.size >= _LEAST and ranks.any()]
-    if not usable:
+    return _added_up(_Correlations(series), None)
+
+
+def serial_inflations(groups: Sequence[Sequence[ArrayLike]], typical: Iterable[int] | None = None) -> list[float]:
+    """`serial_inflation` of each group of series, each by itself as far as it has values enough to tell.
+
+    Parameters
+    ----------
+    groups
+        For each group its series, as in `serial_inflation`.
+    typical
+        Places of the groups that together say what the others are like; all where None.
+
+    Returns
+    -------
+    list of float
+        One for each group, at least 1.
+
+    Notes
+    -----
+    What remembers long (a mode that holds for seconds, memory that drifts) need not be what its neighbours do. The
+    autocorrelations of a group are its own, shrunk towards those of all that are typical as if these had been seen in
+    `PRIOR_PAIRS` pairs of its own values: a dozen processes rest on the others, dozens on themselves.
+
+    Examples
+    --------
+    >>> steady, rising = [[1, 9, 2, 8, 3, 7, 4, 6] * 8], [list(range(64))]
+    >>> [round(one) for one in serial_inflations([steady, steady, rising])]
+    [1, 1, 14]
+    """
+    places = range(len(groups)) if typical is None else typical
+    pool = _Correlations(one for place in places for one in groups[place])
+    return [_added_up(_Correlations(series), pool) for series in groups]
+
+
+class _Correlations:
+    """Autocorrelations of the ranks of some series, pooled."""
+
+    def __init__(self, series: Iterable[ArrayLike]) -> None:
+        ranked = [_centred_ranks(values) for values in series]
+        self._series = [ranks for ranks in ranked if ranks.size >= _LEAST and ranks.any()]
+        self.typical_size = float(np.median([ranks.size for ranks in self._series])) if self._series else 0.0
+
+    @lru_cache  # noqa: B019 -- lives as long as one check
+    def at(self, lag: int) -> tuple[float, int]:
+        """The autocorrelation at a lag, and the number of pairs that it rests on."""
+        above = below = 0.0
+        count = 0
+        for ranks in self._series:
+            pairs = ranks.size - lag
+            if pairs < 1:
+                continue
+            variance = float((ranks**2).sum()) / (ranks.size - 1)
+            above += float((ranks[:-lag] * ranks[lag:]).sum()) + pairs * variance / ranks.size
+            below += pairs * variance
+            count += pairs
+        return (above / below, count) if below else (0.0, 0)
+
+
+def _added_up(own: _Correlations, pool: _Correlations | None) -> float:
+    """Sum the autocorrelations, by pairs while these are positive."""
+    size = own.typical_size or (pool.typical_size if pool else 0.0)
+    if not size:
         return 1.0
-    typical = float(np.median([ranks.size for ranks in usable]))
-    lags = int(typical // 2)
-    terms = [max(0.0, 1 - lag / typical) * _autocorrelation(usable, lag) for lag in range(1, lags + 1)]
+    terms = [max(0.0, 1 - lag / size) * _shrunk(own, pool, lag) for lag in range(1, int(size // 2) + 1)]
     total = 1.0
     for first in range(0, len(terms) - 1, 2):
         pair = terms[first] + terms[first + 1]
@@ -73,26 +134,24 @@ def serial_inflation(series: Iterable[ArrayLike]) -> float:
     return max(1.0, total)
 
 
+def _shrunk(own: _Correlations, pool: _Correlations | None, lag: int) -> float:
+    """The autocorrelation of a group, lowered by its standard error."""
+    found, pairs = own.at(lag)
+    error = 1 / pairs if pairs else 0.0
+    if pool is not None:
+        typical, count = pool.at(lag)
+        weight = pairs / (pairs + PRIOR_PAIRS)
+        found = weight * found + (1 - weight) * typical
+        error = weight**2 * error + ((1 - weight) ** 2 / count if count else 0.0)
+    return float(found - error**0.5)
+
+
 def _centred_ranks(values: ArrayLike) -> Floats:
     own = finite_values(values)
     # Ties get the mean of their ranks: constant values are all alike and say nothing.
     _, which, counts = np.unique(own, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[which]
     return np.asarray(ranks - ranks.mean(), dtype=np.float64)
-
-
-def _autocorrelation(series: list[Floats], lag: int) -> float:
-    above = below = 0.0
-    count = 0
-    for ranks in series:
-        pairs = ranks.size - lag
-        if pairs < 1:
-            continue
-        variance = float((ranks**2).sum()) / (ranks.size - 1)
-        above += float((ranks[:-lag] * ranks[lag:]).sum()) + pairs * variance / ranks.size
-        below += pairs * variance
-        count += pairs
-    return above / below - count**-0.5 if below else 0.0
 
 
 def median_in_time(values: ArrayLike, confidence: float = 0.95) -> Interval:
