@@ -15,25 +15,35 @@ def check_surroundings(facts: Facts) -> list[AuditItem]:
 
 
 def _hypervisor(facts: Facts) -> AuditItem:
-    id_, title, key = "around.hypervisor", "Hypervisor", "virt.hypervisor"
-    name = facts.text(key)
-    if name is None:
-        return unknown(facts, key, id_, title, "Under a hypervisor page faults and wake-ups cost more.")
-    if name == "none":
-        return AuditItem(id_, title, "none", FINE, "The kernel has the machine for itself.")
-    effect = "Page faults walk two tables, and to wake another CPU leaves the guest: fork and free placement cost more."
-    return AuditItem(id_, title, name, NOTE, effect)
+    return _layer(
+        facts,
+        ("around.hypervisor", "Hypervisor", "virt.hypervisor"),
+        unseen="Under a hypervisor page faults and wake-ups cost more.",
+        absent="The kernel has the machine for itself.",
+        there="Page faults walk two tables, and to wake another CPU leaves the guest: fork and free placement "
+        "cost more.",
+    )
 
 
 def _container(facts: Facts) -> AuditItem:
-    id_, title, key = "around.container", "Container", "virt.container"
-    name = facts.text(key)
-    if name is None:
-        return unknown(facts, key, id_, title, "Containers bring filters, quotas and deeper namespaces.")
-    if name == "none":
-        return AuditItem(id_, title, "none", FINE, "No namespaces and quotas between us and the machine.")
-    effect = "Each new task gets a number in every PID namespace on the way, and is charged to the group's quotas."
-    return AuditItem(id_, title, name, NOTE, effect)
+    return _layer(
+        facts,
+        ("around.container", "Container", "virt.container"),
+        unseen="Containers bring filters, quotas and deeper namespaces.",
+        absent="No namespaces and quotas between us and the machine.",
+        there="Each new task gets a number in every PID namespace on the way, and is charged to the group's quotas.",
+    )
+
+
+def _layer(facts: Facts, names: tuple[str, str, str], *, unseen: str, absent: str, there: str) -> AuditItem:
+    """Judge what may lie between the machine and us: nothing is best, and its name is worth knowing."""
+    id_, title, key = names
+    found = facts.text(key)
+    if found is None:
+        return unknown(facts, key, id_, title, unseen)
+    if found == "none":
+        return AuditItem(id_, title, found, FINE, absent)
+    return AuditItem(id_, title, found, NOTE, there)
 
 
 def _steal(facts: Facts) -> AuditItem:
