@@ -5,8 +5,8 @@ a `clonometer run` of one warm cell to the target width, between two slices of a
 these two neighbours: an interval speaks of the seconds in which it was made, and a shared machine is another minutes
 later. How many miss the median of the whole long run is said beside it, as the machine's share.
 The other tools are run as their users run them. They time other things (hyperfine a whole command, stress-ng its loop):
-only how long one answer takes and how far ten of them scatter is compared, not the figures. About 5 minutes;
-`BENCH_REPETITIONS=2` tries it.
+only how long one answer takes and how far ten of them scatter is compared, not the figures. A table of that ends the
+answer. About 5 minutes; `BENCH_REPETITIONS=2` tries it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -159,6 +160,45 @@ def trial_of(workload: str, out: Path) -> Trial:
     return Trial(answer, before, part())
 
 
+#: What a peer's answer is about, since it is not what Clonometer's is.
+_ABOUT = {
+    "hyperfine.fork": "a whole command that forks",
+    "hyperfine.pthread": "a whole command with a thread",
+    "stress-ng.fork": "its loop, a mean",
+    "stress-ng.pthread": "its loop, a mean",
+    "perf.fork": "its loop, a mean",
+    "lmbench.fork": "its loop",
+}
+
+
+def table(
+    own: Mapping[str, Sequence[Trial]], others: Mapping[str, Sequence[Answer]], absent: Mapping[str, str]
+) -> list[str]:
+    """All that one reads the benchmark for: a line a tool and mechanism, at most 80 columns wide."""
+    count = max(map(len, own.values()))
+    lines = ["", f"{'':18} {'seconds to an answer':22} {'scatter':>7}  what the answer is worth"]
+    for workload, trials in own.items():
+        answers = [trial.answer for trial in trials]
+        held, reached = sum(trial.holds() for trial in trials), sum(one.on_target for one in answers)
+        worth = f"{held} of {len(trials)} cover, {reached} to 2%"
+        lines.append(_table_line(f"clonometer.{workload}", answers, worth))
+        lines += [
+            _table_line(name, found, _ABOUT.get(name, ""))
+            for name, found in others.items()
+            if name.endswith(f".{workload}")
+        ]
+    for name, reason in absent.items():
+        lines += textwrap.wrap(f"{name:18} {reason}", 80, subsequent_indent=" " * 19)
+    return [*lines, f"scatter: the greatest of {count} answers less the least, over their median", ""]
+
+
+def _table_line(name: str, answers: Sequence[Answer], worth: str) -> str:
+    seconds = [one.seconds for one in answers]
+    took = f"{np.median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})"
+    apart = f"{scatter(answers):.1%}" if len(answers) > 1 else "-"
+    return f"{name:18} {took:22} {apart:>7}  {worth}"
+
+
 def run() -> Iterator[Line]:
     own: dict[str, list[Trial]] = {workload: [] for workload in WORKLOADS}
     others: dict[str, list[Answer]] = {}
@@ -183,5 +223,4 @@ def run() -> Iterator[Line]:
         yield from map(say, own_lines(workload, own[workload]))
     for name, answers in others.items():
         yield from map(say, peer_lines(name, answers))
-    for name, reason in absent.items():
-        print(f"  {name}: {reason}")
+    print("\n".join(table(own, others, absent)))

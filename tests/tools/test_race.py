@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from bench.harness import Line
-from bench.race import Answer, Trial, own_lines, peer_lines, scatter
+from bench.race import Answer, Trial, own_lines, peer_lines, scatter, table
 
 
 def answers(*values: float, half: float = 2.0, seconds: float = 1.5) -> list[Answer]:
@@ -51,3 +51,16 @@ def test_seconds_and_scatter_of_a_peer() -> None:
     assert lines[0].value == 1.5
     assert lines[1].value == pytest.approx(0.3)
     assert scatter(answers(100.0)) == 0.0
+
+
+def test_the_table_has_every_tool_beside_clonometer_and_fits_80_columns() -> None:
+    own = {"fork": trials(answers(100.0, 104.0), 100.0, 100.0), "pthread": trials(answers(20.0), 20.0)}
+    others = {"hyperfine.fork": answers(900.0, 990.0, seconds=3.25), "stress-ng.pthread": answers(7.0, 9.0)}
+    drawn = table(own, others, {"perf.fork": "not installed"})
+    assert max(map(len, drawn)) <= 80
+    names = [line.split()[0] for line in drawn[2:-2]]
+    assert names == ["clonometer.fork", "hyperfine.fork", "clonometer.pthread", "stress-ng.pthread", "perf.fork"]
+    assert "1 of 2 cover, 2 to 2%" in drawn[2]
+    assert "3.25 (3.25 to 3.25)" in drawn[3]
+    assert "9.5%" in drawn[3]
+    assert drawn[4].split()[5:7] == ["-", "1"]
