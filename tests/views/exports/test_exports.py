@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,37 @@ def test_google_benchmark_has_a_repetition_a_process(exported: Any) -> None:
         assert len(own) == aggregate["repetitions"]
         assert pd.Series(own).median() == pytest.approx(aggregate["real_time"], rel=1e-12)
     assert len({one["run_name"] for one in aggregates}) == len(aggregates)
+
+
+GOOGLE_COMPARE = Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
+
+
+@pytest.mark.skipif(not GOOGLE_COMPARE.exists(), reason="apt-get install libbenchmark-tools")
+def test_google_benchmarks_own_tool_compares_two_exports(exported: Any, tmp_path: Path) -> None:
+    document, processes = exported
+    slower = json.loads(json.dumps(document))
+    for cell in slower["cells"]:
+        if cell["median_ns"] is not None:
+            cell["median_ns"] *= 1.5
+    own = [[1.5 * one for one in medians] for medians in processes]
+    for name, text in (
+        ("a", encode("google-benchmark", document, processes)),
+        ("b", encode("google-benchmark", slower, own)),
+    ):
+        (tmp_path / name).write_text("".join(text))
+    command = [sys.executable, GOOGLE_COMPARE, "--no-color", "--dump_to_json", "out", "benchmarks", "a", "b"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = {one["name"]: one for one in json.loads((tmp_path / "out").read_text())}
+    for cell, medians in zip(document["cells"], processes, strict=True):
+        if cell["median_ns"] is None:
+            continue
+        name = "/".join(filter(None, [cell["cell"], cell["stage"] or "wait_us", cell["placement"]]))
+        [median] = found[f"{name}_median"]["measurements"]
+        assert (median["real_time"], median["time"]) == (cell["median_ns"], pytest.approx(0.5))
+        assert len(found[name]["measurements"]) == len(medians)
+        # The tool's own test knows that they are repetitions: where there are many, 1.5 times as long is no chance.
+        assert (found[name].get("utest") or {}).get("nr_of_repetitions", 1) == len(medians)
+        assert len(medians) < 12 or found[name]["utest"]["time_pvalue"] < 1e-4
 
 
 @pytest.fixture(scope="module")
