@@ -1,9 +1,11 @@
 /* The kernel's programs: run here by a small interpreter of their instructions, they leave the notes that are
  * read back, each CPU in its own part, and the oldest overwritten. */
+#include <sys/syscall.h>
+
 #include "check.h"
 #include "trace/program.h"
 
-enum { MEMORY = 1 << 20, MAP = 5 };
+enum { MEMORY = 2 << 20, MAP = 5 };
 
 static const struct program_layout LAYOUT = {.cpu_bits = 1, .note_bits = 2};
 static unsigned char memory[MEMORY];
@@ -18,6 +20,8 @@ static uint64_t alu(unsigned operation, uint64_t a, uint64_t b) {
         return a & b;
     case BPF_LSH:
         return a << b;
+    case BPF_RSH:
+        return a >> b;
     case BPF_ARSH:
         return (uint64_t)((int64_t)a >> b);
     case BPF_MOV:
@@ -41,6 +45,13 @@ static size_t width(unsigned code) {
     return BPF_SIZE(code) == BPF_DW ? 8 : BPF_SIZE(code) == BPF_W ? 4 : BPF_SIZE(code) == BPF_H ? 2 : 1;
 }
 
+static size_t build(struct bpf_insn *program, enum event_kind kind, enum program_type type, bool main_only) {
+    const struct program_wish wish = {.kind = kind, .type = type, .main_only = main_only, .address_at = 24};
+    size_t length = program_build(program, &wish, &LAYOUT, MAP);
+    CHECK(length <= PROGRAM_MOST_INSTRUCTIONS, "%zu instructions", length);
+    return length;
+}
+
 static void run(const struct bpf_insn *program, size_t length, const void *context) {
     uint64_t r[11] = {0};
     r[1] = (uint64_t)(uintptr_t)context;
@@ -61,11 +72,16 @@ static void run(const struct bpf_insn *program, size_t length, const void *conte
         } else if (class == BPF_STX || class == BPF_ST) {
             uint64_t value = class == BPF_STX ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
             unsigned char *at = (unsigned char *)(uintptr_t)r[one->dst_reg] + one->off;
-            CHECK(at >= memory && at + 8 <= memory + program_memory_bytes(&LAYOUT), "a store outside");
+            CHECK(at >= memory && at + width(one->code) <= memory + program_memory_bytes(&LAYOUT),
+                  "a store outside");
             memcpy(at, &value, width(one->code));
         } else if (one->code == (BPF_JMP | BPF_EXIT)) {
-            CHECK(r[0] == 0 && i == length - 1, "the end");
+            CHECK(r[0] == 0, "the end");
             return;
+        } else if (class == BPF_JMP && (BPF_OP(one->code) == BPF_JEQ || BPF_OP(one->code) == BPF_JNE)) {
+            uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
+            bool equal = r[one->dst_reg] == operand;
+            i += equal == (BPF_OP(one->code) == BPF_JEQ) ? (size_t)one->off : 0;
         } else {
             CHECK(one->code == (BPF_JMP | BPF_CALL), "code %x", one->code);
             r[0] = helper(one->imm);
@@ -84,8 +100,8 @@ static void check_fields(void) {
     uint64_t words[] = {11, 12};
     memcpy(record + 8, &pid, sizeof pid);
     memcpy(record + 16, words, sizeof words);
-    size_t length = program_build(program, EVENT_WAKE, PROGRAM_TRACEPOINT, &FORMAT, &LAYOUT, MAP, 0);
-    CHECK(length < PROGRAM_MOST_INSTRUCTIONS, "%zu instructions", length);
+    const struct program_wish wish = {.kind = EVENT_WAKE, .type = PROGRAM_TRACEPOINT, .format = &FORMAT};
+    size_t length = program_build(program, &wish, &LAYOUT, MAP);
     now_ns = 900;
     cpu_now = 1;
     run(program, length, record);
@@ -103,7 +119,7 @@ static void check_calls_and_wrap(void) {
     cpu_now = 0;
     for (uint64_t i = 0; i < 6; i++) {
         enum event_kind kind = i % 2 == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
-        size_t length = program_build(program, kind, PROGRAM_RAW, NULL, &LAYOUT, MAP, 0);
+        size_t length = build(program, kind, PROGRAM_RAW, false);
         now_ns = i;
         arguments[1] = 50 + i;
         run(program, length, arguments);
@@ -120,7 +136,7 @@ static void check_fault(void) {
     struct trace_event event;
     uint64_t arguments[3] = {0x7fff0010, 0x1234, 7};
     memset(memory, 0, sizeof memory);
-    run(program, program_build(program, EVENT_FAULT_USER, PROGRAM_RAW, NULL, &LAYOUT, MAP, 0), arguments);
+    run(program, build(program, EVENT_FAULT_USER, PROGRAM_RAW, false), arguments);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.values[0] == 0x7fff0010 && event.values[2] == 7, "where and why, without the pointer");
 }
@@ -130,9 +146,45 @@ static void check_address(void) {
     struct trace_event event;
     uint64_t context[4] = {0, 0, 0, 0x7000};
     memset(memory, 0, sizeof memory);
-    run(program, program_build(program, EVENT_MINOR_FAULT, PROGRAM_PERF, NULL, &LAYOUT, MAP, 24), context);
+    run(program, build(program, EVENT_MINOR_FAULT, PROGRAM_PERF, false), context);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == 0x7000, "where it was");
+}
+
+/* A raw tracepoint gives pointers, which stay what they are until somebody names them. */
+static void check_switch(void) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    uint64_t arguments[4] = {1, 0xffff1000, 0xffff2000, 2};
+    memset(memory, 0, sizeof memory);
+    run(program, build(program, EVENT_SWITCH, PROGRAM_RAW, true), arguments);
+    program_note(memory, &LAYOUT, 0, 0, &event);
+    CHECK(event.kind == EVENT_SWITCH && event.values[EVENT_BY_POINTER] == 1, "by pointer");
+    CHECK(event.values[0] == 0xffff1000 && event.values[1] == 2 && event.values[2] == 0xffff2000 &&
+              event.values[3] == 1,
+          "who leaves, its state, who comes, whether it was pushed off");
+}
+
+static uint64_t notes_after(enum event_kind kind, uint64_t second) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    uint64_t arguments[2] = {0, second};
+    run(program, build(program, kind, PROGRAM_RAW, true), arguments);
+    return program_notes(memory, 0);
+}
+
+/* Of the calls only the main ones: their exits are known by their entries. */
+static void check_main_calls(void) {
+    memset(memory, 0, sizeof memory);
+    /* A task that nobody knows comes out of the call that made it. */
+    CHECK(notes_after(EVENT_CALL_EXIT, 0) == 1, "the first exit of a new task");
+    CHECK(notes_after(EVENT_CALL_ENTER, SYS_getppid) == 1 && notes_after(EVENT_CALL_EXIT, 7) == 1,
+          "another call");
+    CHECK(notes_after(EVENT_CALL_ENTER, SYS_wait4) == 2 && notes_after(EVENT_CALL_EXIT, 7) == 3,
+          "a main call");
+    CHECK(notes_after(EVENT_CALL_EXIT, 7) == 3, "its exit is one");
+    CHECK(notes_after(EVENT_CALL_ENTER, SYS_exit) == 4 && notes_after(EVENT_EXIT, 0) == 5, "it leaves");
+    /* Its number comes back. */
+    CHECK(notes_after(EVENT_CALL_EXIT, 0) == 6, "the first exit of the next one");
 }
 
 int main(void) {
@@ -140,5 +192,7 @@ int main(void) {
     check_calls_and_wrap();
     check_fault();
     check_address();
+    check_switch();
+    check_main_calls();
     return 0;
 }

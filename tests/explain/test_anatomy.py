@@ -23,7 +23,7 @@ from tests.fakes.fake_trace import (
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.anatomy import Wish, admit, explain
 from clonometer.explain.as_json import explanation_to_json, versus_to_json
-from clonometer.explain.budget import central, overhead_of, set_beside
+from clonometer.explain.budget import central, set_beside
 from clonometer.explain.flags import flag_names
 from clonometer.explain.partition import traced_launches
 from clonometer.explain.stacks import fold
@@ -58,8 +58,6 @@ def test_overhead_is_traced_against_untraced() -> None:
     one = explained(none=slow)
     assert one.overhead.value == pytest.approx(0.25)
     assert any("longer" in note for note in one.notes)
-    figure, traced, untraced = overhead_of([(0.0, [110]), (2.0, [110])], [(1.0, [100]), (3.0, [100])])
-    assert (round(figure.value, 6), traced, untraced) == (0.1, 110, 100)
 
 
 def test_the_band_leaves_disturbed_launches_out() -> None:

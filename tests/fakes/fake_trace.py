@@ -94,6 +94,7 @@ class FakeTrace:
     calls: Mapping[int, str] = field(default_factory=lambda: CALLS)
     counters: Sequence[str] = ()
     counters_refused: Mapping[str, str] = field(default_factory=dict)
+    windows: Sequence[tuple[int, int, bool]] = ()
 
     def event_time_ns(self, ticks: int) -> int:
         """The same."""
@@ -109,8 +110,10 @@ def events_array(events: Sequence[tuple[int, int, str, tuple[int, ...]]]) -> Any
     return np.array(rows, dtype=np.dtype(list(EVENT_FIELDS)))
 
 
-def launches_block(starts: Sequence[int], reaped: Sequence[int], began: int = 1000) -> Any:
-    """A block of launches, whose call returns after 26 and whose task runs after 52."""
+def launches_block(
+    starts: Sequence[int], reaped: Sequence[int], began: int = 1000, *, wall_ns: int = 10**9, **columns: Sequence[int]
+) -> Any:
+    """A block of launches, whose call returns after 26 and whose task runs after 52; by default too long for turns."""
     n = len(starts)
     return SimpleNamespace(
         columns={
@@ -120,8 +123,9 @@ def launches_block(starts: Sequence[int], reaped: Sequence[int], began: int = 10
             "image_runs_ns": np.full(n, -(2**63), np.int64),
             "reaped_ns": np.array(reaped, np.int64),
             "errno": np.zeros(n, np.int32),
+            **{name: np.array(values) for name, values in columns.items()},
         },
-        facts={"start_ticks": began},
+        facts={"start_ticks": began, "wall_ns": wall_ns},
         temperature="warm",
     )
 
@@ -148,10 +152,18 @@ class FakeTracer:
     events: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     def trace(
-        self, target: Any, how: str, events: Sequence[str] = (), *, period_ns: int = 1, counters: str | None = None
+        self,
+        target: Any,
+        how: str,
+        events: Sequence[str] = (),
+        *,
+        period_ns: int = 1,
+        counters: str | None = None,
+        window_ns: int | None = None,
     ) -> Any:
         """Hand out the trace for ``how``; one that is missing was refused."""
         how = f"{how} with {counters} counters" if counters is not None else how
+        how = f"{how} in turns" if window_ns is not None else how
         self.asked.append(how)
         self.events.append((how, tuple(events)))
         return self.traces.get(how) or FakeTrace(how, events_array([]), (), refused=f"no {how} here")

@@ -66,6 +66,15 @@ def test_moments_go_from_the_probes_clock_to_that_of_the_events() -> None:
     assert same.event_time_ns(25) == 25
 
 
+def test_windows_say_when_somebody_listened() -> None:
+    assert parse_trace(answer()).windows == ()
+    windows = parse_trace(answer({"windows": [[1, 5, 1], [6, 9, 0]]})).windows
+    assert windows == ((1, 5, True), (6, 9, False))
+    for damaged in (None, 3, [[1, 2]], [[1, 2, "yes"]], [[1, 2, 1.5]]):
+        with pytest.raises(ProtocolError, match="windows"):
+            parse_trace(answer({"windows": damaged}))
+
+
 def test_a_refusal_needs_nothing_else() -> None:
     head = json.dumps({**HEAD, "status": "refused", "reason": "not permitted"}).encode()
     trace = parse_trace(encode_preamble(MAGIC, VERSION) + encode_frame("HEAD", head))

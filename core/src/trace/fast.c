@@ -36,29 +36,22 @@ static int map_memory(struct fast *fast) {
     return memory == MAP_FAILED ? -errno : 0;
 }
 
-static long load_program(struct fast *fast, enum event_kind kind, enum program_type type,
-                         const struct event_format *format) {
+static long load_program(const struct fast *fast, const struct program_wish *wish) {
     static const enum bpf_prog_type TYPES[] = {BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT,
                                                BPF_PROG_TYPE_PERF_EVENT};
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
-    size_t length = program_build(program, kind, type, format, &fast->layout, fast->map,
-                                  (int)offsetof(struct bpf_perf_event_data, addr));
-    union bpf_attr attributes = {.prog_type = TYPES[type],
+    size_t length = program_build(program, wish, &fast->layout, fast->map);
+    union bpf_attr attributes = {.prog_type = TYPES[wish->type],
                                  .insn_cnt = (uint32_t)length,
                                  .insns = (uint64_t)(uintptr_t)program,
                                  .license = (uint64_t)(uintptr_t) "Apache-2.0",
                                  .prog_name = "clonometer"};
-    long loaded = bpf(BPF_PROG_LOAD, &attributes);
-    if (loaded >= 0) {
-        fast->programs[fast->program_count++] = (int)loaded;
-    }
-    return loaded;
+    return bpf(BPF_PROG_LOAD, &attributes);
 }
 
-static int attach_raw(struct fast *fast, enum event_kind kind, long program) {
-    const char *name = strchr(EVENT_SOURCES[kind].tracepoint, '/') + 1;
+static int attach_raw(struct fast *fast, const struct fast_tap *tap) {
     union bpf_attr attributes = {
-        .raw_tracepoint = {.name = (uint64_t)(uintptr_t)name, .prog_fd = (uint32_t)program}};
+        .raw_tracepoint = {.name = (uint64_t)(uintptr_t)tap->raw, .prog_fd = (uint32_t)tap->program}};
     long attached = bpf(BPF_RAW_TRACEPOINT_OPEN, &attributes);
     if (attached >= 0) {
         fast->attached[fast->attached_count++] = (int)attached;
@@ -66,13 +59,16 @@ static int attach_raw(struct fast *fast, enum event_kind kind, long program) {
     return attached < 0 ? (int)attached : 0;
 }
 
-static int attach_event(struct fast *fast, struct perf_event_attr *attributes, int cpu, long program) {
-    long fd = syscall(SYS_perf_event_open, attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) {
+    struct perf_event_attr attributes = rings_plain_event();
+    attributes.type = tap->type_of;
+    attributes.config = tap->config;
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
         return -errno;
     }
     fast->attached[fast->attached_count++] = (int)fd;
-    return ioctl((int)fd, PERF_EVENT_IOC_SET_BPF, (int)program) != 0 ||
+    return ioctl((int)fd, PERF_EVENT_IOC_SET_BPF, tap->program) != 0 ||
                    ioctl((int)fd, PERF_EVENT_IOC_ENABLE, 0) != 0
                ? -errno
                : 0;
@@ -80,17 +76,54 @@ static int attach_event(struct fast *fast, struct perf_event_attr *attributes, i
 
 /* A tracepoint's program hears all CPUs by whichever it was attached on; the other events are each a CPU's.
  */
-static int attach_perf(struct fast *fast, struct perf_event_attr *attributes, bool every_cpu, long program) {
+static int attach_perf(struct fast *fast, const struct fast_tap *tap) {
+    bool every_cpu = tap->type == PROGRAM_PERF;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     int done = 0;
     for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS && (every_cpu || done == 0); cpu++) {
-        int error = attach_event(fast, attributes, cpu, program);
+        int error = attach_event(fast, tap, cpu);
         if (error != 0 && error != -ENODEV) {
             return error;
         }
         done += error == 0;
     }
     return done > 0 ? 0 : -ENODEV;
+}
+
+static int attach(struct fast *fast, const struct fast_tap *tap) {
+    return tap->raw != NULL ? attach_raw(fast, tap) : attach_perf(fast, tap);
+}
+
+void fast_pause(struct fast *fast) {
+    for (size_t i = 0; i < fast->attached_count; i++) {
+        close(fast->attached[i]);
+    }
+    fast->attached_count = 0;
+}
+
+int fast_resume(struct fast *fast) {
+    int error = 0;
+    for (size_t i = 0; i < fast->tap_count && error == 0; i++) {
+        error = attach(fast, &fast->taps[i]);
+    }
+    if (error != 0) {
+        fast_pause(fast);
+    }
+    return error;
+}
+
+static void fast_forget(struct fast *fast) {
+    fast_pause(fast);
+    for (size_t i = 0; i < fast->tap_count; i++) {
+        close(fast->taps[i].program);
+    }
+    fast->tap_count = 0;
+}
+
+static enum program_type type_of(const struct fast *fast, enum event_kind kind) {
+    bool names_tasks =
+        kind == EVENT_SWITCH || kind == EVENT_WAKE || kind == EVENT_WAKE_NEW || kind == EVENT_NEW_TASK;
+    return fast->by_record && names_tasks ? PROGRAM_TRACEPOINT : program_type(kind);
 }
 
 static int note_kind(struct fast *fast, enum event_kind kind, struct reason *reason) {
@@ -100,54 +133,54 @@ static int note_kind(struct fast *fast, enum event_kind kind, struct reason *rea
     if (error != 0) {
         return error;
     }
-    long program = load_program(fast, kind, program_type(kind), &format);
+    const struct program_wish wish = {.kind = kind,
+                                      .type = type_of(fast, kind),
+                                      .main_only = fast->main_only,
+                                      .format = &format,
+                                      .address_at = (int)offsetof(struct bpf_perf_event_data, addr)};
+    long program = load_program(fast, &wish);
     if (program < 0) {
-        error = (int)program;
-    } else if (program_type(kind) == PROGRAM_RAW) {
-        error = attach_raw(fast, kind, program);
-    } else {
-        error = attach_perf(fast, &attributes, program_type(kind) == PROGRAM_PERF, program);
+        return reason_set(reason, (int)program, "bpf does not note %s: %s", event_kind_name(kind),
+                          strerror((int)-program));
     }
+    struct fast_tap *tap = &fast->taps[fast->tap_count++];
+    *tap = (struct fast_tap){.program = (int)program,
+                             .type = wish.type,
+                             .raw = wish.type == PROGRAM_RAW ? strchr(EVENT_SOURCES[kind].tracepoint, '/') + 1
+                                                             : NULL,
+                             .type_of = attributes.type,
+                             .config = attributes.config};
+    error = attach(fast, tap);
     return error == 0 ? 0
                       : reason_set(reason, error, "bpf does not note %s: %s", event_kind_name(kind),
                                    strerror(-error));
 }
 
-/* One call by its own tracepoint: that leaves all other calls nearly as fast as ever. The numbers of calls
- * that an architecture does not have are not missed. */
-static int note_call(struct fast *fast, enum event_kind kind, const char *call, struct reason *reason) {
-    char tracepoint[64];
-    struct perf_event_attr attributes;
-    struct event_format format = {.fields = 0};
-    snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", kind == EVENT_CALL_ENTER ? "enter" : "exit",
-             call);
-    const struct event_source source = {tracepoint,
-                                        {"__syscall_nr", kind == EVENT_CALL_EXIT ? "ret" : NULL, NULL, NULL}};
-    int error = rings_describe_source(kind, &source, &attributes, &format, reason);
-    if (error == -ENOENT) {
-        reason->text[0] = '\0';
-        return 0;
-    }
-    long program = error == 0 ? load_program(fast, kind, PROGRAM_TRACEPOINT, &format) : error;
-    error = program < 0 ? (int)program : attach_perf(fast, &attributes, false, program);
-    return error == 0 ? 0
-                      : reason_set(reason, error, "bpf does not note %s: %s", tracepoint, strerror(-error));
+static bool wants(const struct fast *fast, unsigned wanted, enum event_kind kind) {
+    bool call = kind == EVENT_CALL_ENTER || kind == EVENT_CALL_EXIT;
+    return kind != EVENT_EXEC && (rings_wants(wanted, kind) || (call && fast->main_only));
 }
 
-static int note_main_calls(struct fast *fast, struct reason *reason) {
-    static const char *const CALLS[] = {"clone", "clone3", "fork",  "vfork", "execve",    "execveat",
-                                        "wait4", "waitid", "futex", "exit",  "exit_group"};
-    size_t before = fast->attached_count;
-    for (size_t i = 0; i < sizeof CALLS / sizeof CALLS[0]; i++) {
-        int error = note_call(fast, EVENT_CALL_ENTER, CALLS[i], reason);
-        error = error != 0 ? error : note_call(fast, EVENT_CALL_EXIT, CALLS[i], reason);
-        if (error != 0) {
-            return error;
+static int note_kinds(struct fast *fast, unsigned wanted, struct reason *reason) {
+    int error = 0;
+    for (int kind = 0; kind < EVENT_KINDS && error == 0; kind++) {
+        if (!wants(fast, wanted, (enum event_kind)kind)) {
+            continue;
+        }
+        error = note_kind(fast, (enum event_kind)kind, reason);
+        if (error == -ENOENT && rings_may_lack((enum event_kind)kind)) {
+            error = 0;
+            reason->text[0] = '\0';
+        }
+        if (error == -EINVAL && kind == EVENT_SWITCH && !fast->by_record) {
+            /* Before Linux 5.18 it does not tell in which state a task leaves. */
+            fast_forget(fast);
+            fast->by_record = true;
+            reason->text[0] = '\0';
+            return note_kinds(fast, wanted, reason);
         }
     }
-    return fast->attached_count > before
-               ? 0
-               : reason_set(reason, -ENOENT, "this kernel has no tracepoints of single system calls");
+    return error;
 }
 
 static void lay_out(struct fast *fast, size_t bytes_per_cpu) {
@@ -175,21 +208,8 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct r
         return reason_set(reason, error, "bpf gives no memory of %zu bytes: %s%s", fast->bytes,
                           strerror(-error), locked);
     }
-    for (int kind = 0; kind < EVENT_KINDS; kind++) {
-        if (kind == EVENT_EXEC || !rings_wants(wanted, (enum event_kind)kind)) {
-            continue;
-        }
-        error = note_kind(fast, (enum event_kind)kind, reason);
-        if (error == -ENOENT && rings_may_lack((enum event_kind)kind)) {
-            reason->text[0] = '\0';
-            continue;
-        }
-        if (error != 0) {
-            fast_close(fast);
-            return error;
-        }
-    }
-    error = (wanted & RINGS_MAIN) != 0 ? note_main_calls(fast, reason) : 0;
+    fast->main_only = (wanted & RINGS_MAIN) != 0 && (wanted & RINGS_CALLS) == 0;
+    error = note_kinds(fast, wanted, reason);
     if (error != 0) {
         fast_close(fast);
     }
@@ -198,10 +218,10 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct r
 
 uint64_t fast_missed(const struct fast *fast) {
     uint64_t all = 0;
-    for (size_t i = 0; i < fast->program_count; i++) {
+    for (size_t i = 0; i < fast->tap_count; i++) {
         struct bpf_prog_info info;
         memset(&info, 0, sizeof info);
-        union bpf_attr attributes = {.info = {.bpf_fd = (uint32_t)fast->programs[i],
+        union bpf_attr attributes = {.info = {.bpf_fd = (uint32_t)fast->taps[i].program,
                                               .info_len = sizeof info,
                                               .info = (uint64_t)(uintptr_t)&info}};
         all += bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) == 0 ? info.recursion_misses : 0;
@@ -209,16 +229,9 @@ uint64_t fast_missed(const struct fast *fast) {
     return all;
 }
 
-static void detach(struct fast *fast) {
-    for (size_t i = 0; i < fast->attached_count; i++) {
-        close(fast->attached[i]);
-    }
-    fast->attached_count = 0;
-}
-
 uint64_t fast_stop(struct fast *fast, rings_take *take, void *context) {
     const struct record_rest nothing = {.text = NULL};
-    detach(fast);
+    fast_pause(fast);
     uint64_t lost = 0;
     uint64_t room = (uint64_t)1 << fast->layout.note_bits;
     for (unsigned cpu = 0; cpu < (1U << fast->layout.cpu_bits); cpu++) {
@@ -239,10 +252,7 @@ uint64_t fast_stop(struct fast *fast, rings_take *take, void *context) {
 }
 
 void fast_close(struct fast *fast) {
-    detach(fast);
-    for (size_t i = 0; i < fast->program_count; i++) {
-        close(fast->programs[i]);
-    }
+    fast_forget(fast);
     if (fast->memory != NULL) {
         munmap(fast->memory, fast->bytes);
     }

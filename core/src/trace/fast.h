@@ -8,15 +8,26 @@
 #include "trace/program.h"
 #include "trace/rings.h"
 
-enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 64, FAST_MOST_PROGRAMS = 48 };
+enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 64, FAST_MOST_PROGRAMS = 32 };
+
+/* A program and where it is attached. */
+struct fast_tap {
+    int program;
+    enum program_type type;
+    const char *raw;  /* the raw tracepoint's name; NULL: it is attached to a perf event */
+    uint32_t type_of; /* the perf event */
+    uint64_t config;
+};
 
 struct fast {
     int map;
     unsigned char *memory;
     size_t bytes;
     struct program_layout layout;
-    int programs[FAST_MOST_PROGRAMS];
-    size_t program_count;
+    bool main_only;
+    bool by_record; /* tasks are named by records: this kernel's raw tracepoints do not tell enough */
+    struct fast_tap taps[FAST_MOST_PROGRAMS];
+    size_t tap_count;
     int attached[FAST_MOST_ATTACHED];
     size_t attached_count;
 };
@@ -25,8 +36,13 @@ struct fast {
  * reason, and then nothing is attached. */
 int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct reason *reason);
 
+/* Ends it for a while: nothing is attached, and no system call takes a longer way for it. And goes on with
+ * it: 0, or -errno, and then nothing is attached. */
+void fast_pause(struct fast *fast);
+int fast_resume(struct fast *fast);
+
 /* Ends it and gives every event to `take`, oldest first for each CPU; returns how many there was no room for.
- */
+ * Then they have yet to be ordered and named (collect.h). */
 uint64_t fast_stop(struct fast *fast, rings_take *take, void *context);
 
 /* How many events came while a program was at work on the same CPU, as one in an interrupt may, and were not

@@ -203,6 +203,9 @@ static int hear(const struct listening *listening, const struct started *started
         error = follow_calls(started->pid, heard, reason);
         (void)lseek(started->answer, 0, SEEK_SET);
     } else {
+        error = listening->window_ns != 0
+                    ? windows_alternate(&heard->windows, started->answer, listening->window_ns, rings, fast)
+                    : 0;
         await_answer(heard, started);
     }
     error = error != 0 ? error : read_answer(heard, started);
@@ -246,6 +249,7 @@ int listen_to(const struct listening *listening, char **arguments, struct heard 
         return reason_set(reason, -ENOENT, "%s cannot be started", arguments[0]);
     }
     error = error != 0 ? error : collection_order(&heard->collection);
+    error = error != 0 ? error : collection_name_tasks(&heard->collection);
     if (error == 0 && listening->how != LISTEN_PTRACE) {
         error = collection_keep_family(&heard->collection, heard->process, &heard->task);
     }

@@ -8,6 +8,7 @@
 #include "trace/collect.h"
 #include "trace/fast.h"
 #include "trace/rings.h"
+#include "trace/windows.h"
 
 enum listen_how { LISTEN_NOT, LISTEN_OWN, LISTEN_ALL, LISTEN_PTRACE, LISTEN_FAST };
 
@@ -17,7 +18,8 @@ struct listening {
     size_t ring_bytes;
     uint64_t sample_period_ns;
     const struct counter_set *counters; /* to be read at every event, with LISTEN_ALL; NULL: none */
-    bool tsc;                           /* the probe stamps by the processor's time-stamp counter */
+    uint64_t window_ns; /* with LISTEN_FAST: listen for so long, then not, in turn; 0: all the time */
+    bool tsc;           /* the probe stamps by the processor's time-stamp counter */
 };
 
 /* Growing bytes. */
@@ -40,6 +42,7 @@ struct heard {
     pid_t process;
     int32_t task; /* the probe as the kernel numbers it */
     int exit_status;
+    struct windows windows;
     uint64_t pairs[2][2]; /* ticks of the probe's clock and ns of CLOCK_MONOTONIC, before and after */
 };
 

@@ -11,7 +11,7 @@
  * Starts the program, one of whose words is "{traced fd}", and gives on descriptor N what the kernel told of
  * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
  * a list of tasks,sched,calls,faults,samples,exec,main,futex,locks, ring_bytes=, period_ns=,
- * stamps=tsc|monotonic, counters=hardware|software (with tracepoints). */
+ * stamps=tsc|monotonic, counters=hardware|software (with tracepoints), window_ns= (with fast). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -176,6 +176,10 @@ static bool read_key(const char *word, struct listening *listening) {
         listening->ring_bytes = (size_t)number;
         return true;
     }
+    if (length == 9 && strncmp(word, "window_ns", length) == 0 && read_number(value, &number)) {
+        listening->window_ns = number;
+        return true;
+    }
     if (length == 9 && strncmp(word, "period_ns", length) == 0 && read_number(value, &number)) {
         listening->sample_period_ns = number;
         return true;
@@ -196,6 +200,10 @@ static int trace_program(int fd, int count, char **words) {
     }
     if (i + 1 >= count) {
         (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
+        return 2;
+    }
+    if (listening.window_ns != 0 && listening.how != LISTEN_FAST) {
+        dprintf(STDERR_FILENO, "tracer: window_ns takes how=fast\n");
         return 2;
     }
     (void)listen_to(&listening, words + i + 1, &heard, &reason);

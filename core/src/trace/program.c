@@ -1,15 +1,20 @@
 #include "trace/program.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 enum { HELPER_TIME = 5, HELPER_CPU = 8, HELPER_TASK = 14, MAP_VALUE = 2 };
 enum { WIDE_CONSTANT = BPF_DW /* of the class BPF_LD, which is 0 */ };
-enum { TIME_AT = 0, TASK_AT = 8, KIND_AT = 16, VALUES_AT = 24 };
+enum { TIME_AT = 0, TASK_AT = 8, KIND_AT = 16, VALUES_AT = 24, POINTERS = 1 << 8 };
 
 enum program_type program_type(enum event_kind kind) {
     switch (kind) {
     case EVENT_CALL_ENTER:
     case EVENT_CALL_EXIT:
+    case EVENT_NEW_TASK:
+    case EVENT_WAKE:
+    case EVENT_WAKE_NEW:
+    case EVENT_SWITCH:
     case EVENT_EXIT:
     case EVENT_FAULT_USER:
     case EVENT_FAULT_KERNEL:
@@ -22,9 +27,13 @@ enum program_type program_type(enum event_kind kind) {
     }
 }
 
-size_t program_memory_bytes(const struct program_layout *layout) {
+static size_t tasks_at(const struct program_layout *layout) {
     size_t cpus = (size_t)1 << layout->cpu_bits;
     return cpus * (NOTES_HEAD_BYTES + ((size_t)NOTE_BYTES << layout->note_bits));
+}
+
+size_t program_memory_bytes(const struct program_layout *layout) {
+    return tasks_at(layout) + PROGRAM_TASKS * sizeof(uint32_t);
 }
 
 struct writer {
@@ -106,55 +115,129 @@ static void store_fields(struct writer *to, const struct event_format *format) {
     }
 }
 
-/* The arguments of a raw tracepoint that are numbers, and which values they become; the others are pointers.
- * The number of a call that ends is not among them. */
+/* Which arguments of a raw tracepoint become values; -1: none does. Pointers to tasks are kept as numbers, to
+ * be compared. The number of a call that ends is not among them, nor is the instruction that faults. */
 static void store_arguments(struct writer *to, enum event_kind kind) {
-    enum { REGISTERS_AND_NUMBER = 1, ADDRESS = 0, ERROR_CODE = 2 };
-    const int *arguments = NULL;
-    static const int ENTER[] = {REGISTERS_AND_NUMBER, -1};
-    static const int LEAVE[] = {-1, REGISTERS_AND_NUMBER};
-    static const int FAULT[] = {ADDRESS, -1, ERROR_CODE};
-    static const int NONE[] = {-1, -1};
-    int count = 2;
-    if (kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL) {
-        arguments = FAULT;
-        count = 3;
-    } else {
-        arguments = kind == EVENT_CALL_ENTER ? ENTER : kind == EVENT_CALL_EXIT ? LEAVE : NONE;
+    static const int ARGUMENTS[EVENT_KINDS][NOTE_VALUES] = {
+        [EVENT_CALL_ENTER] = {1, -1, -1, -1, -1}, /* registers, number */
+        [EVENT_CALL_EXIT] = {-1, 1, -1, -1, -1},  /* registers, result */
+        [EVENT_NEW_TASK] = {0, 1, -1, -1, -1},    /* task, flags */
+        [EVENT_WAKE] = {0, -1, -1, -1, -1},       /* task */
+        [EVENT_WAKE_NEW] = {0, -1, -1, -1, -1},
+        [EVENT_SWITCH] = {1, 3, 2, 0, -1}, /* who leaves, its state, who comes, whether it was pushed off */
+        [EVENT_FAULT_USER] = {0, -1, 2, -1, -1}, /* address, registers, error code */
+        [EVENT_FAULT_KERNEL] = {0, -1, 2, -1, -1},
+        [EVENT_EXIT] = {-1, -1, -1, -1, -1},
+    };
+    int last = NOTE_VALUES - 1;
+    while (last > 0 && ARGUMENTS[kind][last] < 0) {
+        last--;
     }
-    for (int i = 0; i < count; i++) {
-        if (arguments[i] < 0) {
+    for (int i = 0; i <= last; i++) {
+        if (ARGUMENTS[kind][i] < 0) {
             put(to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, VALUES_AT + 8 * i, -1);
         } else {
-            load(to, BPF_DW, 2, 6, 8 * arguments[i]);
+            load(to, BPF_DW, 2, 6, 8 * ARGUMENTS[kind][i]);
             store(to, 1, VALUES_AT + 8 * i, 2);
         }
     }
 }
 
-size_t program_build(struct bpf_insn *program, enum event_kind kind, enum program_type type,
-                     const struct event_format *format, const struct program_layout *layout, int map,
-                     int address_at) {
+static void take_time(struct writer *to) {
+    call(to, HELPER_TIME);
+    copy(to, 7, 0);
+}
+
+static void leave(struct writer *to) {
+    with_constant(to, BPF_MOV, 0, 0);
+    put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* Leaves the program unless the call that begins makes, runs, awaits or ends tasks. */
+static void pass_main_calls(struct writer *to) {
+    static const int CALLS[] = {
+        SYS_futex,  SYS_clone3,     SYS_clone,  SYS_exit,     SYS_wait4,
+#ifdef SYS_fork
+        SYS_fork,   SYS_vfork,
+#endif
+        SYS_execve, SYS_exit_group, SYS_waitid, SYS_execveat,
+    };
+    enum { COUNT = sizeof CALLS / sizeof CALLS[0], NUMBER_AT = 8, LEAVING = 2 };
+    load(to, BPF_DW, 2, 6, NUMBER_AT);
+    for (int i = 0; i < COUNT; i++) {
+        put(to, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, COUNT - 1 - i + LEAVING, CALLS[i]);
+    }
+    leave(to);
+}
+
+/* Leaves in register 2 the place of what is known of the task in register 8, and in 4 what stands there while
+ * it is in no main call: twice its number. */
+static void find_task(struct writer *to, const struct program_layout *layout, int map) {
+    put(to, WIDE_CONSTANT, 2, MAP_VALUE, 0, map);
+    put(to, 0, 0, 0, 0, 0);
+    with_constant(to, BPF_ADD, 2, (int64_t)tasks_at(layout));
+    copy(to, 3, 8);
+    with_constant(to, BPF_AND, 3, PROGRAM_TASKS - 1);
+    with_constant(to, BPF_LSH, 3, 2);
+    put(to, BPF_ALU64 | BPF_ADD | BPF_X, 2, 3, 0, 0);
+    copy(to, 4, 8);
+    with_constant(to, BPF_LSH, 4, 33);
+    with_constant(to, BPF_RSH, 4, 32);
+}
+
+/* A raw tracepoint does not tell which call ends, so that it is remembered who is in a main one. A task that
+ * nothing is known of is a new one, whose first exit is out of the call that made it; who leaves for ever is
+ * forgotten, since its number comes back. */
+static void remember(struct writer *to, const struct program_wish *wish, const struct program_layout *layout,
+                     int map) {
+    enum { LEAVING = 2 };
+    find_task(to, layout, map);
+    if (wish->kind == EVENT_CALL_EXIT) {
+        load(to, BPF_W, 5, 2, 0);
+        put(to, BPF_JMP | BPF_JNE | BPF_X, 5, 4, LEAVING, 0);
+        leave(to);
+    } else if (wish->kind == EVENT_EXIT) {
+        with_constant(to, BPF_MOV, 4, 0);
+    } else {
+        with_constant(to, BPF_ADD, 4, 1);
+    }
+    put(to, BPF_STX | BPF_W | BPF_MEM, 2, 4, 0, 0);
+}
+
+size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
+                     const struct program_layout *layout, int map) {
     struct writer to = {.program = program};
+    bool call_enters = wish->kind == EVENT_CALL_ENTER;
+    bool passes_few = wish->main_only && (call_enters || wish->kind == EVENT_CALL_EXIT);
     copy(&to, 6, 1);
-    call(&to, HELPER_TIME); /* first: what follows is not what is timed */
-    copy(&to, 7, 0);
+    if (passes_few && call_enters) {
+        pass_main_calls(&to);
+    }
+    if (!passes_few) {
+        take_time(&to); /* first: what follows is not what is timed */
+    }
     call(&to, HELPER_TASK);
     copy(&to, 8, 0);
+    if (passes_few || (wish->main_only && wish->kind == EVENT_EXIT)) {
+        remember(&to, wish, layout, map);
+    }
+    if (passes_few) {
+        take_time(&to);
+    }
     find_place(&to, layout, map);
     store(&to, 1, TIME_AT, 7);
     store(&to, 1, TASK_AT, 8);
-    put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT, kind);
-    if (type == PROGRAM_RAW) {
-        store_arguments(&to, kind);
-    } else if (type == PROGRAM_PERF) {
-        load(&to, BPF_DW, 2, 6, address_at);
+    put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT,
+        wish->kind | (wish->type == PROGRAM_RAW ? POINTERS : 0));
+    if (wish->type == PROGRAM_RAW) {
+        store_arguments(&to, wish->kind);
+    } else if (wish->type == PROGRAM_PERF) {
+        load(&to, BPF_DW, 2, 6, wish->address_at);
         store(&to, 1, VALUES_AT, 2);
     } else {
-        store_fields(&to, format);
+        store_fields(&to, wish->format);
     }
-    with_constant(&to, BPF_MOV, 0, 0);
-    put(&to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+    leave(&to);
     return to.length;
 }
 
@@ -169,8 +252,9 @@ void program_note(const unsigned char *memory, const struct program_layout *layo
     *event = (struct trace_event){.time_ns = words[0],
                                   .task = (int32_t)(words[1] & UINT32_MAX),
                                   .cpu = (uint16_t)cpu,
-                                  .kind = (uint16_t)words[2]};
+                                  .kind = (uint16_t)(words[2] & (POINTERS - 1))};
     memcpy(event->values, words + VALUES_AT / 8, NOTE_VALUES * sizeof *words);
+    event->values[EVENT_BY_POINTER] = (words[2] & POINTERS) != 0;
 }
 
 uint64_t program_notes(const unsigned char *memory, unsigned cpu) {

@@ -4,17 +4,20 @@
 #define CLONOMETER_TRACE_PROGRAM_H
 
 #include <linux/bpf.h>
+#include <stdbool.h>
 
 #include "trace/events.h"
 
 enum {
-    PROGRAM_MOST_INSTRUCTIONS = 96,
+    PROGRAM_MOST_INSTRUCTIONS = 128,
     NOTE_BYTES = 64,
     NOTE_VALUES = 5,
-    NOTES_HEAD_BYTES = 64 /* of each CPU: how many notes it has made */
+    NOTES_HEAD_BYTES = 64, /* of each CPU: how many notes it has made */
+    PROGRAM_TASKS = 1 << 16
 };
 
-/* The shared memory: a head for each CPU, then the notes of one CPU after those of the other. */
+/* The shared memory: a head for each CPU, then the notes of one CPU after those of the other, then what is
+ * known of tasks (PROGRAM_TASKS words of 32 bits, found by the lower bits of their numbers). */
 struct program_layout {
     unsigned cpu_bits;  /* room for 2^this CPUs */
     unsigned note_bits; /* 2^this notes a CPU; the next ones overwrite the oldest */
@@ -24,20 +27,29 @@ size_t program_memory_bytes(const struct program_layout *layout);
 
 /* Which way the kernel calls a program, and so where its fields are. */
 enum program_type {
-    PROGRAM_RAW,        /* raw tracepoint: those of its arguments that are numbers */
+    PROGRAM_RAW,        /* raw tracepoint: its arguments as they are; tasks are pointers */
     PROGRAM_TRACEPOINT, /* the record of the tracepoint, as its format says */
     PROGRAM_PERF        /* the end of a page fault: its address */
 };
 
-enum program_type program_type(enum event_kind kind); /* as usual; a call also as PROGRAM_TRACEPOINT */
+struct program_wish {
+    enum event_kind kind;
+    enum program_type type;
+    bool main_only;                    /* of the calls only those that make, run, await and end tasks */
+    const struct event_format *format; /* of a PROGRAM_TRACEPOINT */
+    int address_at;                    /* of the address in what a PROGRAM_PERF is called with */
+};
 
-/* Writes the program for `kind`; how many instructions it has. `address_at`: of the address in what a
- * PROGRAM_PERF is called with. */
-size_t program_build(struct bpf_insn *program, enum event_kind kind, enum program_type type,
-                     const struct event_format *format, const struct program_layout *layout, int map,
-                     int address_at);
+/* The way that costs a traced launch least. */
+enum program_type program_type(enum event_kind kind);
 
-/* Note `index` of a CPU. */
+/* Writes a program into room for PROGRAM_MOST_INSTRUCTIONS; how many instructions it has. `map`: descriptor
+ * of the shared memory. */
+size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
+                     const struct program_layout *layout, int map);
+
+/* Note `index` of a CPU. Those of raw tracepoints still name tasks by pointers: collection_name_tasks
+ * (collect.h) makes the usual values of them. */
 void program_note(const unsigned char *memory, const struct program_layout *layout, unsigned cpu,
                   uint64_t index, struct trace_event *event);
 

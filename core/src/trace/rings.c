@@ -65,8 +65,7 @@ bool rings_wants(unsigned wanted, enum event_kind kind) {
     return false;
 }
 
-/* Every event, each time that it happens. */
-static struct perf_event_attr plain_event(void) {
+struct perf_event_attr rings_plain_event(void) {
     return (struct perf_event_attr){
         .size = sizeof(struct perf_event_attr),
         .sample_period = 1,
@@ -86,7 +85,7 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
                           struct perf_event_attr *attributes, struct event_format *format,
                           struct reason *reason) {
     char text[TEXT_BYTES];
-    *attributes = plain_event();
+    *attributes = rings_plain_event();
     if (source->tracepoint == NULL) {
         attributes->type = PERF_TYPE_SOFTWARE;
         attributes->config = kind == EVENT_MINOR_FAULT   ? PERF_COUNT_SW_PAGE_FAULTS_MIN
@@ -285,7 +284,7 @@ int rings_add_calls(struct rings *rings, const char *const *names, struct reason
         for (int edge = 0; edge < 2; edge++) {
             char tracepoint[64];
             enum event_kind kind = edge == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
-            struct perf_event_attr attributes = plain_event();
+            struct perf_event_attr attributes = rings_plain_event();
             attributes.use_clockid = 1;
             attributes.clockid = rings->clock;
             snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", EDGES[edge], *names);

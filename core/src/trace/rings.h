@@ -108,8 +108,11 @@ void rings_close(struct rings *rings);
 int rings_give_memory(const struct rings *rings, struct ring *ring, int thread);
 void rings_take_memory(const struct rings *rings, struct ring *ring);
 
-/* What the kernel is asked for to hear `kind`, and where its fields are. 0, or -errno with the reason. */
+/* Every event, each time that it happens; of which kind is yet to be said. */
 struct perf_event_attr;
+struct perf_event_attr rings_plain_event(void);
+
+/* What the kernel is asked for to hear `kind`, and where its fields are. 0, or -errno with the reason. */
 int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
                    struct reason *reason);
 

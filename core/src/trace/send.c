@@ -51,6 +51,19 @@ static void write_clock(struct json *json, const struct listening *listening, co
     json_close(json, ']');
 }
 
+/* When somebody listened and when nobody did: begin, end, and whether. */
+static void write_windows(struct json *json, const struct windows *windows) {
+    json_open(json, "windows", '[');
+    for (size_t i = 0; i < windows->count; i++) {
+        json_open(json, NULL, '[');
+        json_int(json, NULL, (int64_t)windows->window[i].begin_ns);
+        json_int(json, NULL, (int64_t)windows->window[i].end_ns);
+        json_int(json, NULL, windows->window[i].listened);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
 /* Which counters were read at each event, and of the others of that set why not. */
 static void write_counters(struct json *json, const struct listening *listening, const struct heard *heard) {
     json_open(json, "counters", '[');
@@ -93,6 +106,7 @@ static int send_head(int fd, const struct listening *listening, const struct hea
     write_clock(&json, listening, heard);
     write_calls(&json, &heard->collection);
     write_counters(&json, listening, heard);
+    write_windows(&json, &heard->windows);
     json_close(&json, '}');
     return json.overflow ? -EOVERFLOW : send_frame(fd, "HEAD", json.buffer, json.length);
 }

@@ -70,7 +70,7 @@ class Files:
     "--processes",
     metavar="N",
     type=click.IntRange(1, 1000),
-    help="Traced processes, and as many untraced ones; by default 6, of work.factor 12 of each kind.",
+    help="How many processes launch, traced and untraced in turn; by default 6, of work.factor 12 of each kind.",
 )
 @click.option(
     "--tier",

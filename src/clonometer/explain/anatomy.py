@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.arguments import listing_of
-from clonometer.explain.budget import BAND, budget_of, overhead_of
+from clonometer.explain.budget import BAND, budget_of
 from clonometer.explain.calls import calls_of, made
 from clonometer.explain.counters import counters_of
-from clonometer.explain.launches import launches_of
 from clonometer.explain.memory import Memory
+from clonometer.explain.overhead import overhead_of
 from clonometer.explain.partition import TracedLaunch, traced_launches
+from clonometer.explain.rounds import Rounds, launch_in_turn
 from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.timeline import make_timeline, nearest
@@ -47,7 +47,6 @@ _CANNOT_SEE = {
         "who waited for a CPU, page faults, system calls, exit and reaping",
     ),
 }
-_LEAST_UNTRACED = 2
 _CALL_SAMPLES = 20
 _COUNTED_PROCESSES = 3
 _INFLATED = "system calls were counted by ptrace, which stops each of them twice: their times are many times too long"
@@ -117,22 +116,12 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     """
     tier, detailed = _best_tier(tracer, target, wish.tier)
     first, events = _lighter(tracer, target, detailed)
-    traced, untraced = [(time.monotonic(), first)], []
-    for round_ in range(max(wish.processes, _LEAST_UNTRACED)):
-        if round_ > 0:
-            traced.append((time.monotonic(), tracer.trace(target, first.how, events)))
-        untraced.append((time.monotonic(), tracer.trace(target, "none")))
-        wish.watch(round_ + 1, wish.processes)
-    processes = [list(traced_launches(trace)) for _, trace in traced]
-    bare = [(when, [one.reaped_ns for one in launches_of(trace)]) for when, trace in untraced]
-    if not all(processes) or not all(times for _, times in bare):
+    rounds = launch_in_turn(tracer, target, first, events, processes=wish.processes, watch=wish.watch)
+    if not all(rounds.processes) or not rounds.pairs:
         raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
-    traces = [trace for _, trace in traced]
-    close = [detailed] if events is _MAIN else traces
-    closely = [list(traced_launches(detailed))] if events is _MAIN else processes
-    return _gather(
-        tracer, target, wish, _Seen(tier, traces, processes, [when for when, _ in traced], bare, close, closely)
-    )
+    if events is _MAIN:
+        return _gather(tracer, target, wish, _Seen(tier, rounds, [detailed], [list(traced_launches(detailed))]))
+    return _gather(tracer, target, wish, _Seen(tier, rounds, rounds.traces, rounds.processes))
 
 
 def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tuple[str, ...]]:
@@ -149,29 +138,21 @@ def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tu
 
 @dataclass(frozen=True)
 class _Seen:
-    """What was traced: each process's trace, launches and start; launches that ran untraced, by start.
+    """What was traced: the rounds, and the traces and launches with every event.
 
-    ``close`` and ``closely`` are the traces and launches with every event, which are others where the budget's launches
-    were listened to less.
+    These are others where the budget's launches were listened to less.
     """
 
     tier: Tier
-    traces: Sequence[Trace]
-    processes: Sequence[Sequence[TracedLaunch]]
-    starts: Sequence[float]
-    bare: Sequence[tuple[float, list[int]]]
+    rounds: Rounds
     close: Sequence[Trace]
     closely: Sequence[Sequence[TracedLaunch]]
 
 
 def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanation:
-    tier, traces, processes = seen.tier, seen.traces, seen.processes
-    reaped, budget, unexplained = budget_of(processes)
-    own = [
-        (when, [one.launch.reaped_ns for one in launches])
-        for when, launches in zip(seen.starts, processes, strict=True)
-    ]
-    overhead, traced_ns, untraced_ns = overhead_of(own, seen.bare)
+    tier, rounds = seen.tier, seen.rounds
+    reaped, budget, unexplained = budget_of(rounds.processes)
+    overhead = overhead_of(rounds.pairs)
     everything = [(one, trace) for trace, launches in zip(seen.close, seen.closely, strict=True) for one in launches]
     sees_calls = tier.name == "tracepoints"
     trace, refusal = (None, None) if sees_calls and not wish.arguments else _follow(tracer, target)
@@ -182,24 +163,24 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
     else:
         calls = calls_of(followed, trace.task) if trace is not None else ()
     flags, programs = made([one for one, _ in everything] if sees_calls else followed)
-    lost = sum(trace.lost for trace in {id(trace): trace for trace in [*traces, *seen.close]}.values())
-    light = seen.close is not seen.traces
+    lost = sum(trace.lost for trace in {id(trace): trace for trace in [*rounds.traces, *seen.close]}.values())
+    light = seen.close is not rounds.traces
     unexplained_share = unexplained.value / reaped.value
     return Explanation(
         cell=target.cells[0].text,
         workload=target.workload,
         tier=tier,
-        launches=sum(map(len, processes)),
-        processes=len(traces),
-        untraced=sum(len(times) for _, times in seen.bare),
+        launches=sum(map(len, rounds.processes)),
+        processes=len(rounds.traces),
+        untraced=len(rounds.untraced_ns),
         band=BAND,
         reaped_ns=reaped,
         budget=budget,
         unexplained_ns=unexplained,
         unexplained=unexplained_share,
         overhead=overhead,
-        traced_median_ns=traced_ns,
-        untraced_median_ns=untraced_ns,
+        traced_median_ns=median(rounds.traced_ns),
+        untraced_median_ns=median(rounds.untraced_ns),
         timelines=tuple(
             make_timeline(which, one, trace.task, Memory(trace.maps))
             for which, share in (("median", 0.5), ("p99", 0.99))

@@ -9,7 +9,6 @@ import numpy as np
 from clonometer.explain.partition import TracedLaunch
 from clonometer.explain.parts import ORDER, UNEXPLAINED
 from clonometer.explain.types import Explanation, Figure, Reason, Share, Versus
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.stats.means import mean_intervals
 
@@ -68,30 +67,6 @@ def _means(launches: Sequence[TracedLaunch], names: Sequence[str]) -> list[float
 
 def _figure(interval: Interval) -> Figure:
     return Figure(interval.value, interval.low, interval.high)
-
-
-def overhead_of(
-    traced: Sequence[tuple[float, Sequence[int]]], untraced: Sequence[tuple[float, Sequence[int]]]
-) -> tuple[Figure, float, float]:
-    """How much longer traced launches are than untraced ones that ran beside them.
-
-    Parameters
-    ----------
-    traced, untraced
-        For each process when it started (any one unit) and how long each of its launches took, in ns.
-
-    Returns
-    -------
-    overhead, traced_ns, untraced_ns
-        A share, signed, and the medians of the processes' medians.
-    """
-    sides = [
-        Processes.of([float(np.median(times)) for _, times in side], [when for when, _ in side])
-        for side in (traced, untraced)
-    ]
-    ratio = ratio_of_medians(sides[0], sides[1], seed=SEED)
-    medians = [float(np.median(side.values)) for side in sides]
-    return Figure(ratio.value - 1, ratio.low - 1, ratio.high - 1), medians[0], medians[1]
 
 
 def set_beside(first: Explanation, second: Explanation) -> Versus:

@@ -25,12 +25,15 @@ class Launch:
         From there until wait or join had returned.
     stages
         Name (``call_returns``, ``task_runs``, ``image_runs``) -> ns from the start, for those that there are.
+    same_cpu
+        Whether the new task began on the CPU of its maker; None where that was not observed.
     """
 
     block: int
     start_ns: int
     reaped_ns: int
     stages: dict[str, int]
+    same_cpu: bool | None = None
 
     @property
     def end_ns(self) -> int:
@@ -43,6 +46,7 @@ def launches_of(trace: Trace) -> Iterator[Launch]:
     for index, block in enumerate(trace.blocks):
         begin_ns = trace.event_time_ns(int(block.facts["start_ticks"]))
         columns = block.columns
+        cpus = [columns[name].tolist() for name in ("cpu_before", "cpu_child") if name in columns]
         for row, errno in enumerate(columns["errno"].tolist()):
             reaped = int(columns["reaped_ns"][row])
             if errno != 0 or reaped == _NULL:
@@ -52,4 +56,6 @@ def launches_of(trace: Trace) -> Iterator[Launch]:
                 for name in _STAGES[:-1]
                 if name in columns and int(columns[name][row]) != _NULL
             }
-            yield Launch(index, begin_ns + int(columns["start_ns"][row]), reaped, stages)
+            places = [own[row] for own in cpus]
+            same = places[0] == places[1] if len(places) == 2 and min(places) >= 0 else None
+            yield Launch(index, begin_ns + int(columns["start_ns"][row]), reaped, stages, same)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -113,11 +113,11 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
     return tuple(segments)
 
 
-def traced_launches(trace: Trace) -> Iterator[TracedLaunch]:
-    """Every launch of a trace with its events and parts, by what that trace can tell."""
+def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> Iterator[TracedLaunch]:
+    """Launches of a trace, by default all, with their events and parts, by what that trace can tell."""
     times = trace.events["time_ns"]
     memory = Memory(trace.maps)
-    for launch in launches_of(trace):
+    for launch in launches_of(trace) if launches is None else launches:
         if trace.how == "none":
             yield TracedLaunch(launch, (), partition_by_stamps(launch), ())
             continue

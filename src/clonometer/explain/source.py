@@ -82,6 +82,10 @@ class Trace(Protocol):
     def counters_refused(self) -> Mapping[str, str]:
         """Counters that could not be read, each with the reason."""
 
+    @property
+    def windows(self) -> Sequence[tuple[int, int, bool]]:
+        """Begin and end of each span in which somebody listened or nobody did; empty where that never changed."""
+
     def event_time_ns(self, ticks: int) -> int:
         """When on the events' clock the probe's clock showed ``ticks``."""
 
@@ -101,5 +105,6 @@ class Tracer(Protocol):
         *,
         period_ns: int = 100_000,
         counters: str | None = None,
+        window_ns: int | None = None,
     ) -> Trace:
         """Start the probe once for ``target``."""

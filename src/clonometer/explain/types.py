@@ -153,9 +153,9 @@ class Explanation:
     unexplained_ns, unexplained
         Time that no part covers, and its share.
     overhead
-        How much longer the median traced launch is than the median untraced one, as a share; signed.
+        How much longer traced launches are than untraced ones that were their neighbours in time, as a share; signed.
     traced_median_ns, untraced_median_ns
-        The two.
+        Medians of all launches on either side, whenever they were.
     timelines
         The launch nearest the median, and the p99 one.
     calls

@@ -66,6 +66,9 @@ class TraceAnswer:
         What was read at every event, in the order of the values of ``counts`` events.
     counters_refused
         Counters that were asked for and could not be read, each with the reason.
+    windows
+        Begin and end (ns, as the events') of each span in which somebody listened, or in which nobody did, and which
+        of the two; empty where somebody listened, or nobody did, all the time.
     """
 
     how: str
@@ -86,6 +89,7 @@ class TraceAnswer:
     done: Done | None
     counters: tuple[str, ...] = ()
     counters_refused: Mapping[str, str] = field(default_factory=dict)
+    windows: tuple[tuple[int, int, bool], ...] = ()
 
     def event_time_ns(self, ticks: int) -> int:
         """Say when on the events' clock the probe's own clock showed ``ticks``."""
@@ -142,6 +146,7 @@ def parse_trace(data: bytes) -> TraceAnswer:
         counters_refused={
             name: str(why) for name, why in said.mapping("counters_refused", _is_text, "a reason").items()
         },
+        windows=_windows(head.get("windows", []), said),
     )
 
 
@@ -169,6 +174,15 @@ def _pairs(value: object, said: Json) -> tuple[tuple[int, int], tuple[int, int]]
     if len(numbers) != 4 or not all(isinstance(number, int) for number in numbers):
         said.refuse(f"pairs is {value!r}")
     return (numbers[0], numbers[1]), (numbers[2], numbers[3])
+
+
+def _windows(value: object, said: Json) -> tuple[tuple[int, int, bool], ...]:
+    found = []
+    for row in value if isinstance(value, list) else [value]:
+        if not (isinstance(row, list) and len(row) == 3 and all(type(number) is int for number in row)):
+            said.refuse(f"windows is {value!r}")
+        found.append((row[0], row[1], bool(row[2])))
+    return tuple(found)
 
 
 def _is_text(value: object) -> bool:

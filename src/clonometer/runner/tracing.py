@@ -56,6 +56,7 @@ class Tracer:
         *,
         period_ns: int = 100_000,
         counters: str | None = None,
+        window_ns: int | None = None,
     ) -> TraceAnswer:
         """Start the probe once for ``target``; where events were lost, once more with more room.
 
@@ -71,6 +72,8 @@ class Tracer:
             Of the samples.
         counters
             ``hardware`` or ``software``: read at every event, with ``tracepoints`` only.
+        window_ns
+            Listen for so long, then not, in turn, with ``fast`` only; None: all the time.
 
         Returns
         -------
@@ -84,9 +87,10 @@ class Tracer:
         ProtocolError
             If the answer is none.
         """
+        keys = {"period_ns": period_ns, "counters": counters, "window_ns": window_ns}
         again = _AGAIN_WHEN_MISSED
         while True:
-            answer = self._once(target, how, events, period_ns, counters)
+            answer = self._once(target, how, events, keys)
             if answer.lost > answer.missed and self._ring_bytes < _MOST_RING_BYTES:
                 self._ring_bytes *= _GROWTH
                 self.grown += 1
@@ -95,20 +99,17 @@ class Tracer:
             else:
                 return answer
 
-    def _once(
-        self, target: Target, how: str, events: Sequence[str], period_ns: int, counters: str | None
-    ) -> TraceAnswer:
+    def _once(self, target: Target, how: str, events: Sequence[str], more: Mapping[str, object]) -> TraceAnswer:
         driver = self.drivers.choose(target.workload, target.condition)
         folder = bin_folder(os.environ) if self.folder is None else self.folder
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
         keys = [
             f"how={how}",
             f"ring_bytes={self._ring_bytes}",
-            f"period_ns={period_ns}",
             f"stamps={self.clock['clock']}",
         ]
         keys += [f"events={','.join(events)}"] if events else []
-        keys += [f"counters={counters}"] if counters is not None else []
+        keys += [f"{name}={value}" for name, value in more.items() if value is not None]
         pieces: list[bytes] = []
 
         def receive(data: bytes) -> bool:

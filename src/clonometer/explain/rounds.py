@@ -1,0 +1,117 @@
+"""Launching with somebody listening and with nobody, in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from clonometer.explain.launches import Launch, launches_of
+from clonometer.explain.overhead import (
+    Turns,
+    listened,
+    pairs_between,
+    pairs_within,
+    plan_turns,
+    spans_of,
+)
+from clonometer.explain.partition import TracedLaunch, traced_launches
+from clonometer.explain.source import Trace, Tracer
+from clonometer.plan.types import Target
+
+_LEAST = 2
+# As many as make a process's means; to take all of some ten thousand apart would take a while.
+_LAUNCHES_A_PROCESS = 200
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What was traced and what ran beside it untraced.
+
+    Attributes
+    ----------
+    traces, processes
+        Of each process that was listened to its trace, and its launches that the budget is made of.
+    pairs
+        Logarithms of traced over untraced neighbours: a group for each process that was both, or one for all where
+        processes were either.
+    traced_ns, untraced_ns
+        Durations of all launches on either side.
+    within
+        Whether both took turns within each process.
+    """
+
+    traces: Sequence[Trace]
+    processes: Sequence[Sequence[TracedLaunch]]
+    pairs: Sequence[Sequence[float]]
+    traced_ns: Sequence[int]
+    untraced_ns: Sequence[int]
+    within: bool
+
+
+def launch_in_turn(
+    tracer: Tracer,
+    target: Target,
+    first: Trace,
+    events: tuple[str, ...],
+    *,
+    processes: int,
+    watch: Callable[[int, int], None],
+) -> Rounds:
+    """Launch in ``processes`` processes as ``first`` was, and untraced beside it.
+
+    Within each process where it has launches enough for turns, else in processes of their own.
+    """
+    turns = plan_turns(target, first)
+    if turns is None:
+        return _processes_in_turn(tracer, target, first, events, processes=processes, watch=watch)
+    return _turns_in_processes(tracer, turns, events, processes=processes, watch=watch)
+
+
+def _turns_in_processes(
+    tracer: Tracer, turns: Turns, events: tuple[str, ...], *, processes: int, watch: Callable[[int, int], None]
+) -> Rounds:
+    traces, launches, pairs = [], [], []
+    sides: tuple[list[int], list[int]] = ([], [])
+    for round_ in range(max(processes, _LEAST)):
+        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns)
+        spans = spans_of(trace)
+        traces.append(trace)
+        launches.append(list(traced_launches(trace, listened(spans, _LAUNCHES_A_PROCESS))))
+        pairs.append(pairs_within(spans))
+        for span in spans:
+            sides[span.listened].extend(one.reaped_ns for one in span.launches)
+        watch(round_ + 1, processes)
+    return Rounds(traces, launches, [own for own in pairs if own], sides[1], sides[0], within=True)
+
+
+def _processes_in_turn(
+    tracer: Tracer,
+    target: Target,
+    first: Trace,
+    events: tuple[str, ...],
+    *,
+    processes: int,
+    watch: Callable[[int, int], None],
+) -> Rounds:
+    """Each kind is first in half of the rounds, so that drift cancels."""
+    traces = [first]
+    traced: list[tuple[float, list[Launch]]] = [(time.monotonic(), list(launches_of(first)))]
+    untraced: list[tuple[float, list[Launch]]] = []
+
+    def trace() -> None:
+        if len(traces) <= len(untraced):
+            traces.append(tracer.trace(target, first.how, events))
+            traced.append((time.monotonic(), list(launches_of(traces[-1]))))
+
+    def launch() -> None:
+        untraced.append((time.monotonic(), list(launches_of(tracer.trace(target, "none")))))
+
+    for round_ in range(max(processes, _LEAST)):
+        for act in (trace, launch) if round_ % 2 == 0 else (launch, trace):
+            act()
+        watch(round_ + 1, processes)
+    pairs = pairs_between(traced, untraced)
+    sides = [[one.reaped_ns for _, some in side for one in some] for side in (traced, untraced)]
+    launches = [list(traced_launches(one)) for one in traces]
+    return Rounds(traces, launches, [pairs] if pairs else [], sides[0], sides[1], within=False)

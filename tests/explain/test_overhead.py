@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.explain.test_anatomy import target
+from tests.fakes.fake_trace import FakeTrace, FakeTracer, events_array, fork_trace, launches_block
+
+from clonometer.explain.anatomy import Wish, explain
+from clonometer.explain.launches import launches_of
+from clonometer.explain.overhead import log_ratio, overhead_of, pairs_between, pairs_within, plan_turns, spans_of
+
+EACH_NS = 1000
+PER_WINDOW = 40
+GAP = 3
+
+
+def turns_trace(windows: int = 8, share: float = 0.1, drift: float = 0.0, **columns: Sequence[int]) -> FakeTrace:
+    """Launches of 100 us, ``share`` longer where somebody listens; ``drift`` is what each makes all later ones longer.
+
+    Between two windows lie launches that a turn fell into, which are far too long.
+    """
+    starts, reaped, spans = [], [], []
+    at = 0
+    for window in range(windows):
+        listened = window % 2 == 0
+        begin = 1000 + at
+        for _ in range(PER_WINDOW):
+            slower = 1 + drift * len(starts)
+            starts.append(at)
+            reaped.append(round(100_000 * slower * (1 + share * listened)))
+            at += 200_000
+        spans.append((begin, 1000 + at, listened))
+        for _ in range(GAP):
+            starts.append(at)
+            reaped.append(5_000_000)
+            at += 5_000_000
+    own = {name: [values[k % len(values)] for k in range(len(starts))] for name, values in columns.items()}
+    block = launches_block(starts, reaped, wall_ns=len(starts) * 200_000, **own)
+    return FakeTrace("fast", events_array([]), (block,), windows=tuple(spans))
+
+
+def ratio_of(trace: FakeTrace) -> float:
+    return math.exp(float(np.median(pairs_within(spans_of(trace)))))
+
+
+def test_neighbouring_windows_of_one_process_are_compared() -> None:
+    trace = turns_trace()
+    spans = spans_of(trace)
+    assert [span.listened for span in spans] == [True, False] * 4
+    # The first ones after a turn are left out, and those that it fell into.
+    assert [len(span.launches) for span in spans] == [PER_WINDOW - 3] * 8
+    assert len(pairs_within(spans)) == 7
+    assert ratio_of(trace) == pytest.approx(1.1)
+
+
+def test_drift_cancels() -> None:
+    # A machine that becomes half as fast during one process, six times as much as listening costs.
+    pairs = pairs_within(spans_of(turns_trace(windows=9, share=0.08, drift=0.5 / 320)))
+    assert math.exp(float(np.median(pairs))) - 1 == pytest.approx(0.08, abs=0.005)
+    assert max(pairs) - min(pairs) > 0.02
+
+
+def test_a_placement_is_compared_with_itself() -> None:
+    # On another CPU a launch takes thrice as long, and more are so where somebody listens.
+    here, there = [1] * 5, [0] * 5
+    spans = spans_of(turns_trace(windows=2, share=0.0, cpu_before=[1], cpu_child=here + there))
+    traced = [one if one.same_cpu else replace(one, reaped_ns=3 * one.reaped_ns) for one in spans[0].launches]
+    untraced = [one if one.same_cpu else replace(one, reaped_ns=3 * one.reaped_ns) for one in spans[1].launches]
+    fewer = [one for one in untraced if one.same_cpu] + [one for one in untraced if not one.same_cpu][:6]
+    assert {one.same_cpu for one in traced} == {True, False}
+    assert log_ratio(traced, fewer) == pytest.approx(0.0)
+    assert log_ratio([one for one in traced if one.same_cpu], [one for one in untraced if not one.same_cpu]) is None
+
+
+def test_processes_that_ran_one_after_the_other_are_pairs_too() -> None:
+    def process(reaped: int) -> list[Any]:
+        return list(launches_of(fork_trace("none", blocks=(launches_block([0] * 5, [reaped] * 5),))))
+
+    traced = [(0.0, process(110)), (3.0, process(220))]
+    untraced = [(1.0, process(100)), (2.0, process(200))]
+    assert [round(math.exp(one), 9) for one in pairs_between(traced, untraced)] == [1.1, 1.1]
+    figure = overhead_of([pairs_between(traced, untraced)])
+    assert (figure.value, figure.low, figure.high) == pytest.approx((0.1, 0.1, 0.1))
+
+
+def test_turns_take_launches_enough() -> None:
+    warm = target("launch.fork", "temperature=warm")
+    short = fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=200_000),))
+    turns = plan_turns(warm, short)
+    assert turns is not None
+    assert turns.target.limits.blocks == 1
+    assert turns.target.limits.samples * 100_000 > turns.target.limits.block_limit_ns
+    # 24 launches of 900 us do not fit into the shortest window.
+    slow = plan_turns(warm, fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=1_800_000),)))
+    assert slow is not None
+    assert slow.window_ns == 24 * 900_000 > turns.window_ns
+    assert plan_turns(warm, fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=10**8),))) is None
+    assert plan_turns(warm, replace(short, how="own")) is None
+
+
+def test_the_budget_is_of_launches_that_were_listened_to() -> None:
+    start = 500
+    windows = [(1000 * 40 * k + start, 1000 * 40 * (k + 1) + start, k % 2 == 0) for k in range(4)]
+    trace = fork_trace(launches=160, windows=windows)
+    block = launches_block([1000 * k for k in range(160)], [100] * 160, wall_ns=160_000)
+    trace = replace(trace, blocks=(block,))
+    tracer = FakeTracer({"fast": trace, "fast in turns": trace})
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
+    assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
+    assert "none" not in tracer.asked
+    assert (one.processes, one.launches, one.untraced) == (3, 3 * 2 * 37, 3 * 2 * 37)
+    assert one.overhead.value == pytest.approx(0.0)
