@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -152,6 +154,25 @@ def test_listening_to_nothing_changes_nothing_of_the_answer(drivers: Drivers) ->
     _, trace = traced(drivers, "launch.fork", "none")
     assert len(trace.events) == 0
     assert len(list(launches_of(trace))) == 40
+
+
+def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> None:
+    everything = (*EVENTS, "futex", "locks")
+    tracer = Tracer(drivers, drivers.calibrate())
+    other = tracer.trace(make_target(drivers, "launch.pthread"), "tracepoints", everything)
+    if other.refused is not None:
+        pytest.skip(other.refused)
+    long = make_target(drivers, "launch.pthread", 4000)
+    long = replace(long, limits=replace(long.limits, blocks=12))
+    with ThreadPoolExecutor(1) as side:
+        ours = side.submit(tracer.trace, long, "fast", everything)
+        for _ in range(3):
+            target = make_target(drivers, "launch.pthread", 400)
+            launches = list(traced_launches(Tracer(drivers, drivers.calibrate()).trace(target, "tracepoints", EVENTS)))
+            assert all(len(one.children) == 1 for one in launches)
+            assert all(any(event.kind == "switch" for event in one.events) for one in launches)
+        assert not ours.done()
+        assert ours.result().refused is None
 
 
 def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(drivers: Drivers) -> None:

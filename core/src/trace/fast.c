@@ -68,8 +68,10 @@ static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) 
         return -errno;
     }
     fast->attached[fast->attached_count++] = (int)fd;
+    /* A tracepoint's program runs where no event is enabled too, and then no record is written for us. */
+    bool enable = tap->type == PROGRAM_PERF;
     return ioctl((int)fd, PERF_EVENT_IOC_SET_BPF, tap->program) != 0 ||
-                   ioctl((int)fd, PERF_EVENT_IOC_ENABLE, 0) != 0
+                   (enable && ioctl((int)fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
                ? -errno
                : 0;
 }

@@ -148,9 +148,13 @@ static void take_time(struct writer *to) {
     copy(to, 7, 0);
 }
 
-static void leave(struct writer *to) {
-    with_constant(to, BPF_MOV, 0, 0);
+static void leave_with(struct writer *to, int64_t result) {
+    with_constant(to, BPF_MOV, 0, result);
     put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+static void leave(struct writer *to) {
+    leave_with(to, 0);
 }
 
 /* Leaves the program unless the call that begins makes, runs, awaits or ends tasks. */
@@ -237,7 +241,8 @@ size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
     } else {
         store_fields(&to, wish->format);
     }
-    leave(&to);
+    /* At a tracepoint's record 0 would keep it from everybody: perf elsewhere would miss it. */
+    leave_with(&to, wish->type == PROGRAM_TRACEPOINT);
     return to.length;
 }
 
