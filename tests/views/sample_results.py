@@ -8,18 +8,8 @@ from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
-from clonometer.results.types import (
-    CellStatus,
-    EcdfSeries,
-    Estimate,
-    Finding,
-    FootprintBar,
-    MemorySeries,
-    MessageSeries,
-    Results,
-    RunWarning,
-    ScanSeries,
-)
+from clonometer.results.series_types import EcdfSeries, FootprintBar, MemorySeries, MessageSeries, ScanSeries
+from clonometer.results.types import CellStatus, Estimate, Finding, Results, RunWarning
 from clonometer.units import format_bytes
 
 MIB = 1 << 20

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clonometer.results.types import IsolationRow, LadderSeries, LadderStep, Results
+from clonometer.results.series_types import IsolationRow, LadderSeries, LadderStep
+from clonometer.results.types import Results
 
 GIB = 1 << 30
 LADDER_STEPS = (LadderStep(2, 50, 49, 51), LadderStep(1000, 7e3, 6e3, 8e3), LadderStep(0, 2e6, 1e6, 3e6))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.evidence import Book, Evidence
-from clonometer.results.types import LadderSeries, LadderStep
+from clonometer.results.series_types import LadderSeries, LadderStep
 
 _NUMERIC = ("bytes", "count")
 # Of the samples that have the longest value.

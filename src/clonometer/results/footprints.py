@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.results.evidence import Book, Evidence
-from clonometer.results.types import FootprintBar
+from clonometer.results.series_types import FootprintBar
 from clonometer.words import axis_words
 
 WHOLE, KERNEL, USER = "whole_each_bytes", "kernel_each_bytes", "user_each_bytes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.evidence import Book
-from clonometer.results.types import IsolationRow
+from clonometer.results.series_types import IsolationRow
 
 FAMILY = "isolate"
 ARRANGEMENTS = ("thread", "process", "pool")

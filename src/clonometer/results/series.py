@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.wording import linkage, mechanism
 from clonometer.results.scans import Scan, said_condition, scans_of
-from clonometer.results.types import EcdfSeries, Estimate, MemorySeries, MessageSeries, ScanSeries
+from clonometer.results.series_types import EcdfSeries, MemorySeries, MessageSeries, ScanSeries
+from clonometer.results.types import Estimate
 from clonometer.stats.ecdf import thin_ecdf
 
 _PLOTTED_FAMILIES = ("same_image", "new_program")

@@ -10,7 +10,7 @@ from clonometer.results.ablation import KIND, SIDES, AblationEvidence, ablations
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.fits import fits_of
 from clonometer.results.scans import said_condition
-from clonometer.results.types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
+from clonometer.results.series_types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
 from clonometer.stats.interval import Interval
 
 Ends = tuple[float, float, float]

@@ -1,0 +1,280 @@
+"""What results hand to views for drawing: arrays ready to plot, as plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EcdfSeries:
+    """An empirical distribution ready to plot: sorted times in ns and the fraction of samples at or below each.
+
+    At most 400 points; the ends are kept.
+    """
+
+    label: str
+    cell: str
+    workload: str
+    family: str
+    stage: str
+    placement: str | None
+    temperature: str | None
+    x_ns: Sequence[float]
+    fraction: Sequence[float]
+
+
+@dataclass(frozen=True)
+class MemorySeries:
+    """Launch time against the parent's memory, for one workload and stage: medians with their intervals, in ns.
+
+    ``pages`` is the state of that memory at each launch, ``page_kind`` what it is made of (docs/protocol.md).
+    """
+
+    workload: str
+    label: str
+    stage: str
+    pages: str
+    parent_bytes: Sequence[int]
+    median_ns: Sequence[float]
+    low_ns: Sequence[float]
+    high_ns: Sequence[float]
+    page_kind: str = "4k"
+
+
+@dataclass(frozen=True)
+class ScanSeries:
+    """A quantity against one numeric axis: medians with their intervals, in ns, all else being the same.
+
+    Attributes
+    ----------
+    workload, family
+        From the catalogue.
+    axis, axis_kind
+        The axis, and ``bytes`` or ``count``.
+    stage, quantity
+        What was timed; ``stage`` is None outside launches.
+    temperature, placement
+        ``cold``, ``warm`` or None; where the tasks ran, if that was left free.
+    condition
+        The other axes that are off their default.
+    x
+        Values of the axis, rising, at least two.
+    median_ns, low_ns, high_ns
+        One for each of them.
+    detail
+        Whether the quantity explains another one.
+    """
+
+    workload: str
+    family: str
+    axis: str
+    axis_kind: str
+    stage: str | None
+    quantity: str
+    temperature: str | None
+    placement: str | None
+    condition: Mapping[str, int | str]
+    x: Sequence[int]
+    median_ns: Sequence[float]
+    low_ns: Sequence[float]
+    high_ns: Sequence[float]
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class FitSeries:
+    """A polynomial through a scan, ready to print and to plot.
+
+    Attributes
+    ----------
+    workload, family, quantity, axis, condition
+        As in `ScanSeries`.
+    points
+        The values of the axis that it goes through, rising.
+    coefficients
+        From the constant up, each with the ends of its 95% interval: ns per unit of the axis to that power.
+    r_squared
+        R2 of the process medians, with its ends.
+    n_values
+        How many process medians there are.
+    x, y_ns
+        Points of the curve.
+    """
+
+    workload: str
+    family: str
+    quantity: str
+    axis: str
+    condition: Mapping[str, int | str]
+    points: Sequence[int]
+    coefficients: Sequence[tuple[float, float, float]]
+    r_squared: tuple[float, float, float]
+    n_values: int
+    x: Sequence[float]
+    y_ns: Sequence[float]
+
+
+@dataclass(frozen=True)
+class FitPanel:
+    """One chart of scans and the curves through them: the whole of an axis, or a part of it that is worth a look.
+
+    ``part`` is ``whole``, ``dense`` (where the points lie closest), ``fitted`` (where the curves go) or ``each``
+    (another quantity: the time divided by what the axis counts). ``series`` and ``fits`` are cut to that part.
+    """
+
+    axis: str
+    part: str
+    quantity: str
+    condition: Mapping[str, int | str]
+    series: Sequence[ScanSeries]
+    fits: Sequence[FitSeries]
+
+
+@dataclass(frozen=True)
+class AblationRung:
+    """Both sides under one condition, in ns, and what is left of the gap between them.
+
+    ``axis`` and ``value`` are what changed from the rung before, None on the first. ``gap_ns`` is the first side's
+    median less the second's, ``gap_relative`` that as a share of the second's, ``step_ns`` how much smaller the gap is
+    than before, ``share`` that as a share of the first gap: each with the ends of its interval; ``step_ns`` is None on
+    the first rung, ``share`` also where the first gap's interval contains 0.
+    """
+
+    axis: str | None
+    value: int | str | None
+    first_ns: float
+    second_ns: float
+    gap_ns: tuple[float, float, float]
+    gap_relative: tuple[float, float, float]
+    step_ns: tuple[float, float, float] | None
+    share: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True)
+class AblationSeries:
+    """How the gap between two sides, values of ``axis``, shrinks as one thing after the other is taken away.
+
+    ``condition`` is what the first rung has off its default; ``remainder_share`` the last gap as a share of the first,
+    with its ends, None where the first gap's interval contains 0.
+    """
+
+    workload: str
+    quantity: str
+    axis: str
+    sides: tuple[str, str]
+    condition: Mapping[str, int | str]
+    rungs: Sequence[AblationRung]
+    remainder_share: tuple[float, float, float] | None
+    n_processes: int
+
+
+@dataclass(frozen=True)
+class FootprintBar:
+    """What one idle task holds, taken apart: the name of each part and its bytes, those of nothing left out."""
+
+    label: str
+    cell: str
+    workload: str
+    parts_bytes: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class LadderStep:
+    """What one value in ``one_in`` reaches or exceeds, in ns with its interval; ``one_in`` is 0 for the longest."""
+
+    one_in: int
+    median_ns: float
+    low_ns: float
+    high_ns: float
+
+
+@dataclass(frozen=True)
+class LadderSeries:
+    """A distribution as a ladder of quantiles, of one cell: medians of processes, as of any quantity.
+
+    Attributes
+    ----------
+    workload, cell
+        Whose it is.
+    of, name
+        What it is a distribution of, and which of the workload's several it is: ``during the call``.
+    condition
+        The axes that are off their default, and the numbers that other cells vary.
+    count
+        How many values a sample had, as a median.
+    steps
+        From the most frequent value to the longest.
+    """
+
+    workload: str
+    cell: str
+    of: str
+    name: str
+    condition: Mapping[str, int | str]
+    count: float
+    steps: Sequence[LadderStep]
+
+
+@dataclass(frozen=True)
+class IsolationRow:
+    """What became of one kind of failure in one arrangement of workers.
+
+    Attributes
+    ----------
+    fault, arrangement
+        The axis' value; ``thread``, ``process`` or ``pool``.
+    cell
+        The evidence.
+    siblings, survivors, damaged
+        How many others there were, live on, and go on with damaged data.
+    parent_alive
+        Whether the process that started them lives on.
+    signal
+        The number of the signal that its end was seen by; 0 for none.
+    times_ns
+        ``known``, ``replaced``, ``restored`` -> median with the ends of its interval; empty where nobody notices.
+    """
+
+    fault: str
+    arrangement: str
+    cell: str
+    siblings: int
+    survivors: int
+    damaged: int
+    parent_alive: bool
+    signal: int
+    times_ns: Mapping[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class MessageSeries:
+    """Messages of one way between tasks, by their size: latency, and bandwidth of a stream.
+
+    Attributes
+    ----------
+    workload, task_kind
+        The way, and ``thread`` or ``process``.
+    placement
+        Where the tasks ran, if that was left free.
+    condition
+        The other axes that are off their default, ``message_bytes`` and ``task_kind`` left out.
+    message_bytes
+        Rising.
+    latency_ns, latency_low_ns, latency_high_ns
+        Half a round trip, one for each size.
+    bandwidth, bandwidth_low, bandwidth_high
+        Bytes per second, one for each size: the size over the time of a message of a stream.
+    """
+
+    workload: str
+    task_kind: str
+    placement: str | None
+    condition: Mapping[str, int | str]
+    message_bytes: Sequence[int]
+    latency_ns: Sequence[float]
+    latency_low_ns: Sequence[float]
+    latency_high_ns: Sequence[float]
+    bandwidth: Sequence[float]
+    bandwidth_low: Sequence[float]
+    bandwidth_high: Sequence[float]
