@@ -12,7 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from clonometer.protocol import AnswerReader, Block, Done
+import numpy as np
+
+from clonometer.protocol import AnswerReader, Block, Done, null_mask
 
 PATIENCE_SECONDS = 60
 
@@ -83,3 +85,9 @@ def ask(
     blocks = list(reader.feed(data))
     done = reader.finish()
     return Answer(blocks, done, process.returncode, errors.decode())
+
+
+def present(block: Block, name: str) -> np.ndarray:
+    """The values of a column that are none of them null."""
+    values = block.columns[name]
+    return values[~null_mask(values)]

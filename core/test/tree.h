@@ -10,7 +10,7 @@
 
 enum { TREE_PATH_BYTES = 512, TREE_OPEN_FOLDERS = 16 };
 
-static char root[] = "/tmp/clonometer-tree-XXXXXX";
+static char root[] = "/tmp/tree-of-a-test-XXXXXX";
 
 static inline void tree_begin(void) {
     CHECK(mkdtemp(root) != NULL, "no folder %s", root);

@@ -83,7 +83,7 @@ def shared_files(trace: Trace) -> set[str]:
         for place in _SHARED
         if place.is_dir() and os.access(place, os.R_OK)
         for path in place.iterdir()
-        if re.match(r"clonometer|probe[-.]", path.name) and not path.name.startswith("clonometer-limits-")
+        if re.match(r"clonometer|probe[-.]", path.name)
     }
 
 

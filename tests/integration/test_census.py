@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import pytest
 from tests.integration.leftovers import Trace, gone, tasks
-from tests.integration.test_wake import members
+from tests.integration.started import members
 
 CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
 THREADS_AND_CHILDREN = """

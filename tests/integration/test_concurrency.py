@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import gone, present, process_session
+from tests.integration.started import gone, happens, process_session, started
+from tests.probe import present
 
 from clonometer.protocol import Block
 
@@ -27,6 +27,9 @@ def blocks(workload: str, *words: str) -> list[Block]:
     answer = probe.ask(f"workload={workload}", *words)
     assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
     return answer.blocks
+
+
+LAUNCHERS = ("workload=launch.fork", "concurrency=3", "samples=500000", "blocks=1")
 
 
 def test_the_five_mechanisms_have_it() -> None:
@@ -139,20 +142,11 @@ def test_a_number_of_launchers_that_cannot_be_meant_is_refused(words: list[str],
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_probe_takes_its_launchers_with_it(kind: str) -> None:
-    reading, writing = os.pipe()
-    command = [str(probe.executable()), "--fd", str(writing), "workload=launch.fork", "concurrency=3"]
-    with subprocess.Popen(
-        [*command, f"launchers={kind}", "samples=500000", "blocks=1", *probe.clock_words()],
-        pass_fds=[writing],
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
+    with started(*LAUNCHERS, f"launchers={kind}", *probe.clock_words()) as one:
         time.sleep(0.3)
-        assert process_session(process.pid) == process.pid
-        process.kill()
-        process.wait()
-        assert gone(process.pid)
-    os.close(reading)
+        assert process_session(one.pid) == one.pid
+        one.end()
+        assert gone(one.pid)
 
 
 def children(pid: int) -> list[int]:
@@ -165,22 +159,11 @@ def children(pid: int) -> list[int]:
 
 
 def test_a_launcher_that_is_killed_ends_the_cell_with_a_reason() -> None:
-    reading, writing = os.pipe()
-    command = [str(probe.executable()), "--fd", str(writing), "workload=launch.fork", "concurrency=3"]
-    with subprocess.Popen(
-        [*command, "launchers=processes", "samples=500000", "blocks=1", *probe.clock_words()],
-        pass_fds=[writing],
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
-        limit_s = time.monotonic() + 20
-        while len(children(process.pid)) < 3:
-            assert time.monotonic() < limit_s
-            time.sleep(0.02)
+    with started(*LAUNCHERS, "launchers=processes", *probe.clock_words()) as one:
+        assert happens(lambda: len(children(one.pid)) >= 3)
         time.sleep(0.2)
-        os.kill(children(process.pid)[0], signal.SIGKILL)
-        with os.fdopen(reading, "rb") as answer:
-            said = answer.read()
-        assert process.wait() == 1
-        assert gone(process.pid)
+        os.kill(children(one.pid)[0], signal.SIGKILL)
+        said = one.answer()
+        assert one.process.wait() == 1
+        assert gone(one.pid)
     assert b"a launcher process died" in said

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import gone, present, process_session
+from tests.integration.started import gone, process_session
+from tests.probe import present
 
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.protocol import Block

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import gone, present
-from tests.integration.test_wake import members
+from tests.integration.started import gone, happens, members, started, threads
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -27,30 +25,6 @@ CONDITIONS = [
 ]
 FEW = ("samples=2", "blocks=1", "warmup=0")
 SLEEPLESS = ("samples=1000000", "blocks=1", "warmup=0")
-
-
-def start(*words: str, environment: dict[str, str] | None = None) -> tuple[subprocess.Popen[bytes], int]:
-    reading, writing = os.pipe()
-    process = subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), *words],
-        pass_fds=[writing],
-        start_new_session=True,
-        env={**os.environ, **(environment or {})},
-    )
-    os.close(writing)
-    return process, reading
-
-
-def tasks(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/task"))
-
-
-def wait_for(condition: object) -> bool:
-    for _ in range(1000):
-        if condition():  # type: ignore[operator]
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.mark.parametrize("kind", ["thread", "process"])
@@ -84,34 +58,25 @@ def test_other_allocators_are_shared_too(kind: str, linkage: str) -> None:
     assert answer.done.status == "ok"
 
 
-@pytest.mark.parametrize(("kind", "processes", "threads"), [("thread", 1, 6), ("process", 6, 1)])
-def test_the_kernel_sees_threads_or_processes(kind: str, processes: int, threads: int) -> None:
-    process, reading = start("workload=contend.counter", f"task_kind={kind}", "workers=5", *SLEEPLESS)
-    try:
-        assert wait_for(lambda: (len(members(process.pid)), tasks(process.pid)) == (processes, threads))
-    finally:
-        process.kill()
-        process.wait()
-        os.close(reading)
-    assert gone(process.pid)
+@pytest.mark.parametrize(("kind", "processes", "in_each"), [("thread", 1, 6), ("process", 6, 1)])
+def test_the_kernel_sees_threads_or_processes(kind: str, processes: int, in_each: int) -> None:
+    with started("workload=contend.counter", f"task_kind={kind}", "workers=5", *SLEEPLESS) as one:
+        assert happens(lambda: (len(members(one.pid)), threads(one.pid)) == (processes, in_each))
+    assert gone(one.pid)
 
 
 def test_pinned_workers_are_spread_over_the_cpus() -> None:
     cpus = os.sched_getaffinity(0)
-    process, reading = start("workload=contend.counter", "task_kind=process", f"workers={2 * len(cpus)}", *SLEEPLESS)
-    try:
-        assert wait_for(lambda: len(members(process.pid)) == 2 * len(cpus) + 1)
+    words = ("workload=contend.counter", "task_kind=process", f"workers={2 * len(cpus)}", *SLEEPLESS)
+    with started(*words) as one:
+        assert happens(lambda: len(members(one.pid)) == 2 * len(cpus) + 1)
 
         def spread() -> bool:
-            masks = [os.sched_getaffinity(pid) for pid in members(process.pid) if pid != process.pid]
+            masks = [os.sched_getaffinity(pid) for pid in members(one.pid) if pid != one.pid]
             return sorted(masks, key=min) == sorted([{cpu} for cpu in cpus for _ in range(2)], key=min)
 
-        assert wait_for(spread)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(reading)
-    assert gone(process.pid)
+        assert happens(spread)
+    assert gone(one.pid)
 
 
 def test_faults_are_taken_for_every_operation() -> None:
@@ -124,45 +89,37 @@ def test_faults_are_taken_for_every_operation() -> None:
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("kind", ["thread", "process"])
 def test_nothing_is_left_whatever_ends_the_probe(kind: str, ending: signal.Signals, tmp_path: Path) -> None:
-    process, reading = start(
-        "workload=contend.open", f"task_kind={kind}", "workers=4", *SLEEPLESS, environment={"TMPDIR": str(tmp_path)}
-    )
-    assert wait_for(lambda: len(list(tmp_path.glob("clonometer-*/*"))) == 4)
-    process.send_signal(ending)
-    process.wait()
-    os.close(reading)
-    assert gone(process.pid)
+    words = ("workload=contend.open", f"task_kind={kind}", "workers=4", *SLEEPLESS)
+    with started(*words, environment={"TMPDIR": str(tmp_path)}) as one:
+        assert happens(lambda: len(list(tmp_path.glob("clonometer-*/*"))) == 4)
+        one.end(ending)
+        assert gone(one.pid)
     # The guardian has a session of its own.
-    assert wait_for(lambda: not list(tmp_path.iterdir()))
+    assert happens(lambda: not list(tmp_path.iterdir()))
 
 
 def test_a_worker_that_is_killed_is_a_counted_outcome(tmp_path: Path) -> None:
-    process, reading = start(
-        "workload=contend.counter", "task_kind=process", "workers=3", "samples=200", "blocks=1", "warmup=0"
-    )
-    assert wait_for(lambda: len(members(process.pid)) == 4)
-    victim = next(pid for pid in members(process.pid) if pid != process.pid)
-    os.kill(victim, signal.SIGKILL)
-    with os.fdopen(reading, "rb") as answer:
-        data = answer.read()
-    assert process.wait() == 0
-    assert b'"ECHILD"' in data or b"a worker died before it began" in data
-    assert gone(process.pid)
+    words = ("workload=contend.counter", "task_kind=process", "workers=3", "samples=200", "blocks=1", "warmup=0")
+    with started(*words) as one:
+        assert happens(lambda: len(members(one.pid)) == 4)
+        victim = next(pid for pid in members(one.pid) if pid != one.pid)
+        os.kill(victim, signal.SIGKILL)
+        data = one.answer()
+        assert one.process.wait() == 0
+        assert b'"ECHILD"' in data or b"a worker died before it began" in data
+        assert gone(one.pid)
 
 
 def test_files_are_removed_when_all_went_well(tmp_path: Path) -> None:
-    process, reading = start("workload=contend.open", "workers=2", *FEW, environment={"TMPDIR": str(tmp_path)})
-    with os.fdopen(reading, "rb") as answer:
-        assert b'"ok"' in answer.read()
-    assert process.wait() == 0
-    assert not list(tmp_path.iterdir())
+    with started("workload=contend.open", "workers=2", *FEW, environment={"TMPDIR": str(tmp_path)}) as one:
+        assert b'"ok"' in one.answer()
+        assert one.process.wait() == 0
+        assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    process, reading = start("workload=contend.open", *FEW, environment={"TMPDIR": str(tmp_path / "missing")})
-    with os.fdopen(reading, "rb") as answer:
-        assert b"the workers' files cannot be made" in answer.read()
-    process.wait()
+    with started("workload=contend.open", *FEW, environment={"TMPDIR": str(tmp_path / "missing")}) as one:
+        assert b"the workers' files cannot be made" in one.answer()
 
 
 @pytest.mark.parametrize(

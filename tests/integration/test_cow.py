@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import signal
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import NOBODY, gone, present
-from tests.integration.test_wake import at_work
+from tests.integration.started import ROOT_ONLY, as_nobody, at_work, gone, happens, sleepers, started
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -62,13 +59,16 @@ def test_a_huge_page_is_split_where_it_is_shared_and_taken_over_whole_where_not(
 def test_pages_are_copied_while_the_other_lives_and_taken_over_when_it_has_gone(workload: str) -> None:
     pages, samples = 4096, 8
     words = [f"workload={workload}", f"written_bytes={pages * PAGE}", f"samples={samples}", "blocks=1", "warmup=0"]
-    taken_over = {}
-    for other in ("alive", "gone"):
+
+    def taken_over(other: str) -> int:
         before = vmstat("pgreuse")
         probe.ask(*words, f"other_process={other}")
-        taken_over[other] = vmstat("pgreuse") - before
-    assert taken_over["gone"] >= 0.95 * pages * samples
-    assert taken_over["alive"] < taken_over["gone"] / 2
+        return vmstat("pgreuse") - before
+
+    # The count is the whole machine's: what else runs can only add to it.
+    all_pages = min(taken_over("gone") for _ in range(3))
+    assert all_pages >= 0.95 * pages * samples
+    assert happens(lambda: taken_over("alive") < all_pages / 2)
 
 
 @needs_two_cpus
@@ -144,32 +144,18 @@ def test_without_a_second_cpu_nobody_notices() -> None:
     assert "no CPU beside" in answer.done.reason
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
-@pytest.mark.parametrize(("workload", "sleepers"), [("cow.parent", 3), ("cow.child", 3), ("cow.child", 2)])
-def test_forks_that_are_not_allowed_are_counted(workload: str, sleepers: int, public: Path) -> None:
+@ROOT_ONLY
+@pytest.mark.parametrize(("workload", "others"), [("cow.parent", 3), ("cow.child", 3), ("cow.child", 2)])
+def test_forks_that_are_not_allowed_are_counted(workload: str, others: int, public: Path) -> None:
     program = public / "probe-static"
     shutil.copy(probe.executable(), program)
-    asleep = [subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) for _ in range(sleepers)]
-    try:
+    with sleepers(others):
         words = (f"workload={workload}", "samples=3", "blocks=1", "warmup=0")
-        answer = probe.ask(*words, program=program, before=become_nobody(4))
-    finally:
-        for one in asleep:
-            one.kill()
-            one.wait()
+        answer = probe.ask(*words, program=program, before=as_nobody(4))
     assert answer.done.status == "ok"
     (block,) = answer.blocks
     assert block.outcomes == {"ok": 0, "EAGAIN": 3}
     assert len(present(block, "write_each_ns")) == len(present(block, "faults")) == 0
-
-
-def become_nobody(tasks: int) -> Callable[[], None]:
-    def become() -> None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
-    return become
 
 
 @pytest.mark.parametrize(
@@ -182,18 +168,10 @@ def become_nobody(tasks: int) -> Callable[[], None]:
     ],
 )
 def test_nobody_outlives_the_probe(words: str) -> None:
-    reading, writing = os.pipe()
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), *words.split(), "samples=1000000", "blocks=1"],
-        pass_fds=[writing],
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
-        assert at_work(process.pid)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        os.close(reading)
-        assert gone(process.pid)
+    with started(*words.split(), "samples=1000000", "blocks=1") as one:
+        assert at_work(one.pid)
+        one.end()
+        assert gone(one.pid)
 
 
 @needs_two_cpus

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import NOBODY, present
+from tests.integration.started import ROOT_ONLY, as_nobody, sleepers
+from tests.probe import present
 
 pytestmark = [
     pytest.mark.real,
@@ -35,24 +35,16 @@ def test_it_has_the_threads_and_clocks_of_the_standard_library() -> None:
     assert ("INTERP" not in headers) == (described["driver"]["linkage"] == "static")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@ROOT_ONLY
 @pytest.mark.parametrize("workload", THREADS)
 def test_a_thread_that_is_not_allowed_is_counted_and_survived(workload: str, public: Path) -> None:
     program = public / "driver-cxx"
     shutil.copy(DRIVER, program)
 
-    def become_nobody() -> None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
     # One task of that user is the driver; a sleeper uses up the other.
-    with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as sleeper:
-        try:
-            words = (f"workload={workload}", "samples=3", "blocks=1")
-            answer = ask(*words, program=program, before=become_nobody)
-        finally:
-            sleeper.kill()
+    with sleepers(1):
+        words = (f"workload={workload}", "samples=3", "blocks=1")
+        answer = ask(*words, program=program, before=as_nobody(2))
     assert answer.done.status == "ok"
     (block,) = answer.blocks
     assert block.outcomes == {"ok": 0, "EAGAIN": 3}

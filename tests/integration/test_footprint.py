@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import NOBODY, gone, present
-from tests.integration.test_wake import members
+from tests.integration.started import ROOT_ONLY, as_nobody, gone, happens, members, sleepers, started, threads
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -122,26 +119,16 @@ def test_no_tasks_at_all_are_a_mistake() -> None:
     assert "tasks" in answer.done.reason
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@ROOT_ONLY
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_tasks_that_are_not_allowed_are_counted_and_the_others_reaped(workload: str, public: Path) -> None:
     program = public / "probe-static"
     shutil.copy(probe.executable(), program)
 
-    def become_nobody() -> None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (20, 20))
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
     # Sleepers of the same user take the places that the limit's check cannot know of.
-    sleepers = [subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) for _ in range(5)]
-    try:
+    with sleepers(5):
         words = (f"workload={workload}", "tasks=18", "samples=3", "blocks=1", "warmup=0")
-        answer = probe.ask(*words, program=program, before=become_nobody)
-    finally:
-        for one in sleepers:
-            one.kill()
-            one.wait()
+        answer = probe.ask(*words, program=program, before=as_nobody(20))
     assert answer.done.status == "ok"
     (block,) = answer.blocks
     assert block.outcomes == {"ok": 0, "EAGAIN": 3}
@@ -152,32 +139,12 @@ def test_tasks_that_are_not_allowed_are_counted_and_the_others_reaped(workload: 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_nobody_and_no_group_outlives_the_probe(workload: str, accounting: str) -> None:
     before = groups()
-    reading, writing = os.pipe()
     words = [f"workload={workload}", f"accounting={accounting}", "tasks=200", "samples=1000", "blocks=1"]
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), *words], pass_fds=[writing], start_new_session=True
-    ) as process:
-        os.close(writing)
-        for _ in range(400):
-            if len(members(process.pid)) > 50 or threads(process.pid) > 50:
-                break
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        os.close(reading)
-        assert gone(process.pid)
-    for _ in range(200):
-        if groups() == before:
-            break
-        time.sleep(0.05)
-    assert groups() == before
-
-
-def threads(pid: int) -> int:
-    try:
-        return len(os.listdir(f"/proc/{pid}/task"))
-    except OSError:
-        return 0
+    with started(*words) as one:
+        assert happens(lambda: len(members(one.pid)) > 50 or threads(one.pid) > 50)
+        one.end()
+        assert gone(one.pid)
+    assert happens(lambda: groups() == before)
 
 
 def test_sizes_are_bytes_and_may_be_below_zero_where_the_machine_is_read() -> None:

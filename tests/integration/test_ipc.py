@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import gone, present
-from tests.integration.test_wake import CPUS, members
+from tests.integration.started import gone, happens, members, started
+from tests.probe import present
 
 from clonometer.protocol import AnswerReader
 
 pytestmark = pytest.mark.real
 
+CPUS = os.sched_getaffinity(0)
 WAYS = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["family"] == "ipc" and entry["available"]]
 KINDS = ["thread", "process"]
 OF_PROCESSES = [f"{name} task_kind=process" for name in ("switch.pipe", "switch.futex", "switch.yield", *WAYS)]
@@ -79,33 +79,23 @@ def test_more_memory_than_there_is_is_refused_with_the_numbers() -> None:
 
 def awaited(session: int, count: int) -> list[int]:
     """The session's processes, once there are so many."""
-    found: list[int] = []
-    for _ in range(400):
-        found = members(session)
-        if len(found) == count:
-            break
-        time.sleep(0.02)
-    return found
+    assert happens(lambda: len(members(session)) == count)
+    return members(session)
 
 
-@pytest.mark.parametrize("words", OF_PROCESSES)
-def test_a_partner_that_is_killed_stops_nobody(words: str) -> None:
+@pytest.mark.parametrize("condition", OF_PROCESSES)
+def test_a_partner_that_is_killed_stops_nobody(condition: str) -> None:
     """The probe notices, counts what is left as ECHILD, answers and leaves nothing."""
-    name, kind = words.split()
-    reading, writing = os.pipe()
-    command = [probe.executable(), "--fd", str(writing), f"workload={name}", kind, *probe.clock_words()]
-    with subprocess.Popen(
-        [*command, "samples=200000", "blocks=1", "warmup=0"], pass_fds=[writing], start_new_session=True
-    ) as process:
-        os.close(writing)
-        found = awaited(process.pid, 2)
+    name, kind = condition.split()
+    words = (f"workload={name}", kind, *probe.clock_words(), "samples=200000", "blocks=1", "warmup=0")
+    with started(*words) as one:
+        found = awaited(one.pid, 2)
         time.sleep(0.1)
-        (partner,) = set(found) - {process.pid}
+        (partner,) = set(found) - {one.pid}
         os.kill(partner, signal.SIGKILL)
-        with os.fdopen(reading, "rb") as answer:
-            data = answer.read()
-        assert process.wait(timeout=30) == 0
-        assert gone(process.pid)
+        data = one.answer()
+        assert one.process.wait(timeout=30) == 0
+        assert gone(one.pid)
     reader = AnswerReader()
     (block,) = reader.feed(data)
     assert reader.finish().status == "ok"
@@ -115,32 +105,21 @@ def test_a_partner_that_is_killed_stops_nobody(words: str) -> None:
 
 @pytest.mark.parametrize("words", ["ring_tasks=40 task_kind=process", "ring_tasks=40 task_kind=thread"])
 def test_a_ring_ends_with_its_probe(words: str) -> None:
-    reading, writing = os.pipe()
-    command = [probe.executable(), "--fd", str(writing), "workload=switch.pipe", *words.split(), "samples=1000000"]
-    with subprocess.Popen([*command, "blocks=1"], pass_fds=[writing], start_new_session=True) as process:
-        os.close(writing)
-        expected = 40 if "process" in words else 1
-        assert len(awaited(process.pid, expected)) == expected
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        os.close(reading)
-        assert gone(process.pid)
+    with started("workload=switch.pipe", *words.split(), "samples=1000000", "blocks=1") as one:
+        awaited(one.pid, 40 if "process" in words else 1)
+        one.end()
+        assert gone(one.pid)
 
 
 def test_one_of_many_that_is_killed_stops_nobody() -> None:
-    reading, writing = os.pipe()
-    command = [probe.executable(), "--fd", str(writing), "workload=switch.futex", "task_kind=process", "ring_tasks=20"]
-    with subprocess.Popen(
-        [*command, "samples=20000", "blocks=1"], pass_fds=[writing], start_new_session=True
-    ) as process:
-        os.close(writing)
-        found = awaited(process.pid, 20)
+    words = ("workload=switch.futex", "task_kind=process", "ring_tasks=20", "samples=20000", "blocks=1")
+    with started(*words) as one:
+        found = awaited(one.pid, 20)
         time.sleep(0.1)
-        os.kill(max(set(found) - {process.pid}), signal.SIGKILL)
-        with os.fdopen(reading, "rb") as answer:
-            answer.read()
-        assert process.wait(timeout=30) == 0
-        assert gone(process.pid)
+        os.kill(max(set(found) - {one.pid}), signal.SIGKILL)
+        one.answer()
+        assert one.process.wait(timeout=30) == 0
+        assert gone(one.pid)
 
 
 def test_no_queue_is_left_behind() -> None:

@@ -7,9 +7,8 @@ import signal
 
 import pytest
 from tests import probe
-from tests.integration.test_contend import start
-from tests.integration.test_probe import gone, present
-from tests.integration.test_wake import at_work
+from tests.integration.started import at_work, gone, started
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -98,12 +97,10 @@ def test_a_worker_without_siblings_may_fail_too() -> None:
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("setup", SETUPS)
 def test_nothing_is_left_whatever_ends_the_probe(setup: str, ending: signal.Signals) -> None:
-    process, reading = start(*setup.split(), "samples=1000000", "blocks=1")
-    assert at_work(process.pid)
-    process.send_signal(ending)
-    process.wait()
-    os.close(reading)
-    assert gone(process.pid)
+    with started(*setup.split(), "samples=1000000", "blocks=1") as one:
+        assert at_work(one.pid)
+        one.end(ending)
+        assert gone(one.pid)
 
 
 def test_no_core_is_left() -> None:

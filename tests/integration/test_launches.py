@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import present
+from tests.integration.started import happens, started
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -92,20 +90,8 @@ def test_no_cgroup_remains() -> None:
 
 @pytest.mark.skipif(not CATALOGUE["launch.clone3_into_cgroup"]["available"], reason="no cgroup can be made here")
 def test_no_cgroup_remains_after_a_killed_probe() -> None:
-    reading, writing = os.pipe()
-    command = [str(probe.executable()), "--fd", str(writing), "workload=launch.clone3_into_cgroup"]
-    with subprocess.Popen([*command, "samples=1000000"], pass_fds=[writing], start_new_session=True) as process:
-        os.close(writing)
-        wait_until(lambda: groups_of(process.pid) != [])
-        os.killpg(process.pid, signal.SIGKILL)
-        with os.fdopen(reading, "rb") as answer:
-            answer.read()
-    wait_until(lambda: groups_of(process.pid) == [])
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not happen within ten seconds")
+    with started("workload=launch.clone3_into_cgroup", "samples=1000000") as one:
+        assert happens(lambda: groups_of(one.pid))
+        os.killpg(one.pid, signal.SIGKILL)
+        one.answer()
+    assert happens(lambda: not groups_of(one.pid))

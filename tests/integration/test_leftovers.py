@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.integration import leftovers
 from tests.integration.leftovers import Trace, nothing_left
-from tests.integration.test_limits_real import ROOT_ONLY, mounts
+from tests.integration.started import ROOT_ONLY
+from tests.integration.test_limits_real import mounts
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ import contextlib
 import os
 import resource
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,12 +14,11 @@ from pathlib import Path
 import pytest
 from tests import probe
 from tests.integration import container
-from tests.integration.test_probe import NOBODY
+from tests.integration.started import NOBODY, ROOT_ONLY, sleepers
 
 pytestmark = pytest.mark.real
 
 MIB = 1 << 20
-ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make groups and become another user")
 SMALL = ("samples=3", "blocks=1")
 WORK = ("workload=work.factor", "numbers=300", "output=worker_file", "warmup=0")
 
@@ -237,7 +235,7 @@ def test_threads_that_find_no_room_are_counted_and_survived() -> None:
 
 
 @pytest.fixture
-def as_nobody(public: Path) -> Iterator[Callable[..., probe.Answer]]:
+def unprivileged(public: Path) -> Iterator[Callable[..., probe.Answer]]:
     """Ask a probe that runs as an ordinary user under a limit."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
@@ -266,10 +264,10 @@ def process_of_nobody(pid: str, program: Path) -> bool:
 
 @pytest.mark.parametrize("kind", ["same", "distinct"])
 def test_more_open_files_than_an_ordinary_user_may_have_are_refused(
-    as_nobody: Callable[..., probe.Answer], kind: str
+    unprivileged: Callable[..., probe.Answer], kind: str
 ) -> None:
     words = ("workload=launch.fork", "open_files=1000", f"file_kind={kind}")
-    answer = as_nobody(*words, what=resource.RLIMIT_NOFILE, value=100)
+    answer = unprivileged(*words, what=resource.RLIMIT_NOFILE, value=100)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "RLIMIT_NOFILE is 100" in answer.done.reason
     assert "ulimit -Hn" in answer.done.reason
@@ -286,8 +284,8 @@ def test_a_soft_limit_of_files_is_raised_to_the_hard_one() -> None:
 
 
 @pytest.mark.parametrize("workload", ["launch.fork", "launch.pthread"])
-def test_few_files_suffice_for_an_ordinary_cell(as_nobody: Callable[..., probe.Answer], workload: str) -> None:
-    answer = as_nobody(f"workload={workload}", *SMALL, what=resource.RLIMIT_NOFILE, value=32)
+def test_few_files_suffice_for_an_ordinary_cell(unprivileged: Callable[..., probe.Answer], workload: str) -> None:
+    answer = unprivileged(f"workload={workload}", *SMALL, what=resource.RLIMIT_NOFILE, value=32)
     assert answer.blocks[0].outcomes == {"ok": 3}
 
 
@@ -295,49 +293,40 @@ def test_few_files_suffice_for_an_ordinary_cell(as_nobody: Callable[..., probe.A
     "words", [["parent_threads=200"], ["concurrency=120"], ["concurrency=120", "launchers=processes"]]
 )
 def test_more_tasks_than_an_ordinary_user_may_have_are_refused(
-    as_nobody: Callable[..., probe.Answer], words: list[str]
+    unprivileged: Callable[..., probe.Answer], words: list[str]
 ) -> None:
-    answer = as_nobody("workload=launch.fork", *words, what=resource.RLIMIT_NPROC, value=100)
+    answer = unprivileged("workload=launch.fork", *words, what=resource.RLIMIT_NPROC, value=100)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "RLIMIT_NPROC is 100; raise it with ulimit -u" in answer.done.reason
 
 
 @pytest.mark.parametrize("words", [["parent_threads=20"], ["concurrency=9"], ["concurrency=9", "launchers=processes"]])
-def test_a_limit_that_is_met_half_way_leaves_nothing(as_nobody: Callable[..., probe.Answer], words: list[str]) -> None:
+def test_a_limit_that_is_met_half_way_leaves_nothing(
+    unprivileged: Callable[..., probe.Answer], words: list[str]
+) -> None:
     """The user's other tasks count too, which cannot be known before: what was started is ended again."""
-    with contextlib.ExitStack() as stack:
-        for _ in range(16):
-            stack.enter_context(sleeper())
-        answer = as_nobody("workload=launch.fork", *words, what=resource.RLIMIT_NPROC, value=24)
+    with sleepers(16):
+        answer = unprivileged("workload=launch.fork", *words, what=resource.RLIMIT_NPROC, value=24)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "could be started: Resource temporarily unavailable" in answer.done.reason
 
 
-@contextlib.contextmanager
-def sleeper() -> Iterator[None]:
-    with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as process:
-        try:
-            yield
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize("words", [[], [f"parent_bytes={16 * MIB}"]])
-def test_locking_more_than_allowed_is_refused(as_nobody: Callable[..., probe.Answer], words: list[str]) -> None:
-    answer = as_nobody("workload=launch.fork", "mlockall=yes", *words, what=resource.RLIMIT_MEMLOCK, value=1 << 16)
+def test_locking_more_than_allowed_is_refused(unprivileged: Callable[..., probe.Answer], words: list[str]) -> None:
+    answer = unprivileged("workload=launch.fork", "mlockall=yes", *words, what=resource.RLIMIT_MEMLOCK, value=1 << 16)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "RLIMIT_MEMLOCK" in answer.done.reason
     assert "ulimit -l" in answer.done.reason
 
 
 @pytest.mark.parametrize("name", ["fifo", "rr"])
-def test_a_class_that_is_not_allowed_is_refused(as_nobody: Callable[..., probe.Answer], name: str) -> None:
-    answer = as_nobody("workload=launch.fork", f"sched_class={name}", what=resource.RLIMIT_RTPRIO, value=0)
+def test_a_class_that_is_not_allowed_is_refused(unprivileged: Callable[..., probe.Answer], name: str) -> None:
+    answer = unprivileged("workload=launch.fork", f"sched_class={name}", what=resource.RLIMIT_RTPRIO, value=0)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "CAP_SYS_NICE" in answer.done.reason
 
 
 @pytest.mark.parametrize("name", ["batch", "idle"])
-def test_classes_that_anybody_may_have(as_nobody: Callable[..., probe.Answer], name: str) -> None:
-    answer = as_nobody("workload=launch.fork", f"sched_class={name}", *SMALL, what=resource.RLIMIT_RTPRIO, value=0)
+def test_classes_that_anybody_may_have(unprivileged: Callable[..., probe.Answer], name: str) -> None:
+    answer = unprivileged("workload=launch.fork", f"sched_class={name}", *SMALL, what=resource.RLIMIT_RTPRIO, value=0)
     assert answer.done.status == "ok", answer.done.reason

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import NOBODY, present
+from tests.integration.started import NOBODY, ROOT_ONLY, as_nobody
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -33,16 +33,12 @@ def test_without_the_childs_stamps_there_is_no_teardown() -> None:
     assert len(present(block, "teardown_ns")) == len(present(block, "task_runs_ns")) == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@ROOT_ONLY
 def test_an_ordinary_user_is_told_why_not(public: Path) -> None:
     program = public / "probe-static"
     shutil.copy(probe.executable(), program)
 
-    def become_nobody() -> None:
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
-    answer = probe.ask("workload=namespaces.net", "samples=3", program=program, before=become_nobody)
+    answer = probe.ask("workload=namespaces.net", "samples=3", program=program, before=as_nobody())
     assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "CAP_SYS_ADMIN" in answer.done.reason
     described = subprocess.check_output([program, "--describe"], user=NOBODY, group=NOBODY, text=True)

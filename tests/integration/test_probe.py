@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests import probe
+from tests.integration.started import ROOT_ONLY, as_nobody, gone, process_session, sleepers, started
+from tests.probe import present
 
-from clonometer.protocol import Block, null_mask
+from clonometer.protocol import null_mask
 
 pytestmark = pytest.mark.real
 
@@ -24,8 +26,6 @@ LAUNCHES = [entry["id"] for entry in probe.catalogue()["workloads"] if "reaped_n
 WORKLOADS = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["available"]]
 STAGES = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 CPU = max(os.sched_getaffinity(0))
-# A user of this test run's own: limits on a user's tasks count all that the user has on the machine.
-NOBODY = 30_000 + os.getpid() % 30_000
 
 
 def described(workload: str) -> dict[str, object]:
@@ -40,32 +40,10 @@ def least(quantity: str) -> float:
     return 0 if about["unit"] == "count" or about.get("detail") else np.nextafter(0, 1)
 
 
-def present(block: Block, name: str) -> np.ndarray:
-    values = block.columns[name]
-    return values[~null_mask(values)]
-
-
 def ladder_steps(workload: str) -> set[str]:
     """Quantities that one value in so many reaches; the longest of all is always there."""
     ladders = described(workload).get("distributions", [])
     return {quantity for ladder in ladders for quantity, one_in in ladder["steps"].items() if one_in > 0}
-
-
-def gone(session: int) -> bool:
-    """Whether no process of the session is left, with patience for those that are just leaving."""
-    for _ in range(200):
-        if not any(process_session(int(entry)) == session for entry in os.listdir("/proc") if entry.isdigit()):
-            return True
-        time.sleep(0.05)
-    return False
-
-
-def process_session(pid: int) -> int | None:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return int(text.rpartition(")")[2].split()[3])
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -203,23 +181,15 @@ def test_a_foreign_program_has_no_stamp_of_its_own() -> None:
     assert len(present(block, "reaped_ns")) == 3
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@ROOT_ONLY
 def test_tasks_that_are_not_allowed_are_counted_and_survived(public: Path) -> None:
     """As an ordinary user with no process to spare, every fork fails with EAGAIN."""
     program = public / "probe-static"
     shutil.copy(probe.executable(), program)
 
-    def become_nobody() -> None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
     # One task of that user is the probe; a sleeper uses up the other.
-    with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as sleeper:
-        try:
-            answer = probe.ask("workload=launch.fork", "samples=3", "blocks=1", program=program, before=become_nobody)
-        finally:
-            sleeper.kill()
+    with sleepers(1):
+        answer = probe.ask("workload=launch.fork", "samples=3", "blocks=1", program=program, before=as_nobody(2))
     assert answer.done.status == "ok"
     assert answer.blocks[0].outcomes == {"ok": 0, "EAGAIN": 3}
 
@@ -280,17 +250,10 @@ def test_nobody_reading_ends_the_probe() -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    reading, writing = os.pipe()
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), "workload=launch.fork", "samples=50", "placement=free"],
-        pass_fds=[writing],
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
-        with os.fdopen(reading, "rb") as answer:
-            answer.read()
-        process.wait()
-        assert gone(process.pid)
+    with started("workload=launch.fork", "samples=50", "placement=free") as one:
+        one.answer()
+        one.process.wait()
+        assert gone(one.pid)
 
 
 @pytest.mark.parametrize("words", [[], ["--fd"], ["--fd", "x"], ["--fd", "99"], ["--what"]])

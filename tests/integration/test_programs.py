@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import present
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 

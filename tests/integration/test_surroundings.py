@@ -17,7 +17,8 @@ import pytest
 from tests import probe
 from tests.integration import container
 from tests.integration.leftovers import nothing_left
-from tests.integration.test_limits_real import MEMORY, MIB, NOBODY, PIDS, ROOT_ONLY, group_of
+from tests.integration.started import NOBODY, ROOT_ONLY, as_nobody
+from tests.integration.test_limits_real import MEMORY, MIB, PIDS, group_of
 
 from clonometer.runfile import open_run
 
@@ -165,12 +166,6 @@ class Installed:
 HERE = Installed(sys.executable, str(SOURCE), lambda: None)
 
 
-def become_nobody() -> None:
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
-
-
 @pytest.fixture
 def ordinary(public: Path) -> Installed:
     """An installation that everybody may read, started by an ordinary user."""
@@ -188,7 +183,7 @@ def ordinary(public: Path) -> Installed:
             tried = subprocess.run(
                 [python, "-c", code],
                 env={**os.environ, "PYTHONPATH": modules},
-                preexec_fn=become_nobody,
+                preexec_fn=as_nobody(),
                 capture_output=True,
                 text=True,
             )
@@ -196,7 +191,7 @@ def ordinary(public: Path) -> Installed:
             reasons.append(str(error))
             continue
         if tried.returncode == 0:
-            return Installed(python, modules, become_nobody)
+            return Installed(python, modules, as_nobody())
         reasons.append(tried.stderr.strip().splitlines()[-1])
     pytest.skip(f"user {NOBODY} has no Python here: {'; '.join(reasons)}")
 

@@ -7,11 +7,11 @@ import os
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import present
-from tests.integration.test_wake import CPUS
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
+CPUS = os.sched_getaffinity(0)
 SWITCHES = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["family"] == "switch"]
 SLEEPING = [name for name in SWITCHES if name != "switch.yield"]
 KINDS = ["thread", "process"]

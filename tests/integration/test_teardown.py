@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
-import signal
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import NOBODY, gone, present
-from tests.integration.test_wake import at_work
+from tests.integration.started import ROOT_ONLY, as_nobody, at_work, gone, sleepers, started
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -82,23 +79,15 @@ def test_nothing_is_not_measured(word: str, said: str) -> None:
     assert said in answer.done.reason
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for this test")
+@ROOT_ONLY
 def test_children_that_are_not_allowed_are_counted_and_the_others_reaped(public: Path) -> None:
     program = public / "probe-static"
     shutil.copy(probe.executable(), program)
 
-    def become_nobody() -> None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (20, 20))
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
     # A sleeper of the same user takes the place that the limit's check cannot know of.
-    with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as sleeper:
-        try:
-            words = ("workload=teardown.zombies", "zombies=19", "samples=3", "blocks=1", "warmup=0")
-            answer = probe.ask(*words, program=program, before=become_nobody)
-        finally:
-            sleeper.kill()
+    with sleepers(1):
+        words = ("workload=teardown.zombies", "zombies=19", "samples=3", "blocks=1", "warmup=0")
+        answer = probe.ask(*words, program=program, before=as_nobody(20))
     assert answer.done.status == "ok"
     (block,) = answer.blocks
     assert block.outcomes == {"ok": 0, "EAGAIN": 3}
@@ -106,17 +95,10 @@ def test_children_that_are_not_allowed_are_counted_and_the_others_reaped(public:
 
 
 def test_a_sleeping_child_does_not_outlive_the_probe() -> None:
-    reading, writing = os.pipe()
-    words = ["workload=teardown.kill", f"child_bytes={4 << 20}", "samples=1000000", "blocks=1"]
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), *words], pass_fds=[writing], start_new_session=True
-    ) as process:
-        os.close(writing)
-        assert at_work(process.pid)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        os.close(reading)
-        assert gone(process.pid)
+    with started("workload=teardown.kill", f"child_bytes={4 << 20}", "samples=1000000", "blocks=1") as one:
+        assert at_work(one.pid)
+        one.end()
+        assert gone(one.pid)
 
 
 def test_a_larger_copy_takes_longer_and_its_memory_is_written_before() -> None:

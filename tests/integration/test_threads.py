@@ -6,7 +6,7 @@ import resource
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import present
+from tests.probe import present
 
 from clonometer.protocol import Block
 

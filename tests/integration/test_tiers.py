@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from tests.integration import container
 from tests.integration.leftovers import nothing_left
+from tests.integration.started import as_nobody
 from tests.integration.test_explain import _tracing_files
-from tests.integration.test_surroundings import HERE, Installed, become_nobody, ordinary  # noqa: F401 (a fixture)
+from tests.integration.test_surroundings import HERE, Installed, ordinary  # noqa: F401 (a fixture)
 
 pytestmark = [
     pytest.mark.real,
@@ -98,7 +99,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Case, Insta
         if case.refused:
             container.refuse(case.refused, case.error)
         if case.as_nobody:
-            become_nobody()
+            as_nobody()()
 
     return case, Installed(given.python, given.modules, before)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import time
-from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.test_probe import gone, present, process_session
+from tests.integration.started import gone, happens, members, started, threads
+from tests.probe import present
 
 pytestmark = pytest.mark.real
 
@@ -18,21 +15,6 @@ WAKES = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["famil
 OF_PROCESSES = ["wake.pipe", "wake.futex"]
 CPUS = os.sched_getaffinity(0)
 SPIN_NS = 300_000
-
-
-def members(session: int) -> list[int]:
-    pids = (int(entry) for entry in os.listdir("/proc") if entry.isdigit())
-    return [pid for pid in pids if process_session(pid) == session]
-
-
-def at_work(pid: int) -> bool:
-    """Wait for a process that has children or has reaped some: of those that live shortly few are ever met."""
-    for _ in range(400):
-        costs_of_reaped = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8]
-        if costs_of_reaped != "0" or len(members(pid)) > 1:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_every_way_of_waking_is_there() -> None:
@@ -87,35 +69,16 @@ def test_the_worker_sleeps_between_calls(workload: str) -> None:
 
 @pytest.mark.parametrize("workload", WAKES)
 def test_worker_and_probe_end_together(workload: str) -> None:
-    reading, writing = os.pipe()
-    words = [f"workload={workload}", "samples=1000000", "blocks=1"]
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), *words], pass_fds=[writing], start_new_session=True
-    ) as process:
-        os.close(writing)
-        awaited = (2, 1) if workload in OF_PROCESSES else (1, 2)
-        for _ in range(200):
-            seen = (len(members(process.pid)), len(os.listdir(f"/proc/{process.pid}/task")))
-            if seen == awaited:
-                break
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        os.close(reading)
-        assert seen == awaited
-        assert gone(process.pid)
+    awaited = (2, 1) if workload in OF_PROCESSES else (1, 2)
+    with started(f"workload={workload}", "samples=1000000", "blocks=1") as one:
+        assert happens(lambda: (len(members(one.pid)), threads(one.pid)) == awaited)
+        one.end()
+        assert gone(one.pid)
 
 
 def test_no_worker_is_left_after_a_good_end() -> None:
-    reading, writing = os.pipe()
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), "workload=wake.futex", "samples=5", "blocks=1"],
-        pass_fds=[writing],
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
-        with os.fdopen(reading, "rb") as answer:
-            answer.read()
+    with started("workload=wake.futex", "samples=5", "blocks=1") as one:
+        one.answer()
         # It was reaped by the probe itself, before it answered.
-        assert set(members(process.pid)) <= {process.pid}
-        assert process.wait() == 0
+        assert set(members(one.pid)) <= {one.pid}
+        assert one.process.wait() == 0

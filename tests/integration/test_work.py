@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.test_probe import NOBODY
+from tests.integration.started import Started, as_nobody, happens, sleepers, started
 
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.planfile import load_plan
@@ -152,33 +152,18 @@ def test_spread_workers_take_one_cpu_after_the_other(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def watched(tmp_path: Path) -> Iterator[tuple[Started, Path]]:
     """A probe whose three worker processes write for some seconds, and the folder in which they do."""
-    reading, writing = os.pipe()
     words = ["workload=work.factor", "task_kind=process", "workers=3", "numbers=60000", "samples=1", "blocks=1"]
-    with subprocess.Popen(
-        [probe.executable(), "--fd", str(writing), *words, "warmup=0", f"output_folder={tmp_path}"],
-        pass_fds=[writing],
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
-        with os.fdopen(reading, "rb"):
-            until(lambda: len(list(tmp_path.glob("*/[012]"))) == 3)
-            yield process, tmp_path
-            process.kill()
+    with started(*words, "warmup=0", f"output_folder={tmp_path}") as one:
+        assert happens(lambda: len(list(tmp_path.glob("*/[012]"))) == 3)
+        yield one, tmp_path
 
 
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-def test_what_is_written_are_the_factors(watched: tuple[subprocess.Popen[bytes], Path]) -> None:
+def test_what_is_written_are_the_factors(watched: tuple[Started, Path]) -> None:
     _, folder = watched
     (path,) = folder.glob("*/1")
-    until(lambda: path.stat().st_size > 20_000)
+    assert happens(lambda: path.stat().st_size > 20_000)
     lines = path.read_text()[:20_000].splitlines()[:-1]
     assert lines[0] == "1:"
     for number, line in enumerate(lines, start=1):
@@ -187,14 +172,13 @@ def test_what_is_written_are_the_factors(watched: tuple[subprocess.Popen[bytes],
         assert prod(map(int, factors.split())) == number
 
 
-def test_a_killed_probe_leaves_neither_workers_nor_files(watched: tuple[subprocess.Popen[bytes], Path]) -> None:
-    process, folder = watched
-    workers = children(process.pid)
+def test_a_killed_probe_leaves_neither_workers_nor_files(watched: tuple[Started, Path]) -> None:
+    one, folder = watched
+    workers = children(one.pid)
     assert len(workers) >= 3
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    one.end()
     assert left_in(folder) == []
-    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+    assert happens(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 
 def children(pid: int) -> list[int]:
@@ -272,7 +256,7 @@ def test_a_disk_that_fills_while_workers_write_is_counted(kind: str, small_disk:
     filler = small_disk / "filler"
 
     def fill() -> None:
-        until(lambda: bool(list(small_disk.glob("*/0"))))
+        assert happens(lambda: bool(list(small_disk.glob("*/0"))))
         with filler.open("wb", buffering=0) as file:
             try:
                 for _ in range(1024):
@@ -357,21 +341,9 @@ def test_workers_that_cannot_be_started_are_counted(kind: str, public: Path) -> 
     program.write_bytes(probe.executable().read_bytes())
     program.chmod(0o755)
 
-    def become_nobody() -> None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (5, 5))
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-
     words = ["workload=work.factor", f"task_kind={kind}", "workers=3", "output=none", "numbers=30000"]
     words += ["samples=2", "blocks=1"]
-    with (
-        subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as first,
-        subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as second,
-    ):
-        try:
-            answer = probe.ask(*words, program=program, before=become_nobody)
-        finally:
-            first.kill()
-            second.kill()
+    with sleepers(2):
+        answer = probe.ask(*words, program=program, before=as_nobody(5))
     assert answer.done.status == "ok"
     assert answer.blocks[0].outcomes == {"ok": 0, "EAGAIN": 6}
