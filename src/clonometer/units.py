@@ -276,11 +276,22 @@ def format_duration_interval(value_ns: float, low_ns: float, high_ns: float, res
     """
     if abs(value_ns) < resolution_ns or low_ns == high_ns:
         return format_duration(value_ns, low_ns, high_ns, resolution_ns)
-    factor, name = _duration_unit(value_ns)
-    numbers = [number / factor for number in (value_ns, low_ns, high_ns)]
-    decimals = _interval_decimals(numbers[0], numbers[1], numbers[2])
-    value, low, high = (_rounded(number, decimals) for number in numbers)
+    value, low, high, name = duration_figures(value_ns, low_ns, high_ns)
     return f"{value} ({low} to {high}) {name}"
+
+
+def duration_figures(value_ns: float, low_ns: float, high_ns: float) -> tuple[str, str, str, str]:
+    """Write a duration and the ends of its interval as numbers to the same digit, with the unit that they share.
+
+    Examples
+    --------
+    >>> duration_figures(56_312, 55_870, 56_840)
+    ('56.3', '55.9', '56.8', 'µs')
+    """
+    factor, name = _duration_unit(value_ns)
+    value, low, high = value_ns / factor, low_ns / factor, high_ns / factor
+    decimals = _interval_decimals(value, low, high)
+    return _rounded(value, decimals), _rounded(low, decimals), _rounded(high, decimals), name
 
 
 def format_ratio(value: float, low: float | None = None, high: float | None = None) -> str:

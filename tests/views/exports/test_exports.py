@@ -107,6 +107,15 @@ def test_markdown_is_one_table_with_every_row(exported: Any) -> None:
     assert f"{median['median_ns'] / 1000:.1f} µs" in row
 
 
+def test_markdown_gives_the_ends_of_an_interval_the_digits_of_its_median(exported: Any) -> None:
+    rows = [line.split(" | ") for line in _text("markdown", exported).splitlines() if "`launch.fork" in line]
+    assert rows
+    for row in rows:
+        digits = [re.sub(r"^\d+", "", text) for text in re.findall(r"[\d.]+", " ".join(row[3:5]))]
+        assert len(digits) == 3
+        assert len({len(one) for one in digits}) == 1, row
+
+
 GOOGLE_BENCHMARK = {
     "type": "object",
     "required": ["context", "benchmarks"],

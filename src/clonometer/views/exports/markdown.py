@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.units import format_bytes_interval, format_duration, format_number
+from clonometer.units import (
+    duration_figures,
+    format_bytes_interval,
+    format_duration,
+    format_number,
+    number_figures,
+)
 from clonometer.views.cautions import for_all
 from clonometer.views.exports.entries import figures, figures_unit, measured
 
@@ -59,12 +65,15 @@ def _interval(cell: Mapping[str, Any]) -> str:
     found = figures(cell)
     if found is None or found[1] is None or found[2] is None:
         return "-"
-    ends = (found[1], found[2])
+    value, low, high = found[0], found[1], found[2]
     if figures_unit(cell) == "ns":
-        return " to ".join(format_duration(end, resolution_ns=cell["resolution_ns"]) for end in ends)
+        if abs(value) < cell["resolution_ns"]:
+            return " to ".join(format_duration(end, resolution_ns=cell["resolution_ns"]) for end in (low, high))
+        _, *ends, unit = duration_figures(value, low, high)
+        return f"{' to '.join(ends)} {unit}"
     if figures_unit(cell) == "bytes":
-        return " to ".join(format_bytes_interval(end, None, None) for end in ends)
-    return " to ".join(format_number(end) for end in ends)
+        return " to ".join(format_bytes_interval(end, None, None) for end in (low, high))
+    return " to ".join(number_figures(value, low, high)[1:])
 
 
 def _duration(time_ns: float | None) -> str:
