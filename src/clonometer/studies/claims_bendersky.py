@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.studies.cells import cell, heap
-from clonometer.studies.claims_sysel import flag_parts
+from clonometer.studies.claims_sysel import flags_verdict
 from clonometer.studies.judge import CALL, RUNS, Claim, Judge
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import HOLDS, over_conditions, over_demands, verdict
@@ -75,9 +75,7 @@ def b11(judge: Judge) -> Verdict:
 
 def b12(judge: Judge) -> Verdict:
     """The ladder of flags, the other way round."""
-    parts = flag_parts(judge, "below")
-    words = "clone3 with pthread_create's flags over clone3 with none"
-    return verdict("B12", over_conditions(parts), parts, words, "all flags over none")
+    return flags_verdict("B12", judge, "below")
 
 
 CLAIMS = {

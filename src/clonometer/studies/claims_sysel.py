@@ -153,9 +153,9 @@ def _short(text: str) -> str:
     return f"{workload.removeprefix('launch.')} {axes.get('temperature', '')}"
 
 
-def flag_parts(judge: Judge, expected: str) -> list[Part]:
-    """The ladder of flags from none to all of pthread_create's, until the call returns and until the task runs."""
-    return [
+def flags_verdict(name: str, judge: Judge, expected: str) -> Verdict:
+    """Judge the ladder of flags from none to all of pthread_create's, until the call returns and the task runs."""
+    parts = [
         judge.part(
             f"{temperature}, {STAGE_WORDS[stage]}",
             (cell("flags.settls", temperature=temperature), stage),
@@ -165,13 +165,13 @@ def flag_parts(judge: Judge, expected: str) -> list[Part]:
         for temperature in ("cold", "warm")
         for stage in (CALL, RUNS)
     ]
+    words = "clone3 with pthread_create's flags over clone3 with none"
+    return verdict(name, over_conditions(parts), parts, words, "all flags over none")
 
 
 def s21(judge: Judge) -> Verdict:
     """All flags of pthread_create against none of them, on bare calls of clone3."""
-    parts = flag_parts(judge, "above")
-    words = "clone3 with pthread_create's flags over clone3 with none"
-    return verdict("S21", over_conditions(parts), parts, words, "all flags over none")
+    return flags_verdict("S21", judge, "above")
 
 
 CLAIMS = {

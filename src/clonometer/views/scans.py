@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,25 +77,23 @@ def _message_label(one: MessageSeries) -> str:
 
 
 def _latency_points(one: MessageSeries) -> list[dict[str, Any]]:
-    label = _message_label(one)
-    numbers = zip(one.message_bytes, one.latency_ns, one.latency_low_ns, one.latency_high_ns, strict=True)
-    return [
-        {
-            "label": label,
-            "x": size,
-            "median": median,
-            "low": low,
-            "high": high,
-            "tip": f"{label}, {approximate_bytes(size)}: {format_duration_interval(median, low, high)}",
-        }
-        for size, median, low, high in numbers
-        if low > 0
-    ]
+    return _message_points(one, (one.latency_ns, one.latency_low_ns, one.latency_high_ns), format_duration_interval)
 
 
 def _bandwidth_points(one: MessageSeries) -> list[dict[str, Any]]:
+    return _message_points(one, (one.bandwidth, one.bandwidth_low, one.bandwidth_high), _megabytes)
+
+
+def _megabytes(median: float, low: float, high: float) -> str:
+    return f"{format_number(median / 1e6, low / 1e6, high / 1e6)} MB/s"
+
+
+def _message_points(
+    one: MessageSeries,
+    numbers: tuple[Sequence[float], Sequence[float], Sequence[float]],
+    say: Callable[[float, float, float], str],
+) -> list[dict[str, Any]]:
     label = _message_label(one)
-    numbers = zip(one.message_bytes, one.bandwidth, one.bandwidth_low, one.bandwidth_high, strict=True)
     return [
         {
             "label": label,
@@ -103,9 +101,9 @@ def _bandwidth_points(one: MessageSeries) -> list[dict[str, Any]]:
             "median": median,
             "low": low,
             "high": high,
-            "tip": f"{label}, {approximate_bytes(size)}: {format_number(median / 1e6, low / 1e6, high / 1e6)} MB/s",
+            "tip": f"{label}, {approximate_bytes(size)}: {say(median, low, high)}",
         }
-        for size, median, low, high in numbers
+        for size, median, low, high in zip(one.message_bytes, *numbers, strict=True)
         if low > 0
     ]
 

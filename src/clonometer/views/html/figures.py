@@ -70,7 +70,7 @@ def _overview(results: Results) -> list[dict[str, Any]]:
             "id": f"overview-{family}",
             "kind": "overview",
             "title": family_name(family),
-            "alt": _overview_alt(points),
+            "alt": _alt("Medians with 95% intervals", points),
             "spec": overview_panel(
                 points,
                 mechanisms=list(dict.fromkeys(row.label for row in members)),
@@ -85,8 +85,9 @@ def _overview(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _overview_alt(points: Sequence[dict[str, Any]]) -> str:
-    return "Medians with 95% intervals. " + "; ".join(str(point["tip"]) for point in points) + "."
+def _alt(about: str, points: Sequence[dict[str, Any]]) -> str:
+    """Say a chart in words, for those who cannot see it: what it shows, then each point."""
+    return f"{about}. {'; '.join(str(point['tip']) for point in points)}."
 
 
 def _memory(results: Results) -> list[dict[str, Any]]:
@@ -101,7 +102,7 @@ def _memory(results: Results) -> list[dict[str, Any]]:
                 "id": f"memory-{stage}",
                 "kind": "memory",
                 "title": stage_title(stage),
-                "alt": "Launch time by parent memory. " + "; ".join(str(point["tip"]) for point in points) + ".",
+                "alt": _alt("Launch time by parent memory", points),
                 "spec": memory_panel(points, labels=labels, domain=domain, width="container", height=300),
             }
         )
@@ -119,7 +120,7 @@ def _footprints(results: Results) -> list[dict[str, Any]]:
             "id": "footprint-parts",
             "kind": "footprint",
             "title": "Memory of each idle task",
-            "alt": "Memory of each idle task by its parts. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "alt": _alt("Memory of each idle task by its parts", points),
             "spec": parts_panel(points, width="container"),
         }
         for _ in points[:1]
@@ -136,7 +137,7 @@ def _gaps(results: Results) -> list[dict[str, Any]]:
             "id": f"gaps-{number}-{place}",
             "kind": "story",
             "title": f"{chart.title}, {name}",
-            "alt": f"{chart.title}, {name}. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "alt": _alt(f"{chart.title}, {name}", points),
             "spec": ladder_panel(
                 points, labels=chart.labels, of="length", domain=chart.domain, width="container", height=300
             ),
@@ -153,7 +154,7 @@ def _isolation(results: Results) -> list[dict[str, Any]]:
             "id": "isolation-fates",
             "kind": "isolation",
             "title": "Who lives on, and how soon it is mended",
-            "alt": "Failing workers. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "alt": _alt("Failing workers", points),
             "spec": isolation_panel(points, width="container"),
         }
         for _ in points[:1]
@@ -166,7 +167,7 @@ def _scan_figures(kind: str, charts: Sequence[ScanChart]) -> list[dict[str, Any]
             "id": f"{kind}-{number}-{place}",
             "kind": kind,
             "title": f"{chart.title}, {title}",
-            "alt": f"Time by {axis_title(chart.axis)}. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "alt": _alt(f"Time by {axis_title(chart.axis)}", points),
             "spec": scan_panel(
                 points,
                 labels=chart.labels,
@@ -188,7 +189,7 @@ def _fits(results: Results) -> list[dict[str, Any]]:
             "id": f"fit-{number}",
             "kind": "fit",
             "title": chart.title,
-            "alt": f"Time by {axis_title(chart.axis)}. " + "; ".join(str(point["tip"]) for point in chart.points) + ".",
+            "alt": _alt(f"Time by {axis_title(chart.axis)}", chart.points),
             "spec": fitted_panel(chart, width="container", height=300),
         }
         for number, chart in enumerate(fitted_charts(results.fit_panels))
@@ -201,7 +202,7 @@ def _ablations(results: Results) -> list[dict[str, Any]]:
             "id": f"ablation-{number}",
             "kind": "ablation",
             "title": ablation_title(one),
-            "alt": "The gap by what was taken away. " + "; ".join(str(point["tip"]) for point in points) + ".",
+            "alt": _alt("The gap by what was taken away", points),
             "spec": ablation_panel(points, width="container"),
         }
         for number, one in enumerate(results.ablations)
@@ -215,9 +216,7 @@ def _messages(results: Results) -> list[dict[str, Any]]:
             "id": f"messages-{number}-{name}",
             "kind": "scan",
             "title": f"{name.capitalize()} of messages, {chart.title}",
-            "alt": f"{name.capitalize()} by size of a message. "
-            + "; ".join(str(point["tip"]) for point in points)
-            + ".",
+            "alt": _alt(f"{name.capitalize()} by size of a message", points),
             "spec": messages_panel(
                 points,
                 labels=chart.labels,
