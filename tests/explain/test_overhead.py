@@ -14,7 +14,6 @@ from clonometer.explain.anatomy import Wish, explain
 from clonometer.explain.launches import launches_of
 from clonometer.explain.overhead import log_ratio, overhead_of, pairs_between, pairs_within, plan_turns, spans_of
 
-EACH_NS = 1000
 PER_WINDOW = 40
 GAP = 3
 

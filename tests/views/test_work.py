@@ -57,7 +57,7 @@ def test_where_tracing_is_refused_it_is_said_what_cannot_be_seen() -> None:
 
 
 def test_ascii_where_nothing_else_can_be_written() -> None:
-    render_work(with_ablation(), width=80, colour=False, ascii_only=True).encode("ascii")
+    assert render_work(with_ablation(), width=80, colour=False, ascii_only=True).isascii()
 
 
 def test_every_part_has_a_colour() -> None:

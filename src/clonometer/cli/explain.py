@@ -26,7 +26,6 @@ _PROCESSES = 6
 _PICTURES = (".png", ".svg")
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 _COLD_PROCESSES = 30
-_STACK_BLOCKS = 10
 
 _EXAMPLES = examples(
     "clonometer explain launch.fork",

@@ -18,7 +18,6 @@ _KEYS = {
     "warmup": ("warmup", 1, 0),
     "block_limit_ms": ("block_limit_ns", NS_PER_MS, 0),
 }
-LIMIT_KEYS = tuple(_KEYS)
 
 # What launches cost on virtual machines of 2024, good to a factor of some: these keep defaults bearable and let plans
 # state their time. Forking with memory costs this much per byte where the pages are written again before each launch

@@ -37,11 +37,6 @@ class CheckedRow:
     again: ComparedRow | None = None
 
     @property
-    def decisive(self) -> ComparedRow:
-        """The comparison that the verdict rests on."""
-        return self.again or self.compared
-
-    @property
     def ratio_measured(self) -> float | None:
         """The ratio as it was measured, the machine's own speed in it."""
         base, other = self.compared.base.median_ns, self.compared.other.median_ns

@@ -74,6 +74,7 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
     """
     blocks = list(metadata["blocks"])
     entries = metadata["catalogue"]["workloads"]
+    # They launch nothing and wait for nobody, so that no child pushes them aside.
     loops = {entry["id"] for entry in entries if not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES}
     # Workers that take turns, and tasks that wake one another, push each other aside by design.
     crowds = {entry["id"] for entry in entries if entry["family"] in _CROWDS}
@@ -208,11 +209,6 @@ def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> RunWarning | None:
         f"{what}: the effective CPU frequency moved between {low:.0f} and {high:.0f} MHz",
         "set the performance governor or let the machine cool down; compare only within this run",
     )
-
-
-def _is_loop(entry: Mapping[str, Any]) -> bool:
-    """Whether a workload launches nothing and waits for nobody, so that no child pushes it aside."""
-    return not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES
 
 
 def _workload(block: Mapping[str, Any]) -> str:

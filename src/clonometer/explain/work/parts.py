@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 UNEXPLAINED = "unexplained"
-FREQUENCY = "frequency"
 
 
 @dataclass(frozen=True)
