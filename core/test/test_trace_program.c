@@ -8,6 +8,7 @@
 enum { MEMORY = 2 << 20, MAP = 5 };
 
 static const struct program_layout LAYOUT = {.cpu_bits = 1, .note_bits = 2};
+static const struct program_layout *layout_now = &LAYOUT;
 static unsigned char memory[MEMORY];
 static uint64_t now_ns;
 static uint64_t cpu_now;
@@ -17,6 +18,8 @@ static uint64_t alu(unsigned operation, uint64_t a, uint64_t b) {
     switch (operation) {
     case BPF_ADD:
         return a + b;
+    case BPF_SUB:
+        return a - b;
     case BPF_AND:
         return a & b;
     case BPF_LSH:
@@ -48,9 +51,29 @@ static size_t width(unsigned code) {
 
 static size_t build(struct bpf_insn *program, enum event_kind kind, enum program_type type, bool main_only) {
     const struct program_wish wish = {.kind = kind, .type = type, .main_only = main_only, .address_at = 24};
-    size_t length = program_build(program, &wish, &LAYOUT, MAP);
+    size_t length = program_build(program, &wish, layout_now, MAP);
     CHECK(length <= PROGRAM_MOST_INSTRUCTIONS, "%zu instructions", length);
     return length;
+}
+
+/* By how much a jump goes on, or -1 where the instruction is none. */
+static int jumped(const struct bpf_insn *one, const uint64_t *r) {
+    uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
+    uint64_t value = r[one->dst_reg];
+    switch (BPF_CLASS(one->code) == BPF_JMP ? BPF_OP(one->code) : BPF_CALL) {
+    case BPF_JA:
+        return one->off;
+    case BPF_JEQ:
+        return value == operand ? one->off : 0;
+    case BPF_JNE:
+        return value != operand ? one->off : 0;
+    case BPF_JGT:
+        return value > operand ? one->off : 0;
+    case BPF_JLE:
+        return value <= operand ? one->off : 0;
+    default:
+        return -1;
+    }
 }
 
 static void run(const struct bpf_insn *program, size_t length, const void *context) {
@@ -59,6 +82,11 @@ static void run(const struct bpf_insn *program, size_t length, const void *conte
     for (size_t i = 0; i < length; i++) {
         const struct bpf_insn *one = &program[i];
         unsigned class = BPF_CLASS(one->code);
+        int step = jumped(one, r);
+        if (step >= 0) {
+            i += (size_t)step;
+            continue;
+        }
         if (class == BPF_ALU64) {
             uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
             r[one->dst_reg] = alu(BPF_OP(one->code), r[one->dst_reg], operand);
@@ -73,16 +101,12 @@ static void run(const struct bpf_insn *program, size_t length, const void *conte
         } else if (class == BPF_STX || class == BPF_ST) {
             uint64_t value = class == BPF_STX ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
             unsigned char *at = (unsigned char *)(uintptr_t)r[one->dst_reg] + one->off;
-            CHECK(at >= memory && at + width(one->code) <= memory + program_memory_bytes(&LAYOUT),
+            CHECK(at >= memory && at + width(one->code) <= memory + program_memory_bytes(layout_now),
                   "a store outside");
             memcpy(at, &value, width(one->code));
         } else if (one->code == (BPF_JMP | BPF_EXIT)) {
             result = r[0];
             return;
-        } else if (class == BPF_JMP && (BPF_OP(one->code) == BPF_JEQ || BPF_OP(one->code) == BPF_JNE)) {
-            uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
-            bool equal = r[one->dst_reg] == operand;
-            i += equal == (BPF_OP(one->code) == BPF_JEQ) ? (size_t)one->off : 0;
         } else {
             CHECK(one->code == (BPF_JMP | BPF_CALL), "code %x", one->code);
             r[0] = helper(one->imm);
@@ -189,6 +213,43 @@ static void check_main_calls(void) {
     CHECK(notes_after(EVENT_CALL_EXIT, 0) == 6, "the first exit of the next one");
 }
 
+enum { RUN = 5, PAGE = 4096, FAR = 1 << 20, ELSEWHERE = 5 << 20 };
+
+static void fault(uint64_t address) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    uint64_t arguments[4] = {address, 0, 7, address};
+    now_ns++;
+    run(program, build(program, EVENT_FAULT_USER, PROGRAM_RAW, false), arguments);
+    now_ns++;
+    run(program, build(program, EVENT_MINOR_FAULT, PROGRAM_PERF, false), arguments);
+}
+
+/* Faults page after page, up or down, are noted until there are too many; elsewhere they are again. */
+static void check_runs(void) {
+    static const struct program_layout SHORT = {.cpu_bits = 1, .note_bits = 5, .most_run = RUN};
+    struct trace_event event;
+    memset(memory, 0, sizeof memory);
+    cpu_now = 1;
+    layout_now = &SHORT;
+    for (uint64_t page = 0; page < 10; page++) {
+        fault(FAR - page * PAGE);
+    }
+    CHECK(program_notes(memory, 1) == RUN + 1 && program_left_out(memory, 1) == 20 - RUN - 1,
+          "the first ones");
+    program_note(memory, &SHORT, 1, RUN - 1, &event);
+    CHECK(event.kind == EVENT_FAULT_USER && event.values[0] == FAR - (int64_t)2 * PAGE &&
+              event.values[3] == 0,
+          "a fault");
+    program_note(memory, &SHORT, 1, RUN, &event);
+    CHECK(event.kind == EVENT_FAULTS_LEFT_OUT, "here it says so");
+    fault(ELSEWHERE);
+    CHECK(program_notes(memory, 1) == RUN + 3, "another place is noted");
+    program_note(memory, &SHORT, 1, RUN + 2, &event);
+    CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == ELSEWHERE, "from its beginning to its end");
+    CHECK(program_left_out(memory, 0) == 0, "of this CPU alone");
+    layout_now = &LAYOUT;
+}
+
 int main(void) {
     check_fields();
     check_calls_and_wrap();
@@ -196,5 +257,6 @@ int main(void) {
     check_address();
     check_switch();
     check_main_calls();
+    check_runs();
     return 0;
 }

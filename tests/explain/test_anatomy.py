@@ -68,6 +68,24 @@ def test_the_band_leaves_disturbed_launches_out() -> None:
     assert len(central(launches[-1:])) == 1
 
 
+def test_launches_that_were_not_seen_whole_are_left_out_and_said_to_be() -> None:
+    # Launches begin at 1000, 2000 and 3000 and last 100 each.
+    assert len(list(traced_launches(fork_trace(whole=(1001, None))))) == 2
+    assert len(list(traced_launches(fork_trace(whole=(1000, 3099))))) == 2
+    assert len(list(traced_launches(fork_trace(whole=(1000, 3100))))) == 3
+    rows = [(2060, PARENT, "faults_left_out", (0,)), (3900, PARENT, "faults_left_out", (0,))]
+    events = np.sort(np.concatenate([fork_trace().events, events_array(rows)]), order="time_ns")
+    assert [one.launch.start_ns for one in traced_launches(fork_trace(events=events))] == [1000, 3000]
+    one = explained(fast=fork_trace(whole=(1001, None), lost=7))
+    assert one.launches == 6
+    assert one.reaped_ns.value == 100
+    notes = " ".join(one.notes)
+    assert "lost even with more room: launches of that time are left out" in notes
+    assert "3 traced launches were not seen whole" in notes
+    with pytest.raises(UnavailableError, match="could be seen whole"):
+        explained(fast=fork_trace(whole=(9000, None), lost=7))
+
+
 def test_calls_flags_and_timelines() -> None:
     one = explained()
     calls = {(call.who, call.name): (call.count, call.each_ns) for call in one.calls}

@@ -92,3 +92,35 @@ def test_an_explanation_has_them_or_says_why_not() -> None:
     assert one.counters.reason is None
     assert explained().counters.reason == "no tracepoints with hardware counters here"
     assert explained().counters.rows == ()
+
+
+def own_trace() -> Any:
+    """Launches of 100 ns: a fault before the call returns (at 26), one after, and a sleep from 30 to 80."""
+    story = [(10, "minor_fault"), (28, "major_fault"), (30, "switched_out"), (80, "switched_in"), (90, "minor_fault")]
+    rows = [(1000 * n + at, PARENT, kind, (0,)) for n in range(1, 4) for at, kind in story]
+    return fork_trace("own", events=events_array(rows))
+
+
+def test_an_ordinary_users_own_faults_and_switches_are_counted_where_no_more_may_be() -> None:
+    tracer = FakeTracer({"own": own_trace(), "none": fork_trace("none"), "ptrace": fork_trace("ptrace")})
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier="own", counters="software"))
+    assert one.counters is not None
+    rows = by_key(one.counters)
+    assert one.counters.names == ("page_faults", "context_switches", "major_faults")
+    assert rows["all", "all"] == (3, 1, 1)
+    assert rows["part", "until_returned"] == (1, 0, 0)
+    assert rows["part", "reaping"] == (1, 0, 0)
+    assert sum(values[0] for (kind, _), values in rows.items() if kind == "part") == 3
+    assert set(one.counters.missing) == {"cpu_clock_ns", "cpu_migrations"}
+
+
+@pytest.mark.parametrize(("tier", "wanted"), [("own", "hardware"), ("stamps", "hardware"), ("stamps", "software")])
+def test_counters_look_no_closer_than_the_tier_and_say_why(tier: str, wanted: str) -> None:
+    traces = {"own": own_trace(), "none": fork_trace("none"), "ptrace": fork_trace("ptrace")}
+    tracer = FakeTracer({**traces, f"tracepoints with {wanted} counters": counted_trace()})
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier=tier, counters=wanted))
+    assert one.counters is not None
+    assert one.counters.rows == ()
+    assert one.counters.reason is not None
+    assert "tracepoints" in one.counters.reason or "events" in one.counters.reason
+    assert not any(asked.startswith("tracepoints") for asked in tracer.asked)

@@ -32,6 +32,7 @@ KINDS = (
     "lock_wanted",
     "lock_got",
     "memory",
+    "faults_left_out",
     "counts",
 )
 CALLS = {56: "clone", 61: "wait4", 231: "exit_group", 202: "futex", 59: "execve", 14: "rt_sigprocmask"}
@@ -87,6 +88,7 @@ class FakeTrace:
     refused: str | None = None
     task: int = PARENT
     lost: int = 0
+    whole: tuple[int | None, int | None] = (None, None)
     kinds: tuple[str, ...] = KINDS
     texts: bytes = b"/bin/true"
     stacks: Any = field(default_factory=lambda: np.zeros(0, np.uint64))
@@ -160,6 +162,7 @@ class FakeTracer:
         period_ns: int = 1,
         counters: str | None = None,
         window_ns: int | None = None,
+        fault_run: int | None = None,
     ) -> Any:
         """Hand out the trace for ``how``; one that is missing was refused."""
         how = f"{how} with {counters} counters" if counters is not None else how

@@ -20,6 +20,9 @@ HEAD = {
     "exit_status": 0,
     "lost": 3,
     "missed": 1,
+    "whole_from_ns": 4,
+    "whole_to_ns": 0,
+    "faults_left_out": 12,
     "counters": ["cycles"],
     "counters_refused": {"tlb_misses": "too few"},
     "event_bytes": 80,
@@ -49,6 +52,7 @@ def test_a_whole_answer() -> None:
     trace = parse_trace(answer())
     assert trace.refused is None
     assert (trace.task, trace.lost, trace.how) == (1007, 3, "fast")
+    assert (trace.whole, trace.faults_left_out) == ((4, None), 12)
     assert trace.events["values"][0][0] == 56
     assert trace.calls == {56: "clone"}
     assert trace.counters == ("cycles",)

@@ -56,6 +56,7 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_LOCK_WANTED] = "lock_wanted",
         [EVENT_LOCK_GOT] = "lock_got",
         [EVENT_MEMORY] = "memory",
+        [EVENT_FAULTS_LEFT_OUT] = "faults_left_out",
         [EVENT_COUNTS] = "counts",
     };
     return NAMES[kind];

@@ -40,6 +40,8 @@ enum event_kind {
     EVENT_LOCK_GOT,    /* the same, and 1 where it has it */
     EVENT_MEMORY, /* of a call that was entered: place and length of what an argument points to, as a text;
                      which argument */
+    EVENT_FAULTS_LEFT_OUT, /* from here on a run of page faults of this task was too long to note (program.h)
+                            */
     EVENT_COUNTS, /* right behind the event at which counters were read: ns enabled, ns running, values */
     EVENT_KINDS
 };

@@ -199,9 +199,11 @@ static void lay_out(struct fast *fast, size_t bytes_per_cpu) {
     fast->bytes = program_memory_bytes(&fast->layout);
 }
 
-int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct reason *reason) {
+int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned most_run,
+              struct reason *reason) {
     *fast = (struct fast){.map = -1};
     lay_out(fast, bytes_per_cpu);
+    fast->layout.most_run = most_run;
     int error = map_memory(fast);
     if (error != 0) {
         fast_close(fast);
@@ -240,9 +242,13 @@ uint64_t fast_stop(struct fast *fast, rings_take *take, void *context) {
         uint64_t notes = program_notes(fast->memory, cpu);
         uint64_t first = notes > room ? notes - room : 0;
         lost += first;
+        fast->left_out += program_left_out(fast->memory, cpu);
         for (uint64_t i = first; i < notes; i++) {
             struct trace_event event;
             program_note(fast->memory, &fast->layout, cpu, i, &event);
+            if (i == first && first > 0 && event.time_ns > fast->whole_from_ns) {
+                fast->whole_from_ns = event.time_ns;
+            }
             if (event.kind < EVENT_KINDS) {
                 take(context, &event, &nothing);
             } else {

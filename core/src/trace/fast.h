@@ -24,6 +24,8 @@ struct fast {
     unsigned char *memory;
     size_t bytes;
     struct program_layout layout;
+    uint64_t whole_from_ns; /* older notes of some CPU have been overwritten; known after fast_stop */
+    uint64_t left_out;      /* page faults of long runs */
     bool main_only;
     bool by_record; /* tasks are named by records: this kernel's raw tracepoints do not tell enough */
     struct fast_tap taps[FAST_MOST_PROGRAMS];
@@ -32,9 +34,11 @@ struct fast {
     size_t attached_count;
 };
 
-/* Starts noting all that `wanted` asks for but exec, whose text no program here reads. 0, or -errno with the
+/* Starts noting all that `wanted` asks for but exec, whose text no program here reads; of long runs of page
+ * faults only the first `most_run` (0: all). 0, or -errno with the
  * reason, and then nothing is attached. */
-int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, struct reason *reason);
+int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned most_run,
+              struct reason *reason);
 
 /* Ends it for a while: nothing is attached, and no system call takes a longer way for it. And goes on with
  * it: 0, or -errno, and then nothing is attached. */

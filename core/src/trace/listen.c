@@ -169,7 +169,9 @@ static int open_rings(const struct listening *listening, pid_t pid, struct rings
     }
     if (listening->how == LISTEN_FAST) {
         int error = rings_open(rings, RINGS_EXEC, listening->ring_bytes / EXEC_SHARE, clock, reason);
-        error = error != 0 ? error : fast_open(fast, listening->wanted, listening->ring_bytes, reason);
+        error = error != 0
+                    ? error
+                    : fast_open(fast, listening->wanted, listening->ring_bytes, listening->most_run, reason);
         if (error != 0) {
             rings_close(rings);
         }
@@ -214,9 +216,12 @@ static int hear(const struct listening *listening, const struct started *started
     read_pair(listening, heard->pairs[1]);
     rings_drain(rings, collection_take, &heard->collection);
     heard->lost = rings_lost(rings) + heard->collection.dropped;
+    heard->whole[1] = rings->whole_to_ns;
     if (listening->how == LISTEN_FAST) {
         heard->lost += fast_stop(fast, collection_take, &heard->collection);
         heard->missed = fast_missed(fast);
+        heard->whole[0] = fast->whole_from_ns;
+        heard->left_out = fast->left_out;
     }
     return error != 0 && reason->text[0] == '\0'
                ? reason_set(reason, error, "the probe's answer cannot be read: %s", strerror(-error))

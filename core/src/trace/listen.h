@@ -17,6 +17,7 @@ struct listening {
     unsigned wanted; /* RINGS_*, with LISTEN_ALL and LISTEN_FAST */
     size_t ring_bytes;
     uint64_t sample_period_ns;
+    unsigned most_run;                  /* of page faults one after the other, with LISTEN_FAST; 0: all */
     const struct counter_set *counters; /* to be read at every event, with LISTEN_ALL; NULL: none */
     uint64_t window_ns; /* with LISTEN_FAST: listen for so long, then not, in turn; 0: all the time */
     bool tsc;           /* the probe stamps by the processor's time-stamp counter */
@@ -39,6 +40,8 @@ struct heard {
     char refused[COUNTERS_MOST][160]; /* of the set's counters why they are not; "": they are */
     uint64_t lost;                    /* there was no room for them */
     uint64_t missed;                  /* more room would not help */
+    uint64_t whole[2]; /* between these times nothing was lost for want of room; 0: no such bound */
+    uint64_t left_out; /* page faults of runs longer than that */
     pid_t process;
     int32_t task; /* the probe as the kernel numbers it */
     int exit_status;

@@ -11,7 +11,8 @@
  * Starts the program, one of whose words is "{traced fd}", and gives on descriptor N what the kernel told of
  * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
  * a list of tasks,sched,calls,faults,samples,exec,main,futex,locks, ring_bytes=, period_ns=,
- * stamps=tsc|monotonic, counters=hardware|software (with tracepoints), window_ns= (with fast). */
+ * stamps=tsc|monotonic, counters=hardware|software (with tracepoints), window_ns= and fault_run=
+ * (with fast). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,7 +29,7 @@
 #include "trace/send.h"
 #include "trace/trace.h"
 
-enum { MOST_WORDS = 64, ANSWER_BYTES = 2 << 20, FLAG_BITS = 64 };
+enum { MOST_WORDS = 64, ANSWER_BYTES = 2 << 20, FLAG_BITS = 64, MOST_RUN = 1 << 30 };
 
 static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE key=value...\n"
                             "       tracer --fd N trace key=value... -- PROGRAM WORD...\n";
@@ -182,6 +183,10 @@ static bool read_key(const char *word, struct listening *listening) {
     }
     if (length == 9 && strncmp(word, "period_ns", length) == 0 && read_number(value, &number)) {
         listening->sample_period_ns = number;
+        return true;
+    }
+    if (length == 9 && strncmp(word, "fault_run", length) == 0 && read_number(value, &number)) {
+        listening->most_run = number < MOST_RUN ? (unsigned)number : MOST_RUN;
         return true;
     }
     return false;

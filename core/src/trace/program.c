@@ -6,6 +6,9 @@
 enum { HELPER_TIME = 5, HELPER_CPU = 8, HELPER_TASK = 14, MAP_VALUE = 2 };
 enum { WIDE_CONSTANT = BPF_DW /* of the class BPF_LD, which is 0 */ };
 enum { TIME_AT = 0, TASK_AT = 8, KIND_AT = 16, VALUES_AT = 24, POINTERS = 1 << 8 };
+/* In a CPU's head. */
+enum { NOTES_AT = 0, LAST_ADDRESS_AT = 8, RUN_TASK_AT = 16, RUN_AT = 24, LEFT_OUT_AT = 32 };
+enum { RUN_VALUE = 3, NEIGHBOURS = 64 << 10 };
 
 enum program_type program_type(enum event_kind kind) {
     switch (kind) {
@@ -39,6 +42,7 @@ size_t program_memory_bytes(const struct program_layout *layout) {
 struct writer {
     struct bpf_insn *program;
     size_t length;
+    size_t to_end; /* the jump that leaves out what follows; 0: there is none */
 };
 
 static void put(struct writer *to, unsigned code, unsigned target, unsigned source, int offset,
@@ -70,10 +74,50 @@ static void store(struct writer *to, unsigned target, int offset, unsigned sourc
     put(to, BPF_STX | BPF_DW | BPF_MEM, target, source, offset, 0);
 }
 
-/* Leaves the place of the next note of this CPU in register 1: 6 is what the program was called with, 7 the
- * time, 8 the task. */
-static void find_place(struct writer *to, const struct program_layout *layout, int map) {
-    int64_t heads = (int64_t)NOTES_HEAD_BYTES << layout->cpu_bits;
+static size_t jump(struct writer *to, unsigned condition, unsigned target, unsigned source) {
+    put(to, BPF_JMP | condition | BPF_X, target, source, 0, 0);
+    return to->length - 1;
+}
+
+static size_t jump_constant(struct writer *to, unsigned condition, unsigned target, int64_t constant) {
+    put(to, BPF_JMP | condition | BPF_K, target, 0, 0, constant);
+    return to->length - 1;
+}
+
+/* What jumps from there comes here. */
+static void land(struct writer *to, size_t from) {
+    to->program[from].off = (int16_t)(to->length - from - 1);
+}
+
+/* A program that writes to much memory one page after the other, as a probe does between its launches, would
+ * fill all the room with it. Register 3 is the CPU's head; 4 and 5 are free. */
+static void leave_out_long_runs(struct writer *to, const struct program_layout *layout, int address_at) {
+    load(to, BPF_DW, 4, 6, address_at);
+    load(to, BPF_DW, 5, 3, LAST_ADDRESS_AT);
+    store(to, 3, LAST_ADDRESS_AT, 4);
+    put(to, BPF_ALU64 | BPF_SUB | BPF_X, 4, 5, 0, 0);
+    with_constant(to, BPF_ADD, 4, NEIGHBOURS);
+    load(to, BPF_DW, 5, 3, RUN_AT);
+    with_constant(to, BPF_ADD, 5, 1);
+    size_t far = jump_constant(to, BPF_JGT, 4, (int64_t)2 * NEIGHBOURS);
+    load(to, BPF_DW, 4, 3, RUN_TASK_AT);
+    size_t same = jump(to, BPF_JEQ, 4, 8);
+    land(to, far);
+    with_constant(to, BPF_MOV, 5, 1);
+    land(to, same);
+    store(to, 3, RUN_AT, 5);
+    store(to, 3, RUN_TASK_AT, 8);
+    size_t noted = jump_constant(to, BPF_JLE, 5, (int64_t)layout->most_run + 1);
+    load(to, BPF_DW, 4, 3, LEFT_OUT_AT);
+    with_constant(to, BPF_ADD, 4, 1);
+    store(to, 3, LEFT_OUT_AT, 4);
+    to->to_end = to->length;
+    put(to, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+    land(to, noted);
+}
+
+/* Leaves the CPU's head in register 3: 6 is what the program was called with, 7 the time, 8 the task. */
+static void find_head(struct writer *to, const struct program_layout *layout, int map) {
     call(to, HELPER_CPU);
     copy(to, 9, 0);
     with_constant(to, BPF_AND, 9, ((int64_t)1 << layout->cpu_bits) - 1);
@@ -83,10 +127,15 @@ static void find_place(struct writer *to, const struct program_layout *layout, i
     with_constant(to, BPF_LSH, 2, 6);
     copy(to, 3, 1);
     put(to, BPF_ALU64 | BPF_ADD | BPF_X, 3, 2, 0, 0);
-    load(to, BPF_DW, 4, 3, 0);
+}
+
+/* Leaves the place of the next note of this CPU in register 1. */
+static void find_place(struct writer *to, const struct program_layout *layout) {
+    int64_t heads = (int64_t)NOTES_HEAD_BYTES << layout->cpu_bits;
+    load(to, BPF_DW, 4, 3, NOTES_AT);
     copy(to, 5, 4);
     with_constant(to, BPF_ADD, 5, 1);
-    store(to, 3, 0, 5);
+    store(to, 3, NOTES_AT, 5);
     with_constant(to, BPF_AND, 4, ((int64_t)1 << layout->note_bits) - 1);
     with_constant(to, BPF_LSH, 9, layout->note_bits);
     put(to, BPF_ALU64 | BPF_ADD | BPF_X, 4, 9, 0, 0);
@@ -208,6 +257,11 @@ static void remember(struct writer *to, const struct program_wish *wish, const s
     put(to, BPF_STX | BPF_W | BPF_MEM, 2, 4, 0, 0);
 }
 
+static bool is_fault(enum event_kind kind) {
+    return kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL || kind == EVENT_MINOR_FAULT ||
+           kind == EVENT_MAJOR_FAULT;
+}
+
 size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
                      const struct program_layout *layout, int map) {
     struct writer to = {.program = program};
@@ -228,7 +282,12 @@ size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
     if (passes_few) {
         take_time(&to);
     }
-    find_place(&to, layout, map);
+    find_head(&to, layout, map);
+    bool counts_run = layout->most_run > 0 && is_fault(wish->kind);
+    if (counts_run) {
+        leave_out_long_runs(&to, layout, wish->type == PROGRAM_PERF ? wish->address_at : 0);
+    }
+    find_place(&to, layout);
     store(&to, 1, TIME_AT, 7);
     store(&to, 1, TASK_AT, 8);
     put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT,
@@ -240,6 +299,11 @@ size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
         store(&to, 1, VALUES_AT, 2);
     } else {
         store_fields(&to, wish->format);
+    }
+    if (counts_run) {
+        load(&to, BPF_DW, 2, 3, RUN_AT);
+        store(&to, 1, VALUES_AT + 8 * RUN_VALUE, 2);
+        land(&to, to.to_end);
     }
     /* At a tracepoint's record 0 would keep it from everybody: perf elsewhere would miss it. */
     leave_with(&to, wish->type == PROGRAM_TRACEPOINT);
@@ -260,6 +324,17 @@ void program_note(const unsigned char *memory, const struct program_layout *layo
                                   .kind = (uint16_t)(words[2] & (POINTERS - 1))};
     memcpy(event->values, words + VALUES_AT / 8, NOTE_VALUES * sizeof *words);
     event->values[EVENT_BY_POINTER] = (words[2] & POINTERS) != 0;
+    if (layout->most_run > 0 && is_fault((enum event_kind)event->kind)) {
+        event->kind =
+            event->values[RUN_VALUE] > (int64_t)layout->most_run ? EVENT_FAULTS_LEFT_OUT : event->kind;
+        event->values[RUN_VALUE] = 0;
+    }
+}
+
+uint64_t program_left_out(const unsigned char *memory, unsigned cpu) {
+    uint64_t faults;
+    memcpy(&faults, memory + (size_t)cpu * NOTES_HEAD_BYTES + LEFT_OUT_AT, sizeof faults);
+    return faults;
 }
 
 uint64_t program_notes(const unsigned char *memory, unsigned cpu) {

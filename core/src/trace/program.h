@@ -12,7 +12,7 @@ enum {
     PROGRAM_MOST_INSTRUCTIONS = 128,
     NOTE_BYTES = 64,
     NOTE_VALUES = 5,
-    NOTES_HEAD_BYTES = 64, /* of each CPU: how many notes it has made */
+    NOTES_HEAD_BYTES = 64, /* of each CPU: how many notes it has made, and its run of faults */
     PROGRAM_TASKS = 1 << 16
 };
 
@@ -21,6 +21,8 @@ enum {
 struct program_layout {
     unsigned cpu_bits;  /* room for 2^this CPUs */
     unsigned note_bits; /* 2^this notes a CPU; the next ones overwrite the oldest */
+    unsigned most_run;  /* of page faults of one task at neighbouring addresses no more than this are noted,
+                           one after the other; then EVENT_FAULTS_LEFT_OUT, and none. 0: all */
 };
 
 size_t program_memory_bytes(const struct program_layout *layout);
@@ -52,6 +54,9 @@ size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
  * (collect.h) makes the usual values of them. */
 void program_note(const unsigned char *memory, const struct program_layout *layout, unsigned cpu,
                   uint64_t index, struct trace_event *event);
+
+/* How many faults of long runs a CPU has not noted. */
+uint64_t program_left_out(const unsigned char *memory, unsigned cpu);
 
 /* How many notes a CPU has made; those beyond 2^note_bits have overwritten the first ones. */
 uint64_t program_notes(const unsigned char *memory, unsigned cpu);

@@ -58,10 +58,11 @@ struct rings {
     char refused[COUNTERS_MOST][160]; /* of each in the set why it is not; "": it is */
     size_t count;
     struct ring *ring;
-    bool counts_losses; /* the kernel knows how many events it had no room for (Linux 6.0) */
-    uint64_t lost;      /* told by records, so far */
-    uint64_t overfull;  /* readings that found no room, where the kernel does not count losses */
-    uint64_t damaged;   /* records that could not be read */
+    bool counts_losses;   /* the kernel knows how many events it had no room for (Linux 6.0) */
+    uint64_t lost;        /* told by records, so far */
+    uint64_t whole_to_ns; /* later events of some CPU were lost while a ring was full; 0: none were */
+    uint64_t overfull;    /* readings that found no room, where the kernel does not count losses */
+    uint64_t damaged;     /* records that could not be read */
 };
 
 /* Opens what `wanted` asks for, system-wide, stopped; rings_start starts it. `ring_bytes` a CPU, rounded up

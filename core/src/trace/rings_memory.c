@@ -7,8 +7,8 @@
 
 #include "trace/rings.h"
 
-/* A record of a census is 60 to 400 bytes long. */
-enum { RECORD_BYTES = 65536, MOST_RECORD_BYTES = 512 };
+/* Records are 60 to 400 bytes long, those with a stack up to 1200. */
+enum { RECORD_BYTES = 65536, MOST_RECORD_BYTES = 1280 };
 
 /* 0 or -errno, and then nothing is open. */
 static int map_memory(const struct rings *rings, struct ring_memory *memory, int cpu, int thread) {
@@ -71,9 +71,9 @@ static enum event_kind kind_of(const struct ring *ring, uint64_t identifier) {
     return EVENT_KINDS;
 }
 
-/* One record of a ring. */
-static void take_record(struct rings *rings, const struct ring *ring, const unsigned char *record,
-                        size_t length, rings_take *take, void *context) {
+/* One record of a ring; when it happened, or `before_ns` where that is not told. */
+static uint64_t take_record(struct rings *rings, const struct ring *ring, const unsigned char *record,
+                            size_t length, uint64_t before_ns, rings_take *take, void *context) {
     struct trace_event event;
     struct record_rest rest;
     enum event_kind kind = kind_of(ring, record_identifier(record, length));
@@ -82,6 +82,7 @@ static void take_record(struct rings *rings, const struct ring *ring, const unsi
                                  ? record_decode(record, length, kind, format, &event, &rest)
                                  : RECORD_BAD;
     if (found == RECORD_EVENT) {
+        uint64_t time_ns = event.time_ns;
         event.cpu = (uint16_t)(ring->cpu >= 0 ? ring->cpu : 0);
         take(context, &event, &rest);
         if (rest.counters > 0) {
@@ -89,11 +90,14 @@ static void take_record(struct rings *rings, const struct ring *ring, const unsi
             event = counts_event(&event, &rest.reading);
             take(context, &event, &nothing);
         }
-    } else if (found == RECORD_LOST) {
+        return time_ns;
+    }
+    if (found == RECORD_LOST) {
         rings->lost += rest.lost;
     } else if (found == RECORD_BAD) {
         rings->damaged++;
     }
+    return before_ns;
 }
 
 static void drain_one(struct rings *rings, struct ring *ring, const struct ring_memory *memory,
@@ -104,16 +108,21 @@ static void drain_one(struct rings *rings, struct ring *ring, const struct ring_
     uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = page->data_tail;
     uint64_t unread = head - tail;
+    uint64_t last_ns = 0;
+    bool full = unread > memory->bytes - MOST_RECORD_BYTES;
     ring->nearly_full = unread > memory->bytes - memory->bytes / 4;
-    rings->overfull += unread > memory->bytes - MOST_RECORD_BYTES;
+    rings->overfull += full;
     for (;;) {
         size_t length = ring_next(bytes, memory->bytes, &tail, head, record, sizeof record, &rings->damaged);
         if (length == 0) {
             break;
         }
-        take_record(rings, ring, record, length, take, context);
+        last_ns = take_record(rings, ring, record, length, last_ns, take, context);
     }
     __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+    if (full && (rings->whole_to_ns == 0 || last_ns < rings->whole_to_ns)) {
+        rings->whole_to_ns = last_ns;
+    }
 }
 
 void rings_drain(struct rings *rings, rings_take *take, void *context) {

@@ -95,6 +95,9 @@ static int send_head(int fd, const struct listening *listening, const struct hea
     json_int(&json, "exit_status", heard->exit_status);
     json_int(&json, "lost", (int64_t)(heard->lost + heard->missed));
     json_int(&json, "missed", (int64_t)heard->missed);
+    json_int(&json, "whole_from_ns", (int64_t)heard->whole[0]);
+    json_int(&json, "whole_to_ns", (int64_t)heard->whole[1]);
+    json_int(&json, "faults_left_out", (int64_t)heard->left_out);
     json_int(&json, "ring_bytes", (int64_t)listening->ring_bytes);
     json_int(&json, "sample_period_ns", (int64_t)listening->sample_period_ns);
     json_int(&json, "event_bytes", (int64_t)sizeof(struct trace_event));

@@ -10,10 +10,11 @@ from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.arguments import listing_of
 from clonometer.explain.budget import BAND, budget_of
 from clonometer.explain.calls import calls_of, made
-from clonometer.explain.counters import counters_of
+from clonometer.explain.counters import counters_of, own_counters_of
+from clonometer.explain.launches import launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.overhead import overhead_of
-from clonometer.explain.partition import TracedLaunch, traced_launches
+from clonometer.explain.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
 from clonometer.explain.rounds import Rounds, launch_in_turn
 from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
@@ -46,6 +47,11 @@ _CANNOT_SEE = {
         "everything inside the kernel: parts are what lies between two stamps",
         "who waited for a CPU, page faults, system calls, exit and reaping",
     ),
+}
+_NO_COUNTERS = {
+    "own": "they are read at the kernel's tracepoints, which are not used; --counters software counts the parent's own "
+    "page faults and switches",
+    "stamps": "they are read at the kernel's events, of which none are used",
 }
 _CALL_SAMPLES = 20
 _COUNTED_PROCESSES = 3
@@ -117,11 +123,22 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     tier, detailed = _best_tier(tracer, target, wish.tier)
     first, events = _lighter(tracer, target, detailed)
     rounds = launch_in_turn(tracer, target, first, events, processes=wish.processes, watch=wish.watch)
-    if not all(rounds.processes) or not rounds.pairs:
-        raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
+    _check_launches(target, rounds)
     if events is _MAIN:
         return _gather(tracer, target, wish, _Seen(tier, rounds, [detailed], [list(traced_launches(detailed))]))
     return _gather(tracer, target, wish, _Seen(tier, rounds, rounds.traces, rounds.processes))
+
+
+def _check_launches(target: Target, rounds: Rounds) -> None:
+    if not rounds.pairs or not all(any(True for _ in launches_of(trace)) for trace in rounds.traces):
+        raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
+    if not all(rounds.processes):
+        lost = sum(trace.lost for trace in rounds.traces)
+        raise UnavailableError(
+            f"no launch of {target.workload} could be seen whole in some process: {lost:,} events were lost, or it "
+            "touches too much memory",
+            "--tier stamps needs no events; less memory makes fewer",
+        )
 
 
 def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tuple[str, ...]]:
@@ -132,7 +149,7 @@ def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tu
     each = [len(one.events) * _EVENT_NS / one.launch.reaped_ns for one in launches]
     if median(each) <= _MOST_EVENTS:
         return detailed, _EVENTS
-    light = tracer.trace(target, detailed.how, _MAIN)
+    light = tracer.trace(target, detailed.how, _MAIN, fault_run=FAULT_RUN)
     return (detailed, _EVENTS) if light.refused is not None else (light, _MAIN)
 
 
@@ -165,6 +182,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
     flags, programs = made([one for one, _ in everything] if sees_calls else followed)
     lost = sum(trace.lost for trace in {id(trace): trace for trace in [*rounds.traces, *seen.close]}.values())
     light = seen.close is not rounds.traces
+    left_out = sum(not_whole(trace) for trace in rounds.traces)
     unexplained_share = unexplained.value / reaped.value
     return Explanation(
         cell=target.cells[0].text,
@@ -193,9 +211,9 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         stacks=_sampled(tracer, target, wish),
         lost=lost,
         grown=tracer.grown,
-        counters=_counted(tracer, target, wish.counters),
+        counters=_counted(tracer, target, wish.counters, tier.name),
         listing=_listing(followed, trace) if wish.arguments else (),
-        notes=tuple(_notes(lost, overhead.value, unexplained_share, words, light=light)),
+        notes=tuple(_notes(lost, left_out, overhead.value, unexplained_share, words, light=light)),
     )
 
 
@@ -231,18 +249,25 @@ def _listing(followed: Sequence[TracedLaunch], trace: Trace | None) -> tuple[Cal
     return listing_of(nearest(followed, 0.5), trace.task) if trace is not None and followed else ()
 
 
-def _counted(tracer: Tracer, target: Target, wanted: str | None) -> Counters | None:
+def _counted(tracer: Tracer, target: Target, wanted: str | None, tier: str) -> Counters | None:
     """Launches whose events each carry the counters: more to note, and so no part of the budget."""
     if wanted is None:
         return None
+    if tier != "tracepoints" and (tier, wanted) != ("own", "software"):
+        return Counters(wanted, reason=_NO_COUNTERS[tier])
     traces: list[Trace] = []
     for _ in range(_COUNTED_PROCESSES):
-        trace = tracer.trace(target, "tracepoints", _EVENTS, counters=wanted)
+        if tier == "own":
+            trace = tracer.trace(target, "own", _EVENTS)
+        else:
+            trace = tracer.trace(target, "tracepoints", _EVENTS, counters=wanted)
         if trace.refused is not None:
             none = f"no {wanted} counters here: "
             return Counters(wanted, reason=trace.refused.removeprefix(none), missing=dict(trace.counters_refused))
         traces.append(trace)
-    return counters_of(wanted, traces)
+    if not any(any(True for _ in traced_launches(trace)) for trace in traces):
+        return Counters(wanted, reason=f"no launch could be seen whole: {traces[0].lost:,} events were lost")
+    return own_counters_of(traces) if tier == "own" else counters_of(wanted, traces)
 
 
 def _sampled(tracer: Tracer, target: Target, wish: Wish) -> Mapping[str, int]:
@@ -258,14 +283,16 @@ def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier
     refused: dict[str, str] = {}
     for name in TIERS[0 if wanted is None else TIERS.index(wanted) :]:
         for how in _WAYS[name]:
-            trace = tracer.trace(target, how, _EVENTS)
+            trace = tracer.trace(target, how, _EVENTS, fault_run=FAULT_RUN)
             if trace.refused is None:
                 return Tier(name, _MEANS[how], refused, _CANNOT_SEE[name]), trace
             refused[_MEANS[how]] = trace.refused
     raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
 
 
-def _notes(lost: int, overhead: float, unexplained: float, calls: str | None, *, light: bool) -> list[str]:
+def _notes(
+    lost: int, left_out: int, overhead: float, unexplained: float, calls: str | None, *, light: bool
+) -> list[str]:
     notes = [calls] if calls is not None else []
     if light:
         notes.append(
@@ -273,7 +300,11 @@ def _notes(lost: int, overhead: float, unexplained: float, calls: str | None, *,
             "too much; the system calls and the timelines are from launches of their own, with every event"
         )
     if lost > 0:
-        notes.append(f"{lost} events were lost even with more room: parts of some launches may be wrong")
+        kept = "launches of that time are left out" if left_out else "parts of some launches may be wrong"
+        notes.append(f"{lost:,} {'event was' if lost == 1 else 'events were'} lost even with more room: {kept}")
+    if left_out > 0:
+        were = "launch was not seen whole and is" if left_out == 1 else "launches were not seen whole and are"
+        notes.append(f"{left_out:,} traced {were} left out: events are missing")
     if overhead > 0.15:
         notes.append(
             f"tracing made launches {overhead:.0%} longer: parts with many events (system calls, faults) are too long"

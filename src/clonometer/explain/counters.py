@@ -126,6 +126,40 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
     )
 
 
+#: What an ordinary user's perf tells as events, which can be counted; the rest of the software set is not told.
+_OWN_NAMES = ("page_faults", "context_switches", "major_faults")
+_OWN_COUNTS = {"minor_fault": (1, 0, 0), "major_fault": (1, 0, 1), "switched_out": (0, 1, 0)}
+_OWN_MISSING = "an ordinary user's perf does not read it at each event; only faults and switches are events themselves"
+
+
+def own_counters_of(traces: Sequence[Trace]) -> Counters:
+    """Count the parent's own page faults and switches in each part, where nothing more may be seen (tier ``own``).
+
+    Faults that the kernel has on its behalf, and all that the child does, are not among them.
+    """
+    sums: dict[tuple[str, str], NDArray[np.float64]] = {}
+    launches = 0
+    for trace in traces:
+        for one in central(list(traced_launches(trace))):
+            launches += 1
+            for segment in one.segments:
+                sums.setdefault(("part", segment.part), np.zeros(len(_OWN_NAMES)))
+            sums.setdefault(("all", "all"), np.zeros(len(_OWN_NAMES)))
+            for event in one.events:
+                counts = np.array(_OWN_COUNTS.get(event.kind, (0, 0, 0)), np.float64)
+                part = next((each.part for each in one.segments if event.time_ns < each.end_ns), None)
+                if part is not None:
+                    sums["part", part] += counts
+                    sums["all", "all"] += counts
+    return Counters(
+        set="software",
+        names=_OWN_NAMES,
+        missing=dict.fromkeys(("cpu_clock_ns", "cpu_migrations"), _OWN_MISSING),
+        launches=launches,
+        rows=tuple(_rows(_OWN_NAMES, sums, max(1, launches))),
+    )
+
+
 def _rows(names: Sequence[str], sums: Mapping[tuple[str, str], Any], launches: int) -> Iterator[Counts]:
     order = [("part", part) for part in ORDER] + [("stage", stage) for stage in (*STAGES, "reaped")]
     order += [("mode", "user"), ("mode", "kernel"), ("all", "all")]

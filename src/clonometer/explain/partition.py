@@ -113,11 +113,42 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
     return tuple(segments)
 
 
+#: A parent that writes to all its memory between its launches would fill the room for events. No more than these are
+#: noted of page faults at neighbouring addresses, one after the other: 2 MiB of pages, each with the beginning of its
+#: fault and the end. A launch in which a run is longer is not whole.
+FAULT_RUN = 1024
+_LEFT_OUT = "faults_left_out"
+
+
+def _is_whole(trace: Trace, launch: Launch) -> bool:
+    """Whether there was room for every event while it lasted, and all of its page faults were noted."""
+    from_ns, to_ns = trace.whole
+    if (from_ns is not None and launch.start_ns < from_ns) or (to_ns is not None and launch.end_ns > to_ns):
+        return False
+    if _LEFT_OUT not in trace.kinds:
+        return True
+    times = trace.events["time_ns"]
+    first, last = times.searchsorted([launch.start_ns, launch.end_ns])
+    return not (trace.events["kind"][first:last] == trace.kinds.index(_LEFT_OUT)).any()
+
+
+def not_whole(trace: Trace) -> int:
+    """How many of a trace's launches `traced_launches` leaves out; none of those that nobody listened to."""
+    spans = [(begin, end) for begin, end, listened in trace.windows if listened]
+    return sum(
+        not _is_whole(trace, launch)
+        for launch in launches_of(trace)
+        if not trace.windows or any(begin <= launch.start_ns and launch.end_ns <= end for begin, end in spans)
+    )
+
+
 def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> Iterator[TracedLaunch]:
-    """Launches of a trace, by default all, with their events and parts, by what that trace can tell."""
+    """Launches of a trace, by default all, that were seen whole, with their events and parts, by what it can tell."""
     times = trace.events["time_ns"]
     memory = Memory(trace.maps)
     for launch in launches_of(trace) if launches is None else launches:
+        if not _is_whole(trace, launch):
+            continue
         if trace.how == "none":
             yield TracedLaunch(launch, (), partition_by_stamps(launch), ())
             continue

@@ -15,7 +15,7 @@ from clonometer.explain.overhead import (
     plan_turns,
     spans_of,
 )
-from clonometer.explain.partition import TracedLaunch, traced_launches
+from clonometer.explain.partition import FAULT_RUN, TracedLaunch, traced_launches
 from clonometer.explain.source import Trace, Tracer
 from clonometer.plan.types import Target
 
@@ -74,7 +74,7 @@ def _turns_in_processes(
     traces, launches, pairs = [], [], []
     sides: tuple[list[int], list[int]] = ([], [])
     for round_ in range(max(processes, _LEAST)):
-        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns)
+        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns, fault_run=FAULT_RUN)
         spans = spans_of(trace)
         traces.append(trace)
         launches.append(list(traced_launches(trace, listened(spans, _LAUNCHES_A_PROCESS))))
@@ -101,7 +101,7 @@ def _processes_in_turn(
 
     def trace() -> None:
         if len(traces) <= len(untraced):
-            traces.append(tracer.trace(target, first.how, events))
+            traces.append(tracer.trace(target, first.how, events, fault_run=FAULT_RUN))
             traced.append((time.monotonic(), list(launches_of(traces[-1]))))
 
     def launch() -> None:

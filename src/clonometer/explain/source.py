@@ -47,6 +47,10 @@ class Trace(Protocol):
         """How many events are missing."""
 
     @property
+    def whole(self) -> tuple[int | None, int | None]:
+        """From when on, and until when, nothing was lost for want of room; None: always."""
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """Names of the events' kinds."""
 
@@ -106,5 +110,6 @@ class Tracer(Protocol):
         period_ns: int = 100_000,
         counters: str | None = None,
         window_ns: int | None = None,
+        fault_run: int | None = None,
     ) -> Trace:
         """Start the probe once for ``target``."""

@@ -69,6 +69,12 @@ class TraceAnswer:
     windows
         Begin and end (ns, as the events') of each span in which somebody listened, or in which nobody did, and which
         of the two; empty where somebody listened, or nobody did, all the time.
+    whole
+        From when on, and until when, nothing was lost for want of room, ns on the events' clock; None: from the first
+        event on, until the last.
+    faults_left_out
+        Page faults that were not noted because they were in runs longer than was asked for; where such a run begins,
+        an event ``faults_left_out`` says so.
     """
 
     how: str
@@ -90,6 +96,8 @@ class TraceAnswer:
     counters: tuple[str, ...] = ()
     counters_refused: Mapping[str, str] = field(default_factory=dict)
     windows: tuple[tuple[int, int, bool], ...] = ()
+    whole: tuple[int | None, int | None] = (None, None)
+    faults_left_out: int = 0
 
     def event_time_ns(self, ticks: int) -> int:
         """Say when on the events' clock the probe's own clock showed ``ticks``."""
@@ -147,6 +155,8 @@ def parse_trace(data: bytes) -> TraceAnswer:
             name: str(why) for name, why in said.mapping("counters_refused", _is_text, "a reason").items()
         },
         windows=_windows(head.get("windows", []), said),
+        whole=(said.count("whole_from_ns") or None, said.count("whole_to_ns") or None),
+        faults_left_out=said.count("faults_left_out"),
     )
 
 

@@ -57,6 +57,7 @@ class Tracer:
         period_ns: int = 100_000,
         counters: str | None = None,
         window_ns: int | None = None,
+        fault_run: int | None = None,
     ) -> TraceAnswer:
         """Start the probe once for ``target``; where events were lost, once more with more room.
 
@@ -74,6 +75,8 @@ class Tracer:
             ``hardware`` or ``software``: read at every event, with ``tracepoints`` only.
         window_ns
             Listen for so long, then not, in turn, with ``fast`` only; None: all the time.
+        fault_run
+            Of page faults at neighbouring addresses note no more than these, with ``fast`` only; None: all.
 
         Returns
         -------
@@ -87,7 +90,7 @@ class Tracer:
         ProtocolError
             If the answer is none.
         """
-        keys = {"period_ns": period_ns, "counters": counters, "window_ns": window_ns}
+        keys = {"period_ns": period_ns, "counters": counters, "window_ns": window_ns, "fault_run": fault_run}
         again = _AGAIN_WHEN_MISSED
         while True:
             answer = self._once(target, how, events, keys)

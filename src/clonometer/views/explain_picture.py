@@ -10,6 +10,7 @@ from clonometer.explain.types import Explanation, Timeline
 from clonometer.units import format_duration, format_share
 from clonometer.views.pictures import rendered
 from clonometer.views.specs import PALETTE, TIME_LABEL, Spec
+from clonometer.views.thinning import Drawn, marked, thinned
 
 _WIDTH = 720
 _LANE = 46
@@ -66,7 +67,8 @@ def stacked(panels: Sequence[Spec]) -> Spec:
 
 def timeline_panel(one: Explanation, timeline: Timeline) -> Spec:
     """One launch from left to right: parts as bars in the lane of whoever is at work, events as ticks on them."""
-    bars = [_bar(segment.start_ns, segment.end_ns, segment.part) for segment in timeline.segments]
+    pieces = [(segment.start_ns, segment.end_ns, segment.part) for segment in timeline.segments]
+    bars = [_bar(drawn, timeline.reaped_ns) for drawn in thinned(pieces, timeline.reaped_ns)]
     lanes = [lane for lane in _LANES if any(bar["lane"] == lane for bar in bars)]
     ticks = [
         {
@@ -77,7 +79,7 @@ def timeline_panel(one: Explanation, timeline: Timeline) -> Spec:
             "who": moment.who,
             "meaning": moment.meaning,
         }
-        for moment in timeline.moments
+        for moment in marked(timeline.moments, timeline.reaped_ns)
         for lane in ["child" if moment.who.startswith("child") else "parent"]
     ]
     axis_y = {
@@ -121,17 +123,19 @@ def timeline_panel(one: Explanation, timeline: Timeline) -> Spec:
     }  # fmt: skip
 
 
-def _bar(start_ns: int, end_ns: int, part: str) -> dict[str, Any]:
-    known = PARTS.get(part)
+def _bar(drawn: Drawn, whole_ns: int) -> dict[str, Any]:
+    known = PARTS.get(drawn.part)
+    name = f"{known.who}: {known.label}" if known is not None else UNEXPLAINED
+    meaning = known.meaning if known is not None else "no part covers it"
     return {
-        "start_ns": start_ns,
-        "end_ns": end_ns,
+        "start_ns": drawn.start_ns,
+        "end_ns": drawn.end_ns,
         "lane": known.who if known is not None else "nobody",
-        "kind": KIND_OF.get(part, UNEXPLAINED),
-        "part": f"{known.who}: {known.label}" if known is not None else UNEXPLAINED,
-        "lasts": format_duration(end_ns - start_ns),
-        "share": "",
-        "meaning": known.meaning if known is not None else "no part covers it",
+        "kind": KIND_OF.get(drawn.part, UNEXPLAINED),
+        "part": name if drawn.pieces == 1 else f"mostly {name}",
+        "lasts": format_duration(drawn.end_ns - drawn.start_ns),
+        "share": format_share((drawn.end_ns - drawn.start_ns) / whole_ns),
+        "meaning": meaning if drawn.pieces == 1 else f"{drawn.pieces:,} pieces too short to draw one by one",
     }
 
 

@@ -11,6 +11,7 @@ from clonometer.units import format_duration, format_duration_interval, format_s
 from clonometer.views.explain_picture import stacked
 from clonometer.views.pictures import rendered
 from clonometer.views.specs import PALETTE, TIME_LABEL, Spec
+from clonometer.views.thinning import thinned
 
 _WIDTH = 720
 _BAR = 34
@@ -125,16 +126,18 @@ def timeline_panel(timeline: WorkTimeline, name: str) -> Spec:
     bars = [
         {
             "lane": task,
-            "start_ns": start_ns,
-            "end_ns": end_ns,
-            "kind": part_kind(part),
-            "part": part_title(part),
-            "lasts": format_duration(end_ns - start_ns),
-            "share": format_share((end_ns - start_ns) / timeline.whole_ns),
-            "meaning": part_meaning(part),
+            "start_ns": drawn.start_ns,
+            "end_ns": drawn.end_ns,
+            "kind": part_kind(drawn.part),
+            "part": part_title(drawn.part) if drawn.pieces == 1 else f"mostly {part_title(drawn.part)}",
+            "lasts": format_duration(drawn.end_ns - drawn.start_ns),
+            "share": format_share((drawn.end_ns - drawn.start_ns) / timeline.whole_ns),
+            "meaning": part_meaning(drawn.part)
+            if drawn.pieces == 1
+            else f"{drawn.pieces:,} pieces too short to draw one by one",
         }
         for task, pieces in timeline.tasks
-        for start_ns, end_ns, part in pieces
+        for drawn in thinned(pieces, timeline.whole_ns)
     ]
     axis_x = {"labelExpr": TIME_LABEL, "title": None, "grid": True, "tickCount": 8}
     return {

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.explain.parts import PARTS
-from clonometer.explain.types import Counters, Explanation, Timeline, Versus
+from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
 from clonometer.views.explain_texts import part_name, sentence, versus_sentence
 from clonometer.views.html import environment, page_assets
 from clonometer.views.specs import theme
+from clonometer.views.thinning import MOST_DRAWN, ends
 
 _TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
 
@@ -90,7 +91,7 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
         ],
         "calls_inflated": one.calls_inflated,
         "counters": _counters(one.counters),
-        "listing": [{"who": call.who, "text": call.text, "result": call.result} for call in one.listing],
+        "listing": _listing(one),
         "made": [f"{' | '.join(flags) or 'no flags'} ({count:.3g} a launch)" for flags, count in one.flags],
         "programs": [f"{name} ({count:.3g} a launch)" for name, count in one.programs],
         "cannot_see": list(one.tier.cannot_see),
@@ -114,19 +115,37 @@ def _counters(counters: Counters | None) -> dict[str, Any] | None:
 
 
 def _timeline(timeline: Timeline, name: str) -> dict[str, Any]:
+    moments = timeline.moments
+    head, left_out = ends(len(moments))
     return {
         "id": name,
         "title": f"{_TITLES[timeline.which]}: {format_duration(timeline.reaped_ns)}",
-        "events": [
-            {
-                "at": f"{moment.time_ns / 1000:.2f}",
-                "who": moment.who,
-                "cpu": "" if moment.cpu < 0 else moment.cpu,
-                "words": moment.words,
-                "meaning": moment.meaning,
-            }
-            for moment in timeline.moments
-        ],
+        "count": f"{len(moments):,}",
+        "thinned": len(moments) > MOST_DRAWN or len(timeline.segments) > MOST_DRAWN,
+        "left_out": f"{left_out:,}" if left_out else "",
+        "events": [_event(moment) for moment in moments[:head]],
+        "last_events": [_event(moment) for moment in moments[head + left_out :]],
+    }
+
+
+def _event(moment: Moment) -> dict[str, Any]:
+    return {
+        "at": f"{moment.time_ns / 1000:.2f}",
+        "who": moment.who,
+        "cpu": "" if moment.cpu < 0 else moment.cpu,
+        "words": moment.words,
+        "meaning": moment.meaning,
+    }
+
+
+def _listing(one: Explanation) -> dict[str, Any]:
+    head, left_out = ends(len(one.listing))
+    rows = [{"who": call.who, "text": call.text, "result": call.result} for call in one.listing]
+    return {
+        "count": f"{len(rows):,}",
+        "left_out": f"{left_out:,}" if left_out else "",
+        "calls": rows[:head],
+        "last_calls": rows[head + left_out :],
     }
 
 

@@ -176,7 +176,7 @@ def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
         shown = (*head, *tail)
     for number, moment in enumerate(shown):
         if left_out and number == _MOST_ROWS // 2:
-            yield f"{'...':>9}  {left_out} events are left out here; --json and --html have them all"
+            yield f"{'...':>9}  {left_out} events are left out here; --json and --trace have them all"
         cpu = "" if moment.cpu < 0 else str(moment.cpu)
         line = f"{moment.time_ns / 1000:9.2f}  {moment.who:<12} {cpu:>3}  {clean(moment.words)}"
         yield elide(line, width)

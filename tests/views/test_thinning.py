@@ -1,0 +1,79 @@
+"""Long timelines are drawn with a bounded number of marks, and nothing of their time goes missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.explain.test_anatomy import explained
+
+from clonometer.explain.types import CallText, Explanation, Moment, Segment, Timeline
+from clonometer.views.explain_picture import timeline_panel
+from clonometer.views.html.explain import render_explain_page
+from clonometer.views.thinning import MOST_DRAWN, ends, marked, thinned
+
+LENGTHS = st.lists(st.tuples(st.integers(1, 1000), st.sampled_from(["child_user", "child_file"])), max_size=200)
+
+
+@given(LENGTHS, st.integers(1, 30))
+def test_what_is_drawn_is_bounded_and_lasts_as_long(lengths: list[tuple[int, str]], most: int) -> None:
+    pieces, at = [], 0
+    for length, part in lengths:
+        pieces.append((at, at + length, part))
+        at += length
+    drawn = thinned(pieces, at, most)
+    assert len(drawn) <= max(most, 2 * most + 1)
+    assert sum(one.end_ns - one.start_ns for one in drawn) == at
+    assert sum(one.pieces for one in drawn) == len(pieces)
+    assert [one.start_ns for one in drawn] == sorted(one.start_ns for one in drawn)
+
+
+def test_pieces_that_do_not_touch_are_not_joined() -> None:
+    drawn = thinned([(0, 1, "a"), (50, 51, "a"), (51, 52, "b"), (90, 91, "b")], 100, 3)
+    assert [(one.start_ns, one.end_ns, one.pieces) for one in drawn] == [(0, 1, 1), (50, 52, 2), (90, 91, 1)]
+
+
+def test_stamps_stay_and_of_marks_on_each_other_one() -> None:
+    moments = [Moment(at, "child", 1, f"fault {at}", "") for at in range(100)] + [Moment(99, "child", -1, "stamp", "")]
+    shown = marked(moments, 100, 10)
+    assert len(shown) == 11
+    assert shown[-1].words == "stamp"
+    assert len(marked(moments, 100, 200)) == 101
+
+
+def test_ends_of_a_table() -> None:
+    assert ends(1000) == (1000, 0)
+    assert ends(1001) == (500, 1)
+
+
+def long_one(count: int) -> Explanation:
+    """A launch with so many faults."""
+    one = explained()
+    segments = [Segment(10 * n, 10 * n + 10, ("child_user", "child_file")[n % 2]) for n in range(count)]
+    moments = [Moment(10 * n, "child", 1, f"page fault number {n}", "touched") for n in range(count)]
+    timeline = Timeline("median", 10 * count, {}, tuple(moments), tuple(segments))
+    calls = tuple(CallText("child", f"brk({n})", "0") for n in range(count))
+    return replace(one, timelines=(timeline, replace(timeline, which="p99")), listing=calls)
+
+
+def test_a_page_about_a_hundred_thousand_faults_stays_a_page_and_says_what_it_leaves_out() -> None:
+    short, long = (render_explain_page([long_one(count)], None) for count in (MOST_DRAWN, 100_000))
+    assert len(long) < 2 * len(short)
+    assert "and 99,000 more, left out here" in long
+    assert "page fault number 99999" in long
+    assert "Every event of it (100,000)" not in long
+    assert "Events of it (100,000)" in long
+    assert "Neighbours too short to draw are joined" in long
+    assert "and 500 more, left out here" in short
+    assert "Neighbours too short" not in short
+
+
+def test_a_bar_that_stands_for_many_says_so() -> None:
+    one = long_one(100_000)
+    bars, ticks = (layer["data"]["values"] for layer in timeline_panel(one, one.timelines[0])["layer"])
+    assert len(bars) <= 2 * MOST_DRAWN + 1
+    assert len(ticks) <= 2 * MOST_DRAWN
+    assert bars[0]["part"].startswith("mostly child: ")
+    assert "pieces too short to draw" in bars[0]["meaning"]
+    assert bars[0]["share"]
