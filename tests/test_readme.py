@@ -91,3 +91,29 @@ def test_the_python_lines_run() -> None:
     exec(lines.replace("clonometer-run.parquet", str(stored)), names)
     assert names["table"].num_rows > 0
     assert any(median for median in names["medians"].values())
+
+
+# Folders whose README names every file.
+LISTED = ("docs", "requirements", "tools")
+FOLDERS = sorted(
+    path.parent
+    for place in ("bench", "core", "docs", "drivers", "requirements", "src", "tests", "tools")
+    for path in (REPOSITORY / place).rglob("README.md")
+)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(REPOSITORY)))
+def test_every_file_that_a_folders_readme_names_is_there(folder: Path) -> None:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./*-]+(?:\.(?:py|c|h|md|sh|in|txt|toml|json|parquet)|/))`", text)
+    lost = [name for name in named if not any(any(base.glob(name.rstrip("/"))) for base in (folder, REPOSITORY))]
+    below = [name for name in lost if not any(folder.rglob(Path(name).name))]
+    assert not below
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_folders_readme_names_every_file(name: str) -> None:
+    folder = REPOSITORY / name
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    files = {path.name for path in folder.iterdir() if path.is_file() and path.suffix} - {"README.md"}
+    assert {one for one in files if f"`{one}`" not in text} == set()
