@@ -27,12 +27,30 @@ from clonometer.results.checked_json import checked_to_json
 from clonometer.results.compare import compare_runs
 from clonometer.results.compared_json import compared_to_json
 from clonometer.runfile import open_run
+from clonometer.views.exports import FORMATS, encode
 from clonometer.views.terminal import render_answer
 from clonometer.views.terminal.check import render_check
 from clonometer.views.terminal.comparison import render_comparison
 
 FROZEN = Path(__file__).parents[1] / "data" / "schema1.parquet"
-VALUES = [None, True, "x", "", -1, 0, 1e308, 10**30, float("nan"), float("inf"), [], {}, [1], {"a": 1}]
+VALUES = [
+    None,
+    True,
+    "x",
+    "",
+    "\x1b[31m\ud800",
+    2**63,
+    -1,
+    0,
+    1e308,
+    10**30,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    [1],
+    {"a": 1},
+]
 # What `show` may take, on top of what the process has once everything is imported.
 ROOM_BYTES = 600 << 20
 
@@ -50,6 +68,15 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 
 FROZEN_METADATA = _metadata(FROZEN)
+# Younger than the frozen file: what each target asked for, which comparisons hold against each other.
+FROZEN_METADATA["plan"]["targets"] = [
+    {
+        "workload": "launch.fork",
+        "cells": ["launch.fork[temperature=warm]"],
+        "limits": {"warmup": 20},
+        "options": {"a": 1},
+    }
+]
 PLACES = list(_places(FROZEN_METADATA))
 
 
@@ -73,6 +100,8 @@ def test_any_value_anywhere_in_the_metadata(tmp_path: Path, place: tuple[Any, ..
     except RunFileError:
         return
     json.dumps(results_to_json(results), allow_nan=False)
+    for name in FORMATS:
+        "".join(encode(name, results_to_json(results), results.process_medians)).encode()
     for wide in (False, True):
         assert not re.search(r"\b(nan|inf|None)\b", render_answer(results, wide=wide))
 
@@ -129,6 +158,10 @@ def _corpus(folder: Path) -> dict[str, Path]:
     data, size = source.read_bytes(), source.stat().st_size
     rows = pq.ParquetFile(source).metadata.num_rows
     contents = {f"cut at {part}/8": data[: size * part // 8] for part in range(8)}
+    footer = data[-8 - int.from_bytes(data[-8:-4], "little") :]
+    contents |= {
+        f"{part}/4 of the rows, then the end": data[: (size - len(footer)) * part // 4] + footer for part in range(4)
+    }
     contents |= {f"footer of {length} bytes": data[:-8] + length.to_bytes(4, "little") + b"PAR1"
                  for length in (0, 1, size, 2**31 - 1, 2**32 - 1)}  # fmt: skip
     contents |= {f"{claim:,} rows": _with_rows(data, rows, claim) for claim in (10**6, 2 * 10**9, 2**62)}
@@ -153,6 +186,8 @@ def _corpus(folder: Path) -> dict[str, Path]:
         "no number": '{"schema": NaN}',
         "infinite": '{"schema": 1e999}',
         "no UTF-8": b"\xff\xfe",
+        "steering the terminal": '{"schema": 1, "status": "\\u001b[31m\\u0007\\u009b"}',
+        "half a character": '{"schema": 1, "status": "\\ud800"}',
     }.items():
         found[name] = folder / f"{name}.parquet"
         pq.write_table(pq.read_table(source).replace_schema_metadata({"clonometer": text}), found[name])
@@ -188,19 +223,29 @@ CHILD = """
 import contextlib, io, json, re, resource, sys
 import numpy, pyarrow.parquet, rich, click
 from clonometer.cli.ending import run_to_the_end
-whole, room, paths = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+from clonometer.views.exports import FORMATS
+whole, room, out, paths = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+
+def commands(path):
+    yield from (["show", path], ["show", path, "--json"], ["show", path, "--workers"])
+    yield from (["compare", path, whole], ["compare", path, "--cells", "*", "*"], ["check", path, "--baseline", path])
+    yield from (["report", path, "--out", out], ["plot", path, "--kind", "overview", "--out", out + ".svg"])
+    yield from (["export", path, "--format", name] for name in FORMATS)
+    yield from (["export", path, "--format", name, "--samples"] for name in ("csv", "jsonl"))
+
 with contextlib.redirect_stdout(io.StringIO()):
     assert run_to_the_end(["show", whole, "--json"]) == 0
 size = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
 resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
 for path in paths:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            status = run_to_the_end(["show", path])
-        except BaseException as error:
-            status = repr(error)
-    print(json.dumps([path, status, out.getvalue(), err.getvalue()]), flush=True)
+    for words in commands(path):
+        out_text, err_text = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out_text), contextlib.redirect_stderr(err_text):
+            try:
+                status = run_to_the_end(words)
+            except BaseException as error:
+                status = repr(error)
+        print(json.dumps([words, status, out_text.getvalue(), err_text.getvalue()]), flush=True)
 # Not ru_maxrss, which keeps what this process's parent had when it forked.
 print(json.dumps(["peak", int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1))]))
 """
@@ -208,14 +253,17 @@ print(json.dumps(["peak", int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/st
 
 def test_hostile_files_in_a_process_with_little_memory(tmp_path: Path) -> None:
     corpus = _corpus(tmp_path)
-    command = [sys.executable, "-c", CHILD, str(FROZEN), str(ROOM_BYTES), *map(str, corpus.values())]
+    names = {str(path): name for name, path in corpus.items()}
+    command = [sys.executable, "-c", CHILD, str(FROZEN), str(ROOM_BYTES), str(tmp_path / "out"), *names]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert ended.returncode == 0, ended.stderr[-2000:]
     *answers, (_, peak_kib) = [json.loads(line) for line in ended.stdout.splitlines()]
-    assert len(answers) == len(corpus)
-    for name, (_, status, out, err) in zip(corpus, answers, strict=True):
+    assert len(answers) == 18 * len(corpus)
+    for words, status, out, err in answers:
+        name = (names[words[1]], *words[:1], *words[2:])
         assert (name, status, out) == (name, 2, "")
         assert err.startswith("clonometer: "), name
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", err), name
         assert 1 <= len(err.splitlines()) <= 2, name
         assert len(err) < 600, name
         assert "Traceback" not in err, name

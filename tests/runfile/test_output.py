@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,11 @@ def test_an_existing_file_needs_force(tmp_path: Path) -> None:
     assert "--force" in caught.value.hint
     assert check_output(path, force=True) == path
     assert path.read_text() == "mine"
+
+
+def test_refuses_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="its name is not UTF-8"):
+        check_output(tmp_path / os.fsdecode(b"a\xff.parquet"))
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,24 @@ def test_says_how_to_go_on_with_a_raw_file(tmp_path: Path) -> None:
     with pytest.raises(RunFileError, match="unfinished run") as caught:
         open_run(write_raw(tmp_path / "a.raw"))
     assert caught.value.hint == f"clonometer recover {tmp_path / 'a.raw'}"
+
+
+def test_refuses_a_name_that_is_not_utf8(path: Path) -> None:
+    renamed = path.rename(path.with_name(os.fsdecode(b"a\xff.parquet")))
+    with pytest.raises(RunFileError, match="its name is not UTF-8"):
+        open_run(renamed)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x1b[31mred", "\x07", "a\x9bb", "\b", "\r"])
+def test_texts_that_cannot_be_printed_are_made_printable(path: Path, text: str) -> None:
+    def change(metadata: dict[str, Any]) -> None:
+        metadata["host"] |= {"cpu.model": text, text: "\t\n\u00b5\U0001f600"}
+
+    with open_run(rewrite(path, change)) as run:
+        host = run.metadata["host"]
+    shown = re.sub(r"[\ud800\x1b\x07\x9b\b\r]", "?", text)
+    assert (host["cpu.model"], host[shown]) == (shown, "\t\n\u00b5\U0001f600")
+    assert text not in host
 
 
 def test_refuses_a_foreign_parquet_file(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,9 @@ SCHEMA = 1
 METADATA_KEY = b"clonometer"
 _MOST_WHOLE = 1 << 127
 RUN_STATUSES = ("complete", "partial", "failed")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Whether JSON may say such a character: the metadata of a long run has megabytes, and seldom one of these.
+_MAY_BE_UNPRINTABLE = re.compile(r"\\u00[0189]|\\u007f|\\ud|\\[bfr]|[\x7f-\x9f]", re.IGNORECASE)
 # A driver's column type and how it stands in the file.
 ARROW_TYPES = {"i32": "int32", "i64": "int64", "f64": "double"}
 
@@ -100,16 +104,30 @@ class RunMetadata:
 def parse_metadata(text: bytes) -> RunMetadata:
     """Read the JSON object under the key ``clonometer``.
 
+    Control characters and halves of surrogate pairs in its texts become question marks: what a file quotes (the words
+    of a command line, what a driver wrote) must be printable, and cannot steer a terminal.
+
     Raises
     ------
     RunFileError
         If it is no JSON object, of a newer schema, or not of the shape that docs/runfile.md rules.
     """
     try:
-        value = json.loads(text, parse_float=_finite, parse_constant=_finite)
+        decoded = text.decode()
+        value = json.loads(decoded, parse_float=_finite, parse_constant=_finite)
+        if _MAY_BE_UNPRINTABLE.search(decoded):
+            value = _printable(value)
     except (ValueError, RecursionError) as error:
         raise RunFileError(f"the run's metadata is not JSON: {error}") from error
     return check_metadata(value)
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _UNPRINTABLE.sub("?", value)
+    if isinstance(value, dict):
+        return {_printable(key): _printable(inner) for key, inner in value.items()}
+    return [_printable(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _finite(text: str) -> float:

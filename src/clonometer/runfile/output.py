@@ -50,10 +50,12 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     Raises
     ------
     OutputError
-        If it exists and ``force`` is not set, is a folder or device, or cannot be written; with the next
-        step.
+        If it exists and ``force`` is not set, is a folder or device, cannot be written, or has a name that is not
+        UTF-8; with the next step.
     """
     path = Path(path)
+    if not is_utf8(path):
+        raise OutputError(f"cannot write {path}: its name is not UTF-8, as Parquet's libraries need it")
     mode: int | None
     try:
         mode = path.stat().st_mode
@@ -77,3 +79,12 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     except OSError as error:
         raise OutputError(f"cannot write in {folder}: {error.strerror}") from error
     return path
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether the bytes of a path are UTF-8: Linux allows any, Arrow does not."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

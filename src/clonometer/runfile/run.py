@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from clonometer.errors import RunFileError, unknown
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
+from clonometer.runfile.output import is_utf8
 from clonometer.units import MOST_MAGNITUDE
 
 if TYPE_CHECKING:
@@ -346,6 +347,8 @@ def _in_file(path: Path, check: Callable[[], _T]) -> _T:
 
 
 def _check_magic(path: Path) -> None:
+    if not is_utf8(path):
+        raise RunFileError(f"cannot read {path}: its name is not UTF-8, as Parquet's libraries need it", "rename it")
     try:
         with path.open("rb") as file:
             begin = file.read(len(_RAW_MAGIC))

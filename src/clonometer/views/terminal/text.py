@@ -21,7 +21,7 @@ _PLAIN = str.maketrans(
         "█": "#",
     }
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHITE = re.compile(r"\s+")
 
 
