@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +13,6 @@ enum { MOST_SAMPLES = 10000000, MOST_BLOCKS = 10000, MOST_LAUNCHERS = 4096, MOST
 #ifndef CLONOMETER_LINKAGE
 #error "the build names the linkage"
 #endif
-
-int reason_set(struct reason *reason, int error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    /* clang-tidy 14 overlooks the va_start above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
-    vsnprintf(reason->text, sizeof reason->text, format, arguments);
-    va_end(arguments);
-    return error;
-}
 
 const char *options_linkage(void) {
     return CLONOMETER_LINKAGE;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "clock/clock.h"
+#include "reason.h"
 
 struct workload;
 
@@ -153,16 +154,6 @@ struct request {
     int64_t stamp_spin_ns;
     int64_t child_spin_ns;
 };
-
-/* A sentence for a person about why something was refused. */
-struct reason {
-    char text[400];
-};
-
-/* Writes the sentence and returns `error`, so that refusals read `return reason_set(reason, -EINVAL, ...)`.
- */
-__attribute__((format(printf, 3, 4))) int reason_set(struct reason *reason, int error, const char *format,
-                                                     ...);
 
 enum option_kind { OPTION_COUNT, OPTION_BYTES, OPTION_CHOICE, OPTION_TEXT };
 

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "census/family.h"
-#include "options.h"
+#include "reason.h"
 
 enum { CENSUS_MOST_PROCESSES = 65536 };
 

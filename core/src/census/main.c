@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +32,6 @@ static void note_signal(int number) {
  * census by its end. */
 bool census_interrupted(const struct census *census) {
     return interrupted != 0 && (census->command == NULL || interrupted != SIGINT);
-}
-
-int reason_set(struct reason *reason, int error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    /* clang-tidy 14 overlooks the va_start above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
-    vsnprintf(reason->text, sizeof reason->text, format, arguments);
-    va_end(arguments);
-    return error;
 }
 
 static bool read_positive(const char *text, double most, double *number) {

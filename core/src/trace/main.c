@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +32,6 @@ enum { MOST_WORDS = 64, ANSWER_BYTES = 2 << 20, FLAG_BITS = 64, MOST_RUN = 1 << 
 
 static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE key=value...\n"
                             "       tracer --fd N trace key=value... -- PROGRAM WORD...\n";
-
-int reason_set(struct reason *reason, int error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    /* clang-tidy 14 overlooks the va_start above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
-    vsnprintf(reason->text, sizeof reason->text, format, arguments);
-    va_end(arguments);
-    return error;
-}
 
 void trace_note(struct trace *trace, const struct new_task *task) {
     if (trace->count < TRACE_MOST_TASKS) {

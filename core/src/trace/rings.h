@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "options.h"
+#include "reason.h"
 #include "trace/events.h"
 
 enum {

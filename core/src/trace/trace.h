@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "options.h"
+#include "reason.h"
 #include "trace/decode.h"
 
 enum { TRACE_MOST_TASKS = 4096 };
