@@ -15,7 +15,7 @@ from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clonometer.results.observed import Group, Totals
+    from clonometer.results.groups import Group, Totals
     from clonometer.stats.bootstrap import Processes
 
 # A run has dozens of rows, each tested: at 1 in 200 some quiet runs have one row blamed. At 1 in 1,000 half of those

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.results.description import describe, effective_samples, median_interval
 from clonometer.results.evidence import Evidence
-from clonometer.results.observed import Group, ObservedCell
+from clonometer.results.groups import Group, ObservedCell
 from clonometer.results.outliers import find_outliers
 from clonometer.results.types import Estimate
 from clonometer.results.warnings import estimate_warnings

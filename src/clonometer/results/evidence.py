@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.results.observed import Group
+from clonometer.results.groups import Group
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 

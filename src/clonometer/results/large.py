@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clonometer.errors import RunFileError
-from clonometer.results.observed import (
+from clonometer.results.groups import (
     PLACEMENTS,
     Group,
     ObservedCell,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from clonometer.results.observed import Group
+from clonometer.results.groups import Group
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,9 @@ from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, k
 from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
 from clonometer.results.footprints import footprint_bars
+from clonometer.results.groups import ObservedCell
 from clonometer.results.isolated import isolation_rows
-from clonometer.results.observed import ObservedCell, observe
+from clonometer.results.observed import observe
 from clonometer.results.series import ecdf_series, memory_series, message_series, phase_series, scan_series
 from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from clonometer.results.description import effective_samples
-from clonometer.results.observed import Group
+from clonometer.results.groups import Group
 from clonometer.results.shape_warnings import shape_warnings
 from clonometer.results.types import Estimate, RunWarning
 from clonometer.stats.quantiles import quantile_interval
