@@ -101,6 +101,11 @@ class _Collector:
             self._own = Digest()
 
 
+def is_large(run: PiecewiseSource, cell: str) -> bool:
+    """Whether a cell has more samples than should be held."""
+    return run.n_rows(cell) > LARGE_ROWS
+
+
 def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Mapping[str, Any]) -> ObservedCell:
     """Observe a cell without holding its samples.
 

@@ -16,7 +16,7 @@ from clonometer.results.groups import (
     count_outcomes,
     rows_of,
 )
-from clonometer.results.large import LARGE_ROWS, PiecewiseSource, observe_large
+from clonometer.results.large import PiecewiseSource, is_large, observe_large
 from clonometer.results.source import RunSource, null_mask
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def observe(run: RunSource) -> list[ObservedCell]:
 
 
 def _observe(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
-    if isinstance(run, PiecewiseSource) and run.n_rows(planned["cell"]) > LARGE_ROWS:
+    if isinstance(run, PiecewiseSource) and is_large(run, planned["cell"]):
         return observe_large(run, planned, run.metadata)
     return _observe_cell(run, planned)
 
