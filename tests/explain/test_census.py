@@ -157,9 +157,9 @@ def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
     )
     first = " ".join(render_census(census, "make", width=120).split("\n\n")[0].split())
     assert first == (
-        "make created 4 tasks in 0.01 s, 400 a second: 2 by vfork, 1 by fork, 1 thread. Making them and beginning "
-        "their programs took 10% of that time (1.00 ms, some task in such a call). A median call takes: a vfork "
-        "200 µs, a fork 50.0 µs, a thread 20.0 µs."
+        "make created 4 tasks in 0.01 s, 400 a second: 2 by vfork, 1 by fork, 1 thread. 10% of that time (1.00 ms) "
+        "went to making them and beginning their programs. A median call takes: a vfork 200 µs, a fork 50.0 µs, a "
+        "thread 20.0 µs."
     )
     unseen = taken(task(call_ns=None), ended(tasks_created=1), how="ptrace")
     assert "What making them costs cannot be seen this way." in render_census(unseen, "make", width=120)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "census/census.h"
+#include "trace/files.h"
 
 enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
 
@@ -23,6 +24,7 @@ __attribute__((noreturn)) static void become(char **command, int gate, int failu
     char nothing = 0;
     while (read(gate, &nothing, 1) < 0 && errno == EINTR) {
     }
+    files_restore();
     execvp(command[0], command);
     int error = errno;
     (void)write(failure, &error, sizeof error);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "census/census.h"
+#include "trace/files.h"
 
 static const char USAGE[] =
     "usage: clonometer-census --fd N [how=auto|tracepoints|ptrace] [seconds=S] [ring_bytes=B] "
@@ -133,6 +134,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     catch_signals();
+    files_raise();
     int error = take(&census, how, &family, &reason);
     if (error == 0) {
         reason.text[0] = '\0';

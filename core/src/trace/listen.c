@@ -16,6 +16,7 @@
 
 #include "clock/clock.h"
 #include "sys/sys.h"
+#include "trace/files.h"
 
 enum { NOT_STARTED = 127, SMALL_PIPE = 4096, MOST_ANSWER_BYTES = 256 << 20, CHUNK = 65536, EXEC_SHARE = 8 };
 
@@ -64,6 +65,7 @@ __attribute__((noreturn)) static void become(char **arguments, int gate, int ans
     if (arguments[0] == NULL) {
         _exit(NOT_STARTED);
     }
+    files_restore();
     execv(arguments[0], arguments);
     _exit(NOT_STARTED);
 }

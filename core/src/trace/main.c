@@ -25,6 +25,7 @@
 #include "emit/json.h"
 #include "sys/clone.h"
 #include "sys/sys.h"
+#include "trace/files.h"
 #include "trace/send.h"
 #include "trace/trace.h"
 
@@ -227,6 +228,7 @@ int main(int argc, char **argv) {
         dprintf(STDERR_FILENO, "tracer: --fd %s is not an open descriptor\n", argv[2]);
         return 2;
     }
+    files_raise();
     if (trace) {
         return trace_program((int)fd, argc - 4, argv + 4);
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "trace/collect.h"
+#include "trace/files.h"
 #include "trace/rings.h"
 #include "trace/trace.h"
 
@@ -38,6 +39,7 @@ int trace_by_perf(char **arguments, struct trace *trace, struct reason *reason) 
     rings_start(&rings);
     pid_t pid = fork();
     if (pid == 0) {
+        files_restore();
         execv(arguments[0], arguments);
         _exit(127);
     }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace/files.h"
 #include "trace/stops.h"
 #include "trace/trace.h"
 
@@ -19,6 +20,7 @@ static pid_t start(char **arguments) {
     if (pid == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
             raise(SIGSTOP);
+            files_restore();
             execv(arguments[0], arguments);
         }
         _exit(127);

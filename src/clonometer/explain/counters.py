@@ -129,7 +129,7 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
 #: What an ordinary user's perf tells as events, which can be counted; the rest of the software set is not told.
 _OWN_NAMES = ("page_faults", "context_switches", "major_faults")
 _OWN_COUNTS = {"minor_fault": (1, 0, 0), "major_fault": (1, 0, 1), "switched_out": (0, 1, 0)}
-_OWN_MISSING = "an ordinary user's perf does not read it at each event; only faults and switches are events themselves"
+_OWN_MISSING = "an ordinary user's perf is read at no event; only faults and switches are events themselves"
 
 
 def own_counters_of(traces: Sequence[Trace]) -> Counters:

@@ -15,13 +15,16 @@ class Part:
     meaning: str
 
 
+# Those whose name begins with until_, and away, are of tiers that see less.
 _ALL = (
     Part("parent_user", "parent", "user code", "the program's and the C library's own instructions in the parent"),
     Part("launch_call", "parent", "the launching call", "inside clone, clone3, fork or vfork in the parent"),
     Part("parent_calls", "parent", "other system calls", "every other call of the parent before it waits"),
     Part("parent_faults", "parent", "page faults", "its own: memory that fork has write-protected, new stacks"),
+    Part("until_returned", "parent", "until the call returned", "all until the parent's call had returned"),
     Part("wait_begins", "parent", "goes to sleep", "from the call that waits until the parent has left the CPU"),
     Part("child_waits", "child", "waits to run", "ready, but not on a CPU yet"),
+    Part("until_task_ran", "child", "until the task ran", "until the first instruction of the new task's own code"),
     Part("child_starts", "child", "first steps in the kernel", "from its first moment on a CPU to user code"),
     Part("child_cow", "child", "faults: copy on write", "its writes to pages that it shares with the parent"),
     Part("child_stack", "child", "faults: stack", "its stack's pages, touched for the first time"),
@@ -31,15 +34,12 @@ _ALL = (
     Part("child_calls", "child", "system calls", "its calls but those that exec or exit"),
     Part("child_exec", "child", "exec", "inside execve, which replaces the program"),
     Part("child_exit", "child", "exit", "from its last call until it has left the CPU for ever"),
-    Part("parent_waits", "parent", "waits to run again", "woken, but not on a CPU yet"),
-    Part("reaping", "parent", "reaps", "on a CPU again, inside the call that waited, until that returns"),
-    # Of tiers that see less.
-    Part("until_returned", "parent", "until the call returned", "all until the parent's call had returned"),
-    Part("until_task_ran", "child", "until the task ran", "until the first instruction of the new task's own code"),
     Part("until_image_ran", "child", "until the program ran", "until the entry of the new program"),
-    Part("until_reaped", "both", "until reaped", "until wait or join had returned"),
     Part("away", "child", "the parent is off the CPU", "the child's life from its first own instruction, as far as the "
          "parent slept meanwhile"),
+    Part("parent_waits", "parent", "waits to run again", "woken, but not on a CPU yet"),
+    Part("reaping", "parent", "reaps", "on a CPU again, inside the call that waited, until that returns"),
+    Part("until_reaped", "both", "until reaped", "until wait or join had returned"),
 )  # fmt: skip
 
 PARTS = {part.id: part for part in _ALL}

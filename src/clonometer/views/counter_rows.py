@@ -65,8 +65,9 @@ def not_counted(counters: Counters) -> Iterator[str]:
     if counters.reason is not None:
         yield f"no {counters.set} counters here: {counters.reason}"
         return
-    for name, why in counters.missing.items():
-        yield f"not counted: {name}: {why}"
+    for why in dict.fromkeys(counters.missing.values()):
+        names = ", ".join(name for name, reason in counters.missing.items() if reason == why)
+        yield f"not counted: {names}: {why}"
     if counters.running < 0.999:
         yield f"the counters counted {counters.running:.0%} of the time only: counts are scaled up by that"
 

@@ -32,3 +32,16 @@ def versus_sentence(versus: Versus) -> str:
 def part_name(part: str) -> str:
     """Who is at work and at what; the id where it is no part of a launch."""
     return f"{PARTS[part].who}: {PARTS[part].label}" if part in PARTS else part
+
+
+def lost_and_grown(lost: int, grown: int) -> str:
+    """Say how many events are missing, and whether there had to be more room for them.
+
+    Examples
+    --------
+    >>> lost_and_grown(0, 1), lost_and_grown(1200, 2)
+    ('no events lost; the buffer was made larger once', '1,200 events lost; the buffer was made larger 2 times')
+    """
+    said = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "no events lost"
+    times = "once" if grown == 1 else f"{grown} times"
+    return f"{said}; the buffer was made larger {times}" if grown else said

@@ -17,6 +17,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
+from clonometer.views.explain_texts import lost_and_grown
 from clonometer.views.gaps import TextTable
 
 NAMES = {"thread": "threads", "process": "processes"}
@@ -204,4 +205,4 @@ def footnotes(one: WorkExplanation) -> Iterator[str]:
         yield "not used here: " + "; ".join(f"{name}: {reason}" for name, reason in one.tier.refused.items())
     yield f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see)
     if one.lost or one.grown:
-        yield f"events lost: {one.lost}; the buffer was made larger {one.grown} times"
+        yield lost_and_grown(one.lost, one.grown)

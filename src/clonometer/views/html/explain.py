@@ -10,7 +10,7 @@ from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Ve
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
-from clonometer.views.explain_texts import part_name, sentence, versus_sentence
+from clonometer.views.explain_texts import lost_and_grown, part_name, sentence, versus_sentence
 from clonometer.views.html import environment, page_assets
 from clonometer.views.specs import theme
 from clonometer.views.thinning import MOST_DRAWN, ends
@@ -96,8 +96,7 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
         "programs": [f"{name} ({count:.3g} a launch)" for name, count in one.programs],
         "cannot_see": list(one.tier.cannot_see),
         "refused": [f"{name}: {reason}" for name, reason in one.tier.refused.items()],
-        "lost": one.lost,
-        "grown": one.grown,
+        "room": lost_and_grown(one.lost, one.grown).capitalize() if one.lost or one.grown else "",
         "notes": list(one.notes),
     }
 

@@ -98,9 +98,8 @@ def _cost(census: Census) -> str:
     if share is None or not calls:
         return "What making them costs cannot be seen this way."
     return (
-        f"Making them and beginning their programs took {format_share(share)} of that time "
-        f"({format_duration(census.ended['creating_ns'])}, some task in such a call). "
-        f"A median call takes: {', '.join(calls)}."
+        f"{format_share(share)} of that time ({format_duration(census.ended['creating_ns'])}) went to making them and "
+        f"beginning their programs. A median call takes: {', '.join(calls)}."
     )
 
 
@@ -155,8 +154,8 @@ def _cautions(census: Census) -> list[str]:
             f"Seen by ptrace, which stops every task that makes another{because}: lives are inflated, and what the "
             "calls cost is not known."
         )
-    if ended["timed_out"]:
-        said.append("The time was over before it ended.")
+    if ended["timed_out"] and ended["exit_status"] >= 0:
+        said.append("The time was over before it ended, so that it was ended.")
     if ended["interrupted"]:
         said.append("Interrupted before it ended.")
     if census.running:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Figure, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.views.explain_texts import lost_and_grown
 from clonometer.views.terminal.counters import counter_lines, not_counted
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
@@ -191,7 +192,7 @@ def _footnotes(one: Explanation, width: int) -> list[str]:
     if one.counters is not None:
         lines += [line for words in not_counted(one.counters) for line in wrap(words, width)]
     if one.lost or one.grown:
-        lines += wrap(f"events lost: {one.lost}; the buffer was made larger {one.grown} times", width)
+        lines += wrap(lost_and_grown(one.lost, one.grown), width)
     return lines + [line for note in one.notes for line in wrap(note, width, bullet="! ")]
 
 
