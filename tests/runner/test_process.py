@@ -52,6 +52,10 @@ def test_standard_output_takes_the_answer_where_no_descriptor_was_named() -> Non
     assert ending.exit_status == 0
 
 
+def test_a_limit_may_be_longer_than_the_kernel_can_wait_at_once() -> None:
+    assert run(ANSWER + "os.write(out, b'done')", timeout_s=1e12)[0] == b"done"
+
+
 def test_the_driver_reads_nothing_and_leads_a_session_of_its_own() -> None:
     code = ANSWER + "os.write(out, b'%d %d %d' % (len(sys.stdin.read()), os.getsid(0) == os.getpid(), os.getpid()))"
     answer, _ = run(code)

@@ -195,9 +195,11 @@ def _explain(names: list[str], settings: tuple[str, ...], processes: int, wishes
 
 def _targets(names: list[str], settings: tuple[str, ...], catalogue: Catalogue) -> list[Target]:
     """One target for each mechanism; of two, each takes the settings that it has an axis for."""
+    from clonometer.explain.anatomy import launching
+
     for name in names:
         if name not in catalogue.workloads:
-            raise unknown("mechanism", name, catalogue.workloads)
+            raise unknown("mechanism", name, [*launching(catalogue), _WORK])
     axes = [{*catalogue.workloads[name].axes, "temperature"} for name in names]
     targets = []
     for name, own in zip(names, axes, strict=True):

@@ -77,6 +77,11 @@ class Wish:
     watch: Callable[[int, int], None] = field(default=lambda done, of: None)
 
 
+def launching(catalogue: Catalogue) -> list[str]:
+    """Names of the workloads that launch tasks, each of which can be explained."""
+    return sorted(name for name, one in catalogue.workloads.items() if one.family in ("same_image", "new_program"))
+
+
 def admit(target: Target, catalogue: Catalogue) -> None:
     """Refuse what has no launch that can be taken to pieces.
 
@@ -88,10 +93,10 @@ def admit(target: Target, catalogue: Catalogue) -> None:
         For one that this machine does not have.
     """
     workload = catalogue.workloads[target.workload]
-    kin = sorted(name for name, one in catalogue.workloads.items() if one.family in ("same_image", "new_program"))
     if workload.family not in ("same_image", "new_program"):
         raise UsageError(
-            f"{workload.id} launches no task, so that it has no anatomy", f"what can be explained: {', '.join(kin)}"
+            f"{workload.id} launches no task, so that it has no anatomy",
+            f"what can be explained: {', '.join(launching(catalogue))}",
         )
     if "reaped_ns" not in workload.quantities:
         raise UsageError(f"nobody waits for what {workload.id} launches: there is no end to explain")

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from clonometer.errors import DriverError
 
 STDERR_KEPT_CHARACTERS = 2000
+# poll(2) takes an int; a hundred terabytes take longer to build than that.
+_LONGEST_POLL_MS = 3_600_000
 _CHUNK_BYTES = 1 << 18
 _STRAYS_LIMIT_S = 0.1
 
@@ -167,7 +169,7 @@ def _listen(
             left_ms = (deadline_s - time.monotonic()) * 1000
             if left_ms <= 0:
                 return "timeout"
-            ready = [descriptor for descriptor, _ in poll.poll(left_ms)]
+            ready = [descriptor for descriptor, _ in poll.poll(min(left_ms, _LONGEST_POLL_MS))]
             for descriptor in ready:
                 if descriptor not in sinks:
                     continue
