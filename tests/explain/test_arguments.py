@@ -31,6 +31,10 @@ CLONE3 = struct.pack("<8Q", 0x3D0F00, 0, 0x7F0010, 0x7F0020, 0, 0x7F0000, 0x8000
             "exit_signal=0, stack=0x7f0000, stack_size=0x8000, tls=0x7f0030}, 64)",
         ),
         ("clone3", (0x1000, 88, 0, 0, 0, 0), {}, "clone3(0x1000, 88)"),
+        ("arch_prctl", (0x1002, 0x7F00, 24, -1, 2, 0), {}, "arch_prctl(ARCH_SET_FS, 0x7f00)"),
+        ("pwrite64", (4, 0x7F0000, 12, 16, 0x7F00, 0), {}, "pwrite64(4, 0x7f0000, 12, 16)"),
+        ("getrandom", (0x7F0000, 8, 1, 0x7F00, 0, 0), {}, "getrandom(0x7f0000, 8, 0x1)"),
+        ("ioctl", (1, 0x5401, 0x7F0000, 7, 7, 0), {}, "ioctl(1, 0x5401, 0x7f0000)"),
         (
             "mmap",
             (0, 8392704, 0, 0x20022, -1, 0),

@@ -29,6 +29,7 @@ _FUTEX = ("FUTEX_WAIT", "FUTEX_WAKE", "FUTEX_FD", "FUTEX_REQUEUE", "FUTEX_CMP_RE
           "FUTEX_WAIT_REQUEUE_PI", "FUTEX_CMP_REQUEUE_PI", "FUTEX_LOCK_PI2")  # fmt: skip
 _ADVICE = {0: "MADV_NORMAL", 4: "MADV_DONTNEED", 8: "MADV_FREE", 14: "MADV_HUGEPAGE", 15: "MADV_NOHUGEPAGE"}
 _ID_TYPES = ("P_ALL", "P_PID", "P_PGID", "P_PIDFD")
+_ARCH = {0x1001: "ARCH_SET_GS", 0x1002: "ARCH_SET_FS", 0x1003: "ARCH_GET_FS", 0x1004: "ARCH_GET_GS"}
 _SIGNAL_HOW = ("SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK")
 _AT_FDCWD = -100
 _ARM_CLONE_ORDER = ("flags", "child_stack", "parent_tid", "tls", "child_tid")
@@ -249,9 +250,12 @@ _OPEN_FLAGS = _as(
 _WAIT_FLAGS = _as(lambda value: _bits(value & (1 << 32) - 1, _WAIT))
 _WRITERS: Mapping[str, Sequence[Callable[[int, Memory], str]]] = {
     "access": (_text_at(0), _INT),
+    "arch_prctl": (_one_of(_ARCH), _PTR),
     "brk": (_PTR,),
     "chdir": (_text_at(0),),
+    "clock_gettime": (_INT, _PTR),
     "close": (_INT,),
+    "dup2": (_INT, _INT),
     "execve": (_text_at(0), lambda value, memory: _texts(memory[1]) if 1 in memory else _address(value), _PTR),
     "execveat": (
         _FD_AT,
@@ -263,29 +267,46 @@ _WRITERS: Mapping[str, Sequence[Callable[[int, Memory], str]]] = {
     "exit": (_INT,),
     "exit_group": (_INT,),
     "faccessat": (_FD_AT, _text_at(1), _INT),
+    "fcntl": (_INT, _INT, _HEX),
     "fork": (),
+    "fstat": (_INT, _PTR),
     "futex_wait": (_PTR, _SIZE, _HEX, _HEX, _PTR, _INT),
     "getpid": (),
+    "getppid": (),
+    "getrandom": (_PTR, _SIZE, _HEX),
     "gettid": (),
+    "ioctl": (_INT, _HEX, _PTR),
     "kill": (_INT, _SIGNAL),
+    "lseek": (_INT, _SIZE, _INT),
     "madvise": (_PTR, _SIZE, _one_of(_ADVICE)),
     "mmap": (_PTR, _SIZE, _PROTECTION, _as(_map_flags), _INT, _HEX),
     "mprotect": (_PTR, _SIZE, _PROTECTION),
     "munmap": (_PTR, _SIZE),
+    "nanosleep": (_PTR, _PTR),
     "newfstatat": (_FD_AT, _text_at(1), _PTR, _HEX),
     "open": (_text_at(0), _OPEN_FLAGS),
     "openat": (_FD_AT, _text_at(1), _OPEN_FLAGS),
+    "pipe2": (_PTR, _OPEN_FLAGS),
+    "poll": (_PTR, _SIZE, _INT),
+    "prctl": (_INT, _HEX, _HEX, _HEX, _HEX),
     "pread64": (_INT, _PTR, _SIZE, _SIZE),
     "prlimit64": (_INT, _INT, _PTR, _PTR),
+    "pwrite64": (_INT, _PTR, _SIZE, _SIZE),
     "read": (_INT, _PTR, _SIZE),
     "readlink": (_text_at(0), _PTR, _SIZE),
     "readlinkat": (_FD_AT, _text_at(1), _PTR, _SIZE),
     "rseq": (_PTR, _SIZE, _HEX, _HEX),
     "rt_sigaction": (_SIGNAL, _PTR, _PTR, _SIZE),
     "rt_sigprocmask": (_one_of(_SIGNAL_HOW), _signal_set(1), _PTR, _SIZE),
+    "rt_sigreturn": (),
+    "sched_getaffinity": (_INT, _SIZE, _PTR),
+    "sched_setaffinity": (_INT, _SIZE, _PTR),
     "sched_yield": (),
     "set_robust_list": (_PTR, _SIZE),
     "set_tid_address": (_PTR,),
+    "setsid": (),
+    "sigaltstack": (_PTR, _PTR),
+    "uname": (_PTR,),
     "vfork": (),
     "wait4": (_INT, _PTR, _WAIT_FLAGS, _PTR),
     "waitid": (_one_of(_ID_TYPES), _INT, _PTR, _WAIT_FLAGS, _PTR),
