@@ -74,6 +74,25 @@ def ask_probe(words: Sequence[str], linkage: str = "static") -> list[Block]:
     return blocks
 
 
+def launch_ns(kind: str, launches: int, cpu: int, clock_words: Sequence[str], *condition: str) -> float:
+    """Nanoseconds a launch of the probe, pinned: the block's wall time, everything included."""
+    words = [f"workload=launch.{kind}", f"samples={launches}", "blocks=1", "warmup=20", *condition]
+    (block,) = ask_probe([*words, f"cpu={cpu}", *clock_words])
+    return float(block.facts["wall_ns"]) / launches
+
+
+def compile_bare_loop(folder: str) -> Path:
+    """The loop that anyone can check, linked as the probe is."""
+    source = Path(__file__).with_name("bare_loop.c")
+    return compile_c(source, Path(folder) / "bare", "-static", "-no-pie", "-fno-pie")
+
+
+def bare_loop_ns(program: Path, word: str, launches: int, cpu: int) -> float:
+    """Nanoseconds a launch of the bare loop, pinned; ``word`` is what it launches (bare_loop.c)."""
+    command = ["taskset", "-c", str(cpu), str(program), word, str(launches)]
+    return float(subprocess.check_output(command))
+
+
 def compile_c(source: Path, output: Path, *flags: str) -> Path:
     """Compile a small C program as the probe is compiled."""
     subprocess.run(["gcc", "-O2", *flags, "-pthread", str(source), "-o", str(output)], check=True)

@@ -8,10 +8,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
-from bench.harness import Line, ask_probe, clock, compile_c, interleaved_ratio, say
-from bench.overhead import bare
+from bench.harness import Line, bare_loop_ns, clock, compile_bare_loop, interleaved_ratio, launch_ns, say
 
 LAUNCHES = 10_000
 LIMITS = {"fork": 1.05, "pthread": 1.02}
@@ -20,26 +18,18 @@ CONDITION = {"fork": (), "pthread": ("thread_ending=pthread_exit",)}
 MOST_PAIRS = {"fork": 60, "pthread": 200}
 
 
-def probe(kind: str, cpu: int, clock_words: list[str]) -> float:
-    """Nanoseconds a launch of the probe, pinned, all stages: the block's wall time, everything included."""
-    words = [f"workload=launch.{kind}", f"samples={LAUNCHES}", "blocks=1", "warmup=20", *CONDITION[kind]]
-    block = ask_probe([*words, f"cpu={cpu}", *clock_words])[0]
-    return float(block.facts["wall_ns"]) / LAUNCHES
-
-
 def run() -> Iterator[Line]:
     cpu = max(os.sched_getaffinity(0))
     clock_words = clock()
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(__file__).with_name("bare_loop.c")
-        program = compile_c(source, Path(folder) / "bare", "-static", "-no-pie", "-fno-pie")
+        program = compile_bare_loop(folder)
         for kind, limit in LIMITS.items():
             word = {"fork": "p", "pthread": "x"}[kind]
             yield say(
                 interleaved_ratio(
                     f"loop_10000.{kind}",
-                    lambda k=kind: probe(k, cpu, clock_words),
-                    lambda w=word: bare(program, w, LAUNCHES, cpu),
+                    lambda k=kind: launch_ns(k, LAUNCHES, cpu, clock_words, *CONDITION[k]),
+                    lambda w=word: bare_loop_ns(program, w, LAUNCHES, cpu),
                     limit,
                     "probe / bare loop",
                     most_pairs=MOST_PAIRS[kind],

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from clonometer.results.description import median_interval
 from clonometer.studies.cells import heap
 from clonometer.studies.conditions import scans
+from clonometer.studies.figures_burian import burian_curves
 from clonometer.studies.judge import CALL, Judge
-from clonometer.studies.measured import Measured, Series
-from clonometer.studies.types import Curve, CurveLine
+from clonometer.studies.lines import line_of
+from clonometer.studies.measured import Measured
+from clonometer.studies.types import Curve
 
 MIB = 1 << 20
 
 
-def line_of(label: str, points: Sequence[tuple[float, Series]], scale: float, **more: object) -> CurveLine:
-    """Make a line of series: x and the series there; ``scale`` is how many of its units make one of the axis."""
-    x, y, low, high = [], [], [], []
-    for at, series in points:
-        interval = median_interval(series.processes.values)
-        x.append(at)
-        y.append(interval.value / scale)
-        low.append((interval.value if interval.low is None else interval.low) / scale)
-        high.append((interval.value if interval.high is None else interval.high) / scale)
-    return CurveLine(label, x, y, low, high, **more)  # type: ignore[arg-type]
-
-
 def curves(measured: Measured, judge: Judge) -> list[Curve]:
     """Every plot of the studies for which something was measured."""
-    # Its module uses `line_of` from here.
-    from clonometer.studies.figures_burian import burian_curves
-
     heap_curve = _bendersky(measured)
     return [*([heap_curve] if heap_curve else []), *burian_curves(judge)]
 

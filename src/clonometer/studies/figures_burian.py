@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import Polynomial
-from clonometer.studies.curves import line_of
 from clonometer.studies.judge import Judge, MissingEvidenceError
+from clonometer.studies.lines import line_of
 from clonometer.studies.types import Curve, CurveLine
 from clonometer.studies.workers import (
     DENSE,

@@ -1,0 +1,21 @@
+"""Lines of the studies' plots: what was measured at some points, with its intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.description import median_interval
+from clonometer.studies.measured import Series
+from clonometer.studies.types import CurveLine
+
+
+def line_of(label: str, points: Sequence[tuple[float, Series]], scale: float, **more: object) -> CurveLine:
+    """Make a line of series: x and the series there; ``scale`` is how many of its units make one of the axis."""
+    x, y, low, high = [], [], [], []
+    for at, series in points:
+        interval = median_interval(series.processes.values)
+        x.append(at)
+        y.append(interval.value / scale)
+        low.append((interval.value if interval.low is None else interval.low) / scale)
+        high.append((interval.value if interval.high is None else interval.high) / scale)
+    return CurveLine(label, x, y, low, high, **more)  # type: ignore[arg-type]
