@@ -52,7 +52,26 @@ static void check_records(void) {
     collection_free(&all);
 }
 
+/* Whoever is at work is who leaves that CPU next. */
+static void check_who_is_at_work(void) {
+    struct collection all = {.events = NULL};
+    add(&all, 10, 0, EVENT_CALL_ENTER, EVENT_TASK_UNKNOWN, VALUES(57));
+    add(&all, 11, 1, EVENT_CALL_ENTER, EVENT_TASK_UNKNOWN, VALUES(57));
+    add(&all, 12, 0, EVENT_SWITCH, 7, VALUES(PARENT, 1, CHILD, 0));
+    add(&all, 13, 0, EVENT_CALL_EXIT, EVENT_TASK_UNKNOWN, VALUES(-1, 0));
+    add(&all, 14, 0, EVENT_SWITCH, 8, VALUES(CHILD, 0x80, PARENT, 0));
+    add(&all, 15, 0, EVENT_CALL_EXIT, EVENT_TASK_UNKNOWN, VALUES(-1, 8));
+    CHECK(collection_name_tasks(&all) == 0, "named");
+    static const int32_t TASKS[] = {7, -1, 7, 8, 8, -1};
+    for (size_t i = 0; i < all.count; i++) {
+        CHECK(all.events[i].task == TASKS[i], "event %zu is of %d", i, all.events[i].task);
+    }
+    CHECK(all.events[3].values[0] == -1 && all.events[5].values[1] == 8, "values are left alone");
+    collection_free(&all);
+}
+
 int main(void) {
+    check_who_is_at_work();
     check_a_place_that_is_used_again();
     check_records();
     return 0;

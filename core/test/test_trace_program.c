@@ -164,6 +164,7 @@ static void check_fault(void) {
     memset(memory, 0, sizeof memory);
     run(program, build(program, EVENT_FAULT_USER, PROGRAM_RAW, false), arguments);
     program_note(memory, &LAYOUT, 0, 0, &event);
+    CHECK(event.task == EVENT_TASK_UNKNOWN, "a switch will tell");
     CHECK(event.values[0] == 0x7fff0010 && event.values[2] == 7, "where and why, without the pointer");
 }
 
@@ -177,6 +178,18 @@ static void check_address(void) {
     CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == 0x7000, "where it was");
 }
 
+/* Without switches each note must say whose it is. */
+static void check_asked_task(void) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    uint64_t arguments[2] = {0, 39};
+    const struct program_wish wish = {.kind = EVENT_CALL_ENTER, .type = PROGRAM_RAW, .asks_task = true};
+    memset(memory, 0, sizeof memory);
+    run(program, program_build(program, &wish, &LAYOUT, MAP), arguments);
+    program_note(memory, &LAYOUT, 0, 0, &event);
+    CHECK(event.task == 71 && event.values[0] == 39, "of task %d", event.task);
+}
+
 /* A raw tracepoint gives pointers, which stay what they are until somebody names them. */
 static void check_switch(void) {
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
@@ -185,7 +198,8 @@ static void check_switch(void) {
     memset(memory, 0, sizeof memory);
     run(program, build(program, EVENT_SWITCH, PROGRAM_RAW, true), arguments);
     program_note(memory, &LAYOUT, 0, 0, &event);
-    CHECK(event.kind == EVENT_SWITCH && event.values[EVENT_BY_POINTER] == 1, "by pointer");
+    CHECK(event.kind == EVENT_SWITCH && event.task == 71 && event.values[EVENT_BY_POINTER] == 1,
+          "by pointer");
     CHECK(event.values[0] == 0xffff1000 && event.values[1] == 2 && event.values[2] == 0xffff2000 &&
               event.values[3] == 1,
           "who leaves, its state, who comes, whether it was pushed off");
@@ -193,24 +207,27 @@ static void check_switch(void) {
 
 static uint64_t notes_after(enum event_kind kind, uint64_t second) {
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
-    uint64_t arguments[2] = {0, second};
+    uint64_t arguments[4] = {0, second, 0, 0};
     run(program, build(program, kind, PROGRAM_RAW, true), arguments);
     return program_notes(memory, 0);
 }
 
-/* Of the calls only the main ones: their exits are known by their entries. */
+/* Of the calls only the main ones: their exits are known by their entries, and by switches. */
 static void check_main_calls(void) {
     memset(memory, 0, sizeof memory);
-    /* A task that nobody knows comes out of the call that made it. */
-    CHECK(notes_after(EVENT_CALL_EXIT, 0) == 1, "the first exit of a new task");
-    CHECK(notes_after(EVENT_CALL_ENTER, SYS_getppid) == 1 && notes_after(EVENT_CALL_EXIT, 7) == 1,
+    CHECK(notes_after(EVENT_CALL_ENTER, SYS_getppid) == 0 && notes_after(EVENT_CALL_EXIT, 7) == 0,
           "another call");
-    CHECK(notes_after(EVENT_CALL_ENTER, SYS_wait4) == 2 && notes_after(EVENT_CALL_EXIT, 7) == 3,
+    CHECK(notes_after(EVENT_CALL_ENTER, SYS_wait4) == 1 && notes_after(EVENT_CALL_EXIT, 7) == 2,
           "a main call");
-    CHECK(notes_after(EVENT_CALL_EXIT, 7) == 3, "its exit is one");
-    CHECK(notes_after(EVENT_CALL_ENTER, SYS_exit) == 4 && notes_after(EVENT_EXIT, 0) == 5, "it leaves");
-    /* Its number comes back. */
-    CHECK(notes_after(EVENT_CALL_EXIT, 0) == 6, "the first exit of the next one");
+    CHECK(notes_after(EVENT_CALL_EXIT, 7) == 2, "its exit is one");
+    CHECK(notes_after(EVENT_CALL_ENTER, SYS_execveat) == 3, "the last of them");
+    /* Who comes may be in a main call, or new. */
+    CHECK(notes_after(EVENT_SWITCH, 0) == 4 && notes_after(EVENT_CALL_EXIT, 0) == 5,
+          "an exit after a switch");
+    CHECK(notes_after(EVENT_CALL_EXIT, 0) == 5, "and no other");
+    cpu_now = 1;
+    CHECK(notes_after(EVENT_CALL_EXIT, 0) == 5, "nor on another CPU");
+    cpu_now = 0;
 }
 
 enum { RUN = 5, PAGE = 4096, FAR = 1 << 20, ELSEWHERE = 5 << 20 };
@@ -255,6 +272,7 @@ int main(void) {
     check_calls_and_wrap();
     check_fault();
     check_address();
+    check_asked_task();
     check_switch();
     check_main_calls();
     check_runs();

@@ -51,8 +51,8 @@ def test_neighbouring_windows_of_one_process_are_compared() -> None:
     trace = turns_trace()
     spans = spans_of(trace)
     assert [span.listened for span in spans] == [True, False] * 4
-    # The first ones after a turn are left out, and those that it fell into.
-    assert [len(span.launches) for span in spans] == [PER_WINDOW - 3] * 8
+    # The first ones after a turn are left out, the last before it, and those that it fell into.
+    assert [len(span.launches) for span in spans] == [PER_WINDOW - 4] * 8
     assert len(pairs_within(spans)) == 7
     assert ratio_of(trace) == pytest.approx(1.1)
 
@@ -112,5 +112,5 @@ def test_the_budget_is_of_launches_that_were_listened_to() -> None:
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
     assert "none" not in tracer.asked
-    assert (one.processes, one.launches, one.untraced) == (3, 3 * 2 * 37, 3 * 2 * 37)
+    assert (one.processes, one.launches, one.untraced) == (3, 3 * 2 * 36, 3 * 2 * 36)
     assert one.overhead.value == pytest.approx(0.0)

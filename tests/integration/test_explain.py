@@ -23,7 +23,10 @@ from tests import probe
 from clonometer.explain.arguments import listing_of
 from clonometer.explain.counters import counters_of
 from clonometer.explain.launches import launches_of
+from clonometer.explain.overhead import listened as listened_launches
+from clonometer.explain.overhead import spans_of
 from clonometer.explain.partition import traced_launches
+from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, MAKES_TASK, WAITS
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
@@ -154,6 +157,53 @@ def test_listening_to_nothing_changes_nothing_of_the_answer(drivers: Drivers) ->
     _, trace = traced(drivers, "launch.fork", "none")
     assert len(trace.events) == 0
     assert len(list(launches_of(trace))) == 40
+
+
+MAIN = MAKES_TASK | EXECS | EXITS | WAITS
+
+
+@pytest.mark.parametrize("workload", ["launch.fork", "launch.pthread", "launch.vfork_exec"])
+def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> None:
+    tracer = Tracer(drivers, drivers.calibrate())
+    target = make_target(drivers, workload)
+    stories = []
+    for calls in ("calls", "main"):
+        trace = tracer.trace(target, "fast", ("tasks", "sched", calls, "faults"))
+        if trace.refused is not None:
+            pytest.skip(trace.refused)
+        launches = sorted(traced_launches(trace), key=lambda one: one.launch.reaped_ns)[:20]
+        entered = [
+            sorted((e.name, e.task == trace.task) for e in one.events if e.kind == "call_enter" and e.name in MAIN)
+            for one in launches
+        ]
+        others = {e.name for one in launches for e in one.events if e.kind == "call_enter"} - MAIN
+        assert bool(others) == (calls == "calls")
+        assert all(sum(one.totals().values()) == one.launch.reaped_ns for one in launches)
+        assert all("unexplained" not in one.totals() for one in launches)
+        assert all(len(one.children) == 1 for one in launches)
+        # Waits are others' doing, and which pages a child touches first depends on where its memory lies.
+        chance = {"child_waits", "parent_waits", *FAULT_PARTS.values(), "child_other_faults"}
+        parts = {part for one in launches for part in one.totals()} - {"parent_calls", "child_calls"} - chance
+        stories.append((min(entered), parts))
+    assert stories[0] == stories[1]
+
+
+def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
+    tracer = Tracer(drivers, drivers.calibrate())
+    target = make_target(drivers, "launch.pthread", 20_000)
+    trace = tracer.trace(target, "fast", EVENTS, window_ns=8_000_000)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    assert [listened for _, _, listened in trace.windows] == [k % 2 == 0 for k in range(len(trace.windows))]
+    assert len(trace.windows) >= 4
+    times = trace.events["time_ns"].astype("int64")
+    for begin, end, listened in trace.windows[1:-1]:
+        assert end - begin >= 8_000_000
+        noted = int(((times >= begin) & (times <= end)).sum())
+        assert (noted > 100) if listened else (noted == 0)
+    launches = list(traced_launches(trace, listened_launches(spans_of(trace), 200)))
+    assert len(launches) == 200
+    assert all(len(one.children) == 1 and "unexplained" not in one.totals() for one in launches)
 
 
 def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> None:

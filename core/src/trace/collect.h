@@ -25,9 +25,9 @@ void collection_take(void *collection, const struct trace_event *event, const st
 /* Orders by time, each CPU's own order kept. 0 or -ENOMEM. */
 int collection_order(struct collection *collection);
 
-/* Makes numbers of the pointers by which notes of raw tracepoints name tasks, and the usual values of their
- * events. Whoever is named so leaves a CPU later, and then the note tells both; one who never does is -1. The
- * collection must be in order. 0 or -ENOMEM. */
+/* Makes numbers of the pointers by which notes of raw tracepoints name tasks, says whose they are, and makes
+ * the usual values of their events. Whoever is named so, or is at work, leaves a CPU later, and then the note
+ * tells both; one who never does is -1. The collection must be in order. 0 or -ENOMEM. */
 int collection_name_tasks(struct collection *collection);
 
 /* Keeps what concerns `process` (as this pid namespace numbers it) and all that it and its own have made;

@@ -46,8 +46,9 @@ enum event_kind {
     EVENT_KINDS
 };
 
-/* The last value of a note says, until collection_name_tasks, that it names tasks by pointers. */
-enum { EVENT_VALUES = 7, EVENT_BY_POINTER = EVENT_VALUES - 1 };
+/* The last value of a note says, until collection_name_tasks, that it names tasks by pointers; its task is
+ * often unknown so long. */
+enum { EVENT_VALUES = 7, EVENT_BY_POINTER = EVENT_VALUES - 1, EVENT_TASK_UNKNOWN = -1 };
 
 struct trace_event {
     uint64_t time_ns; /* on the clock that the rings were opened with */

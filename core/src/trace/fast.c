@@ -137,6 +137,7 @@ static int note_kind(struct fast *fast, enum event_kind kind, struct reason *rea
     }
     const struct program_wish wish = {.kind = kind,
                                       .type = type_of(fast, kind),
+                                      .asks_task = fast->asks_tasks,
                                       .main_only = fast->main_only,
                                       .format = &format,
                                       .address_at = (int)offsetof(struct bpf_perf_event_data, addr)};
@@ -160,7 +161,10 @@ static int note_kind(struct fast *fast, enum event_kind kind, struct reason *rea
 
 static bool wants(const struct fast *fast, unsigned wanted, enum event_kind kind) {
     bool call = kind == EVENT_CALL_ENTER || kind == EVENT_CALL_EXIT;
-    return kind != EVENT_EXEC && (rings_wants(wanted, kind) || (call && fast->main_only));
+    /* That a task leaves, and that a new one can run, is told by the call and by its making as well. */
+    bool twice = kind == EVENT_EXIT || kind == EVENT_WAKE_NEW;
+    return kind != EVENT_EXEC && (call ? fast->main_only || rings_wants(wanted, kind)
+                                       : rings_wants(wanted, kind) && !(twice && fast->main_only));
 }
 
 static int note_kinds(struct fast *fast, unsigned wanted, struct reason *reason) {
@@ -213,6 +217,7 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned
                           strerror(-error), locked);
     }
     fast->main_only = (wanted & RINGS_MAIN) != 0 && (wanted & RINGS_CALLS) == 0;
+    fast->asks_tasks = (wanted & RINGS_SCHED) == 0;
     error = note_kinds(fast, wanted, reason);
     if (error != 0) {
         fast_close(fast);

@@ -27,6 +27,7 @@ struct fast {
     uint64_t whole_from_ns; /* older notes of some CPU have been overwritten; known after fast_stop */
     uint64_t left_out;      /* page faults of long runs */
     bool main_only;
+    bool asks_tasks;
     bool by_record; /* tasks are named by records: this kernel's raw tracepoints do not tell enough */
     struct fast_tap taps[FAST_MOST_PROGRAMS];
     size_t tap_count;

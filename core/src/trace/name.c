@@ -5,7 +5,7 @@
 
 #include "trace/collect.h"
 
-enum { FEWEST_PLACES = 64 };
+enum { FEWEST_PLACES = 64, CPUS = UINT16_MAX + 1 };
 /* Of a switch (include/linux/sched.h): a state that the scheduler keeps to itself, and what of it and of
  * being pushed off the record of the tracepoint tells. */
 enum { STATE_DEAD = 0x80, TOLD_STATES = 0x7f, TOLD_GONE = 0x20, TOLD_PUSHED_OFF = 0x100 };
@@ -19,6 +19,7 @@ struct named {
 struct names {
     struct named *places;
     size_t mask;
+    int32_t *leaves; /* who next leaves each CPU */
 };
 
 static struct named *find(const struct names *names, int64_t pointer) {
@@ -41,7 +42,14 @@ static int make_room(struct names *names, const struct collection *collection) {
     }
     names->mask = places - 1;
     names->places = calloc(places, sizeof *names->places);
-    return names->places == NULL ? -ENOMEM : 0;
+    names->leaves = malloc(CPUS * sizeof *names->leaves);
+    if (names->places == NULL || names->leaves == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t cpu = 0; cpu < CPUS; cpu++) {
+        names->leaves[cpu] = EVENT_TASK_UNKNOWN;
+    }
+    return 0;
 }
 
 static struct named *note(const struct names *names, int64_t pointer) {
@@ -77,11 +85,16 @@ static void name_other(const struct names *names, struct trace_event *event) {
 }
 
 int collection_name_tasks(struct collection *collection) {
-    struct names names;
+    struct names names = {.places = NULL};
     int error = make_room(&names, collection);
     /* From the last event to the first: memory of a task is used again only once it has left for ever. */
     for (size_t i = collection->count; error == 0 && i-- > 0;) {
         struct trace_event *event = &collection->events[i];
+        if (event->kind == EVENT_SWITCH) {
+            names.leaves[event->cpu] = event->task;
+        } else if (event->task == EVENT_TASK_UNKNOWN) {
+            event->task = names.leaves[event->cpu];
+        }
         if (event->values[EVENT_BY_POINTER] == 0) {
             continue;
         }
@@ -94,5 +107,6 @@ int collection_name_tasks(struct collection *collection) {
         }
     }
     free(names.places);
+    free(names.leaves);
     return error;
 }

@@ -7,7 +7,7 @@ enum { HELPER_TIME = 5, HELPER_CPU = 8, HELPER_TASK = 14, MAP_VALUE = 2 };
 enum { WIDE_CONSTANT = BPF_DW /* of the class BPF_LD, which is 0 */ };
 enum { TIME_AT = 0, TASK_AT = 8, KIND_AT = 16, VALUES_AT = 24, POINTERS = 1 << 8 };
 /* In a CPU's head. */
-enum { NOTES_AT = 0, LAST_ADDRESS_AT = 8, RUN_TASK_AT = 16, RUN_AT = 24, LEFT_OUT_AT = 32 };
+enum { NOTES_AT = 0, LAST_ADDRESS_AT = 8, RUN_TASK_AT = 16, RUN_AT = 24, LEFT_OUT_AT = 32, EXPECTED_AT = 40 };
 enum { RUN_VALUE = 3, NEIGHBOURS = 64 << 10 };
 
 enum program_type program_type(enum event_kind kind) {
@@ -30,13 +30,9 @@ enum program_type program_type(enum event_kind kind) {
     }
 }
 
-static size_t tasks_at(const struct program_layout *layout) {
+size_t program_memory_bytes(const struct program_layout *layout) {
     size_t cpus = (size_t)1 << layout->cpu_bits;
     return cpus * (NOTES_HEAD_BYTES + ((size_t)NOTE_BYTES << layout->note_bits));
-}
-
-size_t program_memory_bytes(const struct program_layout *layout) {
-    return tasks_at(layout) + PROGRAM_TASKS * sizeof(uint32_t);
 }
 
 struct writer {
@@ -192,69 +188,48 @@ static void store_arguments(struct writer *to, enum event_kind kind) {
     }
 }
 
-static void take_time(struct writer *to) {
-    call(to, HELPER_TIME);
-    copy(to, 7, 0);
-}
-
 static void leave_with(struct writer *to, int64_t result) {
     with_constant(to, BPF_MOV, 0, result);
     put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-static void leave(struct writer *to) {
-    leave_with(to, 0);
-}
-
-/* Leaves the program unless the call that begins makes, runs, awaits or ends tasks. */
+/* Leaves the program unless the call that begins makes, runs, awaits or ends tasks (parts.py has the same
+ * list). */
 static void pass_main_calls(struct writer *to) {
     static const int CALLS[] = {
-        SYS_futex,  SYS_clone3,     SYS_clone,  SYS_exit,     SYS_wait4,
+        SYS_futex,       SYS_clone3, SYS_clone, SYS_exit, SYS_wait4,    SYS_execve,
 #ifdef SYS_fork
-        SYS_fork,   SYS_vfork,
+        SYS_fork,        SYS_vfork,  SYS_poll,
 #endif
-        SYS_execve, SYS_exit_group, SYS_waitid, SYS_execveat,
+#ifdef SYS_futex_waitv
+        SYS_futex_waitv,
+#endif
+#ifdef SYS_futex_wait
+        SYS_futex_wait,
+#endif
+        SYS_exit_group,  SYS_waitid, SYS_ppoll, SYS_read, SYS_execveat,
     };
     enum { COUNT = sizeof CALLS / sizeof CALLS[0], NUMBER_AT = 8, LEAVING = 2 };
     load(to, BPF_DW, 2, 6, NUMBER_AT);
     for (int i = 0; i < COUNT; i++) {
         put(to, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, COUNT - 1 - i + LEAVING, CALLS[i]);
     }
-    leave(to);
+    leave_with(to, 0);
 }
 
-/* Leaves in register 2 the place of what is known of the task in register 8, and in 4 what stands there while
- * it is in no main call: twice its number. */
-static void find_task(struct writer *to, const struct program_layout *layout, int map) {
-    put(to, WIDE_CONSTANT, 2, MAP_VALUE, 0, map);
-    put(to, 0, 0, 0, 0, 0);
-    with_constant(to, BPF_ADD, 2, (int64_t)tasks_at(layout));
-    copy(to, 3, 8);
-    with_constant(to, BPF_AND, 3, PROGRAM_TASKS - 1);
-    with_constant(to, BPF_LSH, 3, 2);
-    put(to, BPF_ALU64 | BPF_ADD | BPF_X, 2, 3, 0, 0);
-    copy(to, 4, 8);
-    with_constant(to, BPF_LSH, 4, 33);
-    with_constant(to, BPF_RSH, 4, 32);
+/* A raw tracepoint does not tell which call ends. The next exit on a CPU that is noted is one after the entry
+ * of a main call, or after a switch: who comes onto the CPU may have slept in one, or be new and come out of
+ * the call that made it. */
+static void expect_exit(struct writer *to, bool expected) {
+    put(to, BPF_ST | BPF_DW | BPF_MEM, 3, 0, EXPECTED_AT, expected);
 }
 
-/* A raw tracepoint does not tell which call ends, so that it is remembered who is in a main one. A task that
- * nothing is known of is a new one, whose first exit is out of the call that made it; who leaves for ever is
- * forgotten, since its number comes back. */
-static void remember(struct writer *to, const struct program_wish *wish, const struct program_layout *layout,
-                     int map) {
+static void pass_expected_exits(struct writer *to) {
     enum { LEAVING = 2 };
-    find_task(to, layout, map);
-    if (wish->kind == EVENT_CALL_EXIT) {
-        load(to, BPF_W, 5, 2, 0);
-        put(to, BPF_JMP | BPF_JNE | BPF_X, 5, 4, LEAVING, 0);
-        leave(to);
-    } else if (wish->kind == EVENT_EXIT) {
-        with_constant(to, BPF_MOV, 4, 0);
-    } else {
-        with_constant(to, BPF_ADD, 4, 1);
-    }
-    put(to, BPF_STX | BPF_W | BPF_MEM, 2, 4, 0, 0);
+    load(to, BPF_DW, 4, 3, EXPECTED_AT);
+    put(to, BPF_JMP | BPF_JNE | BPF_K, 4, 0, LEAVING, 0);
+    leave_with(to, 0);
+    expect_exit(to, false);
 }
 
 static bool is_fault(enum event_kind kind) {
@@ -262,28 +237,47 @@ static bool is_fault(enum event_kind kind) {
            kind == EVENT_MAJOR_FAULT;
 }
 
+static void store_values(struct writer *to, const struct program_wish *wish) {
+    if (wish->type == PROGRAM_RAW) {
+        store_arguments(to, wish->kind);
+    } else if (wish->type == PROGRAM_PERF) {
+        load(to, BPF_DW, 2, 6, wish->address_at);
+        store(to, 1, VALUES_AT, 2);
+    } else {
+        store_fields(to, wish->format);
+    }
+}
+
+/* Who leaves a CPU says who it was: between two switches it is no other, and need not be asked for. */
+static bool asks_task(const struct program_wish *wish) {
+    return wish->asks_task || wish->type != PROGRAM_RAW || wish->kind == EVENT_SWITCH;
+}
+
 size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
                      const struct program_layout *layout, int map) {
     struct writer to = {.program = program};
-    bool call_enters = wish->kind == EVENT_CALL_ENTER;
-    bool passes_few = wish->main_only && (call_enters || wish->kind == EVENT_CALL_EXIT);
+    bool enters = wish->kind == EVENT_CALL_ENTER;
     copy(&to, 6, 1);
-    if (passes_few && call_enters) {
+    if (wish->main_only && enters) {
         pass_main_calls(&to);
     }
-    if (!passes_few) {
-        take_time(&to); /* first: what follows is not what is timed */
+    if (wish->main_only && wish->kind == EVENT_CALL_EXIT) {
+        find_head(&to, layout, map);
+        pass_expected_exits(&to);
     }
-    call(&to, HELPER_TASK);
-    copy(&to, 8, 0);
-    if (passes_few || (wish->main_only && wish->kind == EVENT_EXIT)) {
-        remember(&to, wish, layout, map);
-    }
-    if (passes_few) {
-        take_time(&to);
+    call(&to, HELPER_TIME); /* what follows is not what is timed */
+    copy(&to, 7, 0);
+    bool counts_run = layout->most_run > 0 && is_fault(wish->kind);
+    if (counts_run || asks_task(wish)) {
+        call(&to, HELPER_TASK);
+        copy(&to, 8, 0);
+    } else {
+        with_constant(&to, BPF_MOV, 8, EVENT_TASK_UNKNOWN);
     }
     find_head(&to, layout, map);
-    bool counts_run = layout->most_run > 0 && is_fault(wish->kind);
+    if (wish->main_only && (enters || wish->kind == EVENT_SWITCH)) {
+        expect_exit(&to, true);
+    }
     if (counts_run) {
         leave_out_long_runs(&to, layout, wish->type == PROGRAM_PERF ? wish->address_at : 0);
     }
@@ -292,14 +286,7 @@ size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
     store(&to, 1, TASK_AT, 8);
     put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT,
         wish->kind | (wish->type == PROGRAM_RAW ? POINTERS : 0));
-    if (wish->type == PROGRAM_RAW) {
-        store_arguments(&to, wish->kind);
-    } else if (wish->type == PROGRAM_PERF) {
-        load(&to, BPF_DW, 2, 6, wish->address_at);
-        store(&to, 1, VALUES_AT, 2);
-    } else {
-        store_fields(&to, wish->format);
-    }
+    store_values(&to, wish);
     if (counts_run) {
         load(&to, BPF_DW, 2, 3, RUN_AT);
         store(&to, 1, VALUES_AT + 8 * RUN_VALUE, 2);

@@ -12,12 +12,11 @@ enum {
     PROGRAM_MOST_INSTRUCTIONS = 128,
     NOTE_BYTES = 64,
     NOTE_VALUES = 5,
-    NOTES_HEAD_BYTES = 64, /* of each CPU: how many notes it has made, and its run of faults */
-    PROGRAM_TASKS = 1 << 16
+    NOTES_HEAD_BYTES = 64 /* of each CPU: how many notes it has made, whether the next exit of a call is one,
+                             and its run of faults */
 };
 
-/* The shared memory: a head for each CPU, then the notes of one CPU after those of the other, then what is
- * known of tasks (PROGRAM_TASKS words of 32 bits, found by the lower bits of their numbers). */
+/* The shared memory: a head for each CPU, then the notes of one CPU after those of the other. */
 struct program_layout {
     unsigned cpu_bits;  /* room for 2^this CPUs */
     unsigned note_bits; /* 2^this notes a CPU; the next ones overwrite the oldest */
@@ -37,6 +36,7 @@ enum program_type {
 struct program_wish {
     enum event_kind kind;
     enum program_type type;
+    bool asks_task;                    /* switches are not noted, which would tell who is at work */
     bool main_only;                    /* of the calls only those that make, run, await and end tasks */
     const struct event_format *format; /* of a PROGRAM_TRACEPOINT */
     int address_at;                    /* of the address in what a PROGRAM_PERF is called with */
@@ -50,8 +50,8 @@ enum program_type program_type(enum event_kind kind);
 size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
                      const struct program_layout *layout, int map);
 
-/* Note `index` of a CPU. Those of raw tracepoints still name tasks by pointers: collection_name_tasks
- * (collect.h) makes the usual values of them. */
+/* Note `index` of a CPU. Most do not know their task, and those of raw tracepoints name others by pointers:
+ * collection_name_tasks (collect.h) makes the usual events of them. */
 void program_note(const unsigned char *memory, const struct program_layout *layout, unsigned cpu,
                   uint64_t index, struct trace_event *event);
 

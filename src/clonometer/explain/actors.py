@@ -150,7 +150,8 @@ class Cast:
         elif event.kind == "call_exit":
             actor.call, actor.slept, actor.fault, actor.started = None, False, None, True
         elif event.kind == "new_task":
-            self.children[event.values[0]] = Actor(event.values[0], is_parent=False)
+            # It is woken at once, which is not always noted apart.
+            self.children[event.values[0]] = Actor(event.values[0], is_parent=False, ready=True)
         elif event.kind == "exec":
             actor.other_program = True
         elif event.kind == "exit":

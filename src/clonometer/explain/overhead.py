@@ -65,15 +65,18 @@ def plan_turns(target: Target, trace: Trace) -> Turns | None:
 
 
 def spans_of(trace: Trace) -> list[Span]:
-    """Take the launches of a process apart by who listened; those that a turn fell into are left out."""
+    """Take the launches of a process apart by who listened; those that a turn fell into are left out.
+
+    So is the last one before a turn: whose its last events are is known from the next switch only.
+    """
     launches = list(launches_of(trace))
     starts = np.array([one.start_ns for one in launches], np.int64)
     ends = np.array([one.end_ns for one in launches], np.int64)
     found = []
     for begin_ns, end_ns, listened in trace.windows:
         first = int(starts.searchsorted(begin_ns)) + _COLD_LAUNCHES
-        last = int(ends.searchsorted(end_ns, "right"))
-        found.append(Span(listened, tuple(launches[first:last])))
+        last = int(ends.searchsorted(end_ns, "right")) - 1
+        found.append(Span(listened, tuple(launches[first : max(first, last)])))
     return found
 
 
