@@ -19,30 +19,27 @@ def test_the_version(clonometer: CommandLine, capsys: Captured) -> None:
     assert capsys.readouterr().out == f"clonometer {__version__}\n"
 
 
-def test_the_version_loads_nothing_heavy(clonometer: CommandLine) -> None:
-    words = clonometer.command("--version")
+def modules_loaded(clonometer: CommandLine, *words: str) -> set[str]:
+    """What a command imports."""
+    command = clonometer.command(*words)
     ended = subprocess.run(
-        [words[0], "-X", "importtime", *words[1:]],
+        [command[0], "-X", "importtime", *command[1:]],
         env=clonometer.environment(),
         capture_output=True,
         text=True,
         check=True,
     )
-    loaded = {line.rsplit("|", 1)[1].strip() for line in ended.stderr.splitlines() if "|" in line}
+    return {line.rsplit("|", 1)[1].strip() for line in ended.stderr.splitlines() if "|" in line}
+
+
+def test_the_version_loads_nothing_heavy(clonometer: CommandLine) -> None:
+    loaded = modules_loaded(clonometer, "--version")
     assert "clonometer.cli" in loaded
     assert not loaded & {"click", "rich", "rich_click", "numpy", "pyarrow", "importlib.metadata", "jinja2"}
 
 
 def test_help_loads_neither_arrays_nor_files(clonometer: CommandLine) -> None:
-    words = clonometer.command("run", "--help")
-    ended = subprocess.run(
-        [words[0], "-X", "importtime", *words[1:]],
-        env=clonometer.environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rsplit("|", 1)[1].strip() for line in ended.stderr.splitlines() if "|" in line}
+    loaded = modules_loaded(clonometer, "run", "--help")
     assert "rich_click" in loaded
     assert not loaded & {"numpy", "pyarrow", "scipy", "jinja2", "vl_convert"}
 

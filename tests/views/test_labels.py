@@ -2,7 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from clonometer.views.labels import condition_phrases, cpu_name, mechanism_name, shown_axes
+from clonometer.plan.catalogue import FAMILIES
+from clonometer.views.labels import (
+    FAMILY_ORDER,
+    condition_phrases,
+    cpu_name,
+    family_name,
+    mechanism_name,
+    shown_axes,
+)
+
+
+def test_every_family_has_its_place_and_its_name():
+    assert sorted(FAMILY_ORDER) == sorted(FAMILIES)
+    assert len({family_name(family) for family in FAMILIES}) == len(FAMILIES)
 
 
 @pytest.mark.parametrize(

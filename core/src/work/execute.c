@@ -121,8 +121,8 @@ static void forget_last(struct work *work) {
     for (int64_t i = 0; i < work->request->workers; i++) {
         struct worker *worker = &work->workers[i];
         worker->error = 0;
-        worker->divisions = 0;
-        worker->migrations = 0;
+        worker->counts.divisions = 0;
+        worker->counts.migrations = 0;
         *worker->counter = 0;
     }
     work->ready.count = 0;

@@ -89,14 +89,7 @@ static void fill_row(struct worker_row *row, const struct worker *worker, uint64
     row->sample.task_runs = worker->begins.ticks;
     row->sample.image_runs = worker->ends.ticks;
     row->works = worker->ends.ticks - worker->begins.ticks;
-    row->divisions = worker->divisions;
-    row->migrations = worker->migrations;
-    row->cpu_ns = worker->cpu_ns;
-    row->voluntary_switches = worker->voluntary_switches;
-    row->involuntary_switches = worker->involuntary_switches;
-    row->minor_faults = worker->minor_faults;
-    row->major_faults = worker->major_faults;
-    row->run_queue_wait_ns = worker->run_queue_wait_ns;
+    row->counts = worker->counts;
 }
 
 /* A row a worker; the first has what is true of the whole execution. If one fails, all have its errno: what
@@ -156,17 +149,20 @@ static const struct column COLUMNS[] = {
     {"worker_ends_ns", COLUMN_SINCE_BEFORE, SAMPLE(image_runs), NULL,
      "from the beginning of the whole until a worker has done its work"},
     {"worker_works_ns", COLUMN_DURATION, ROW(works), NULL, "from a worker's begin to its end"},
-    {"worker_cpu_ns", COLUMN_NS, ROW(cpu_ns), NULL, "CPU time of a worker"},
-    {"run_queue_wait_ns", COLUMN_NS, ROW(run_queue_wait_ns), NULL,
+    {"worker_cpu_ns", COLUMN_NS, ROW(counts.cpu_ns), NULL, "CPU time of a worker"},
+    {"run_queue_wait_ns", COLUMN_NS, ROW(counts.run_queue_wait_ns), NULL,
      "time that a worker was ready to run but waited for a CPU"},
-    {"voluntary_switches", COLUMN_COUNT, ROW(voluntary_switches), NULL, "times that a worker went to sleep"},
-    {"involuntary_switches", COLUMN_COUNT, ROW(involuntary_switches), NULL,
+    {"voluntary_switches", COLUMN_COUNT, ROW(counts.voluntary_switches), NULL,
+     "times that a worker went to sleep"},
+    {"involuntary_switches", COLUMN_COUNT, ROW(counts.involuntary_switches), NULL,
      "times that a worker was made to give way"},
-    {"minor_faults", COLUMN_COUNT, ROW(minor_faults), NULL, "page faults of a worker that needed no disk"},
-    {"major_faults", COLUMN_COUNT, ROW(major_faults), NULL, "page faults of a worker that needed the disk"},
-    {"migrations", COLUMN_COUNT, ROW(migrations), NULL,
+    {"minor_faults", COLUMN_COUNT, ROW(counts.minor_faults), NULL,
+     "page faults of a worker that needed no disk"},
+    {"major_faults", COLUMN_COUNT, ROW(counts.major_faults), NULL,
+     "page faults of a worker that needed the disk"},
+    {"migrations", COLUMN_COUNT, ROW(counts.migrations), NULL,
      "times that a worker was on another CPU than a number before, at least"},
-    {"divisions", COLUMN_COUNT, ROW(divisions), NULL, "trial divisions of a worker"},
+    {"divisions", COLUMN_COUNT, ROW(counts.divisions), NULL, "trial divisions of a worker"},
     {"cpu_at_begin", COLUMN_CPU, SAMPLE(cpu_before), NULL, NULL},
     {"cpu_at_end", COLUMN_CPU, SAMPLE(cpu_after), NULL, NULL},
     {"errno", COLUMN_ERRNO, SAMPLE(error), NULL, NULL},

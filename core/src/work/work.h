@@ -26,6 +26,18 @@ enum {
 
 struct work;
 
+/* What is counted of a worker in one execution. */
+struct worker_counts {
+    int64_t divisions;
+    int64_t migrations;
+    int64_t cpu_ns;
+    int64_t voluntary_switches;
+    int64_t involuntary_switches;
+    int64_t minor_faults;
+    int64_t major_faults;
+    int64_t run_queue_wait_ns; /* INT64_MIN: the kernel does not tell */
+};
+
 /* One worker: what it is given, and what it found. No two share a cache line. */
 struct worker {
     _Alignas(WORK_APART_BYTES) struct work *work;
@@ -39,14 +51,7 @@ struct worker {
     char *buffer;               /* of its stream; NULL: the library's */
     struct stamp begins;
     struct stamp ends;
-    int64_t divisions;
-    int64_t migrations;
-    int64_t cpu_ns;
-    int64_t voluntary_switches;
-    int64_t involuntary_switches;
-    int64_t minor_faults;
-    int64_t major_faults;
-    int64_t run_queue_wait_ns; /* INT64_MIN: the kernel does not tell */
+    struct worker_counts counts;
 };
 
 /* One program of workers. Lies in shared memory; the words that tasks wait at are apart from each other. */
@@ -74,14 +79,7 @@ struct work {
 struct worker_row {
     struct sample sample;
     uint64_t works; /* ticks */
-    int64_t divisions;
-    int64_t migrations;
-    int64_t cpu_ns;
-    int64_t voluntary_switches;
-    int64_t involuntary_switches;
-    int64_t minor_faults;
-    int64_t major_faults;
-    int64_t run_queue_wait_ns;
+    struct worker_counts counts;
     int64_t unused[7];
 };
 _Static_assert(sizeof(struct worker_row) % sizeof(struct sample) == 0, "rows are whole samples");

@@ -25,7 +25,7 @@ static int place(const struct worker *worker) {
 static int do_number(struct worker *worker, uint32_t number, const struct outlet *outlet, char *line) {
     uint32_t factors[32];
     bool at_root = worker->work->request->cutoff == CUTOFF_SQRT;
-    int count = work_factors(number, at_root, factors, &worker->divisions);
+    int count = work_factors(number, at_root, factors, &worker->counts.divisions);
     /* One by one, as naive code counts: where the counters lie side by side, each is a line that moves. */
     for (int i = 0; i < count; i++) {
         ++*worker->counter;
@@ -49,7 +49,7 @@ static int do_numbers(struct worker *worker, const struct outlet *outlet) {
             free(own);
         }
         uint32_t now = sys_cpu();
-        worker->migrations += now != cpu;
+        worker->counts.migrations += now != cpu;
         cpu = now;
         if (__atomic_load_n(&worker->work->stop, __ATOMIC_RELAXED) != 0) {
             break;
@@ -74,12 +74,12 @@ static void count(struct worker *worker) {
     struct timespec cpu;
     getrusage(RUSAGE_THREAD, &usage);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    worker->cpu_ns = (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec;
-    worker->voluntary_switches = usage.ru_nvcsw;
-    worker->involuntary_switches = usage.ru_nivcsw;
-    worker->minor_faults = usage.ru_minflt;
-    worker->major_faults = usage.ru_majflt;
-    worker->run_queue_wait_ns = run_queue_wait_ns();
+    worker->counts.cpu_ns = (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec;
+    worker->counts.voluntary_switches = usage.ru_nvcsw;
+    worker->counts.involuntary_switches = usage.ru_nivcsw;
+    worker->counts.minor_faults = usage.ru_minflt;
+    worker->counts.major_faults = usage.ru_majflt;
+    worker->counts.run_queue_wait_ns = run_queue_wait_ns();
 }
 
 static int get_ready(const struct worker *worker) {

@@ -18,44 +18,30 @@ def write_text(path: Path, text: str) -> None:
     OutputError
         If it cannot be written.
     """
-    write_bytes(path, text.encode("utf-8"))
+    _write(path, [text.encode("utf-8")])
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: under another name first, then by rename.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
+    """Write a file as `write_text` does."""
+    _write(path, [data])
 
 
 def write_pieces(path: Path, pieces: Iterable[str]) -> None:
-    """Write a file piece by piece, whole or not at all: under another name first, then by rename.
+    """Write a file piece by piece, as `write_text` does."""
+    _write(path, (piece.encode("utf-8") for piece in pieces))
 
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
     temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
+        with temporary.open("wb") as file:
             file.writelines(pieces)
         temporary.replace(path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def keep_previous(path: Path) -> Path | None:
