@@ -46,27 +46,5 @@ static void wait_call(struct wake *wake) {
 
 static const struct wake_ways WAYS = {open_condvars, call, wait_answer, wait_call, answer};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return wake_start_thread(bench, &WAYS, reason);
-}
-
-static int launch(const struct bench *bench, struct sample *sample) {
-    return wake_once(bench, &WAYS, sample);
-}
-
-static void finish(struct bench *bench) {
-    wake_end_thread(bench, &WAYS);
-}
-
-const struct workload wake_thread_condvar = {
-    .id = "wake.thread_condvar",
-    .family = "wake",
-    .summary = "an idle thread of a pool is woken by a condition variable",
-    .columns = WAKE_COLUMNS,
-    .axes = WAKE_AXES,
-    .has_temperature = true,
-    .call_returns_contains = "answer",
-    .prepare = prepare,
-    .launch = launch,
-    .finish = finish,
-};
+WAKE_WORKLOAD(wake_thread_condvar, "wake.thread_condvar", WAYS, thread,
+              "an idle thread of a pool is woken by a condition variable");

@@ -39,48 +39,7 @@ static void await(uint32_t *word, uint32_t seen, int shared) {
 WAYS_OF(process, 1)
 WAYS_OF(thread, 0)
 
-static int prepare_process(struct bench *bench, struct reason *reason) {
-    return wake_start_process(bench, &process, reason);
-}
-
-static int launch_process(const struct bench *bench, struct sample *sample) {
-    return wake_once(bench, &process, sample);
-}
-
-const struct workload wake_futex = {
-    .id = "wake.futex",
-    .family = "wake",
-    .summary = "an idle pre-forked process is woken by a futex in shared memory",
-    .columns = WAKE_COLUMNS,
-    .axes = WAKE_AXES,
-    .has_temperature = true,
-    .call_returns_contains = "answer",
-    .prepare = prepare_process,
-    .launch = launch_process,
-    .finish = wake_end_process,
-};
-
-static int prepare_thread(struct bench *bench, struct reason *reason) {
-    return wake_start_thread(bench, &thread, reason);
-}
-
-static int launch_thread(const struct bench *bench, struct sample *sample) {
-    return wake_once(bench, &thread, sample);
-}
-
-static void finish_thread(struct bench *bench) {
-    wake_end_thread(bench, &thread);
-}
-
-const struct workload wake_thread_futex = {
-    .id = "wake.thread_futex",
-    .family = "wake",
-    .summary = "an idle thread of a pool is woken by a private futex",
-    .columns = WAKE_COLUMNS,
-    .axes = WAKE_AXES,
-    .has_temperature = true,
-    .call_returns_contains = "answer",
-    .prepare = prepare_thread,
-    .launch = launch_thread,
-    .finish = finish_thread,
-};
+WAKE_WORKLOAD(wake_futex, "wake.futex", process, process,
+              "an idle pre-forked process is woken by a futex in shared memory");
+WAKE_WORKLOAD(wake_thread_futex, "wake.thread_futex", thread, thread,
+              "an idle thread of a pool is woken by a private futex");

@@ -41,23 +41,5 @@ static void answer(struct wake *wake) {
 
 static const struct wake_ways WAYS = {open_pipes, call, wait_answer, wait_call, answer};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return wake_start_process(bench, &WAYS, reason);
-}
-
-static int launch(const struct bench *bench, struct sample *sample) {
-    return wake_once(bench, &WAYS, sample);
-}
-
-const struct workload wake_pipe = {
-    .id = "wake.pipe",
-    .family = "wake",
-    .summary = "an idle pre-forked process is woken by a byte through a pipe",
-    .columns = WAKE_COLUMNS,
-    .axes = WAKE_AXES,
-    .has_temperature = true,
-    .call_returns_contains = "answer",
-    .prepare = prepare,
-    .launch = launch,
-    .finish = wake_end_process,
-};
+WAKE_WORKLOAD(wake_pipe, "wake.pipe", WAYS, process,
+              "an idle pre-forked process is woken by a byte through a pipe");

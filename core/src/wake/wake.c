@@ -97,7 +97,7 @@ int wake_start_process(struct bench *bench, const struct wake_ways *ways, struct
     wake->process = worker;
     error = settle(wake, reason);
     if (error != 0) {
-        wake_end_process(bench);
+        wake_end_process(bench, ways);
     }
     return error;
 }
@@ -146,7 +146,8 @@ int wake_once(const struct bench *bench, const struct wake_ways *ways, struct sa
     return 0;
 }
 
-void wake_end_process(struct bench *bench) {
+void wake_end_process(struct bench *bench, const struct wake_ways *ways) {
+    (void)ways;
     struct wake *wake = bench->state;
     int status;
     /* kill(0) would end the whole process group. */

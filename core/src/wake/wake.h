@@ -56,7 +56,31 @@ int wake_start_thread(struct bench *bench, const struct wake_ways *ways, struct 
 int wake_once(const struct bench *bench, const struct wake_ways *ways, struct sample *sample);
 
 /* Ends the worker and reaps it. */
-void wake_end_process(struct bench *bench);
+void wake_end_process(struct bench *bench, const struct wake_ways *ways);
 void wake_end_thread(struct bench *bench, const struct wake_ways *ways);
+
+/* `worker` is process or thread. */
+#define WAKE_WORKLOAD(variable, name, ways_of, worker, says)                                                 \
+    static int prepare_##variable(struct bench *bench, struct reason *reason) {                              \
+        return wake_start_##worker(bench, &(ways_of), reason);                                               \
+    }                                                                                                        \
+    static int launch_##variable(const struct bench *bench, struct sample *sample) {                         \
+        return wake_once(bench, &(ways_of), sample);                                                         \
+    }                                                                                                        \
+    static void finish_##variable(struct bench *bench) {                                                     \
+        wake_end_##worker(bench, &(ways_of));                                                                \
+    }                                                                                                        \
+    const struct workload variable = {                                                                       \
+        .id = (name),                                                                                        \
+        .family = "wake",                                                                                    \
+        .summary = (says),                                                                                   \
+        .columns = WAKE_COLUMNS,                                                                             \
+        .axes = WAKE_AXES,                                                                                   \
+        .has_temperature = true,                                                                             \
+        .call_returns_contains = "answer",                                                                   \
+        .prepare = prepare_##variable,                                                                       \
+        .launch = launch_##variable,                                                                         \
+        .finish = finish_##variable,                                                                         \
+    }
 
 #endif
