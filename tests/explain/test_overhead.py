@@ -104,13 +104,23 @@ def test_turns_take_launches_enough() -> None:
 
 def test_the_budget_is_of_launches_that_were_listened_to() -> None:
     start = 500
-    windows = [(1000 * 40 * k + start, 1000 * 40 * (k + 1) + start, k % 2 == 0) for k in range(4)]
-    trace = fork_trace(launches=160, windows=windows)
-    block = launches_block([1000 * k for k in range(160)], [100] * 160, wall_ns=160_000)
+    windows = [(1000 * 40 * k + start, 1000 * 40 * (k + 1) + start, k % 2 == 0) for k in range(6)]
+    trace = fork_trace(launches=240, windows=windows)
+    block = launches_block([1000 * k for k in range(240)], [100] * 240, wall_ns=240_000)
     trace = replace(trace, blocks=(block,))
     tracer = FakeTracer({"fast": trace, "fast in turns": trace})
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
     assert "none" not in tracer.asked
-    assert (one.processes, one.launches, one.untraced) == (3, 3 * 2 * 36, 3 * 2 * 36)
+    assert (one.processes, one.launches, one.untraced) == (3, 3 * 3 * 36, 3 * 3 * 36)
+    assert one.overhead.value == pytest.approx(0.0)
+
+
+def test_where_turns_take_long_processes_are_compared() -> None:
+    trace = fork_trace(launches=160, windows=[(1000, 100_000, True)])
+    trace = replace(trace, blocks=(launches_block([1000 * k for k in range(160)], [100] * 160, wall_ns=160_000),))
+    tracer = FakeTracer({"fast": trace, "fast in turns": trace, "none": fork_trace("none", launches=160)})
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    assert tracer.asked.count("fast in turns") == 1
+    assert tracer.asked.count("none") == 2
     assert one.overhead.value == pytest.approx(0.0)

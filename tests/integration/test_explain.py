@@ -191,6 +191,7 @@ def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> No
 def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
     tracer = Tracer(drivers, drivers.calibrate())
     target = make_target(drivers, "launch.pthread", 20_000)
+    target = replace(target, limits=replace(target.limits, blocks=5))
     trace = tracer.trace(target, "fast", EVENTS, window_ns=8_000_000)
     if trace.refused is not None:
         pytest.skip(trace.refused)

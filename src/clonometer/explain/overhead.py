@@ -21,7 +21,7 @@ SEED = 5
 _LAUNCHES_A_WINDOW = 24
 _SHORTEST_WINDOW_NS = 8_000_000
 # How long one process launches, and above which length of a launch it would have too few windows for that.
-_PROCESS_NS = 600_000_000
+_PROCESS_NS = 300_000_000
 _LONGEST_LAUNCH_NS = 1_000_000
 # The first launches after a turn meet what attaching left cold.
 _COLD_LAUNCHES = 3

@@ -20,6 +20,7 @@ from clonometer.explain.source import Trace, Tracer
 from clonometer.plan.types import Target
 
 _LEAST = 2
+_FEWEST_TURNS = 4
 # As many as make a process's means; to take all of some ten thousand apart would take a while.
 _LAUNCHES_A_PROCESS = 200
 
@@ -60,25 +61,28 @@ def launch_in_turn(
 ) -> Rounds:
     """Launch in ``processes`` processes as ``first`` was, and untraced beside it.
 
-    Within each process where it has launches enough for turns, else in processes of their own.
+    Within each process where it has launches enough for turns and the kernel is quick at them, else in processes of
+    their own.
     """
     turns = plan_turns(target, first)
-    if turns is None:
-        return _processes_in_turn(tracer, target, first, events, processes=processes, watch=watch)
-    return _turns_in_processes(tracer, turns, events, processes=processes, watch=watch)
+    found = None if turns is None else _turns_in_processes(tracer, turns, events, processes=processes, watch=watch)
+    return found or _processes_in_turn(tracer, target, first, events, processes=processes, watch=watch)
 
 
 def _turns_in_processes(
     tracer: Tracer, turns: Turns, events: tuple[str, ...], *, processes: int, watch: Callable[[int, int], None]
-) -> Rounds:
+) -> Rounds | None:
+    """None where the first process has seen too few turns: on some kernels each takes half a second."""
     traces, launches, pairs = [], [], []
     sides: tuple[list[int], list[int]] = ([], [])
     for round_ in range(max(processes, _LEAST)):
-        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns, fault_run=FAULT_RUN)
+        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns)
         spans = spans_of(trace)
         traces.append(trace)
         launches.append(list(traced_launches(trace, listened(spans, _LAUNCHES_A_PROCESS))))
         pairs.append(pairs_within(spans))
+        if len(pairs[0]) < _FEWEST_TURNS:
+            return None
         for span in spans:
             sides[span.listened].extend(one.reaped_ns for one in span.launches)
         watch(round_ + 1, processes)
