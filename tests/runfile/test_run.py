@@ -91,6 +91,41 @@ def test_leaves_out_blocks_that_are_not_ok(tmp_path: Path) -> None:
     assert run.columns(CLOCK, all_blocks=True)["cost_ns"].tolist() == [1.0, 2.0, 9.0]
 
 
+@pytest.mark.parametrize("rows", [1, 2, 5, 1000])
+@pytest.mark.parametrize("statistics", [True, False])
+def test_cells_are_found_whatever_the_row_groups_and_what_their_footers_tell(
+    path: Path, rows: int, statistics: bool
+) -> None:
+    kept = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
+    table = pq.read_table(path).replace_schema_metadata({"clonometer": kept})
+    with open_run(path) as run:
+        cells = run.cells()
+        before = {cell: run.columns(cell)["start_ns"].tolist() for cell in cells}
+    pq.write_table(table, path, row_group_size=rows, write_statistics=statistics)
+    with open_run(path) as run:
+        assert run.cells() == cells
+        for cell in cells:
+            assert run.columns(cell)["start_ns"].tolist() == before[cell]
+            pieces = [piece["start_ns"] for piece in run.pieces(cell, ["start_ns"])]
+            assert np.concatenate(pieces).tolist() == before[cell]
+
+
+def test_a_damaged_row_group_is_said_though_it_is_read_ahead(path: Path) -> None:
+    kept = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
+    table = pq.read_table(path).replace_schema_metadata({"clonometer": kept})
+    pq.write_table(table, path, row_group_size=4, write_page_checksum=True, use_dictionary=["cell"], compression="none")
+    footer = pq.ParquetFile(path).metadata
+    group = footer.row_group(footer.num_row_groups - 1)
+    samples = next(one for one in map(group.column, range(group.num_columns)) if one.path_in_schema == "sample")
+    data = bytearray(path.read_bytes())
+    data[samples.data_page_offset + samples.total_compressed_size - 1] ^= 255
+    path.write_bytes(data)
+    with open_run(path) as run:
+        with pytest.raises(RunFileError, match="is damaged"):
+            list(run.pieces(run.cells()[-1], ["sample"]))
+        assert list(run.pieces(run.cells()[0], ["sample"]))
+
+
 def test_names_what_exists(path: Path) -> None:
     run = open_run(path)
     with pytest.raises(UsageError, match="unknown column 'reaped'; did you mean 'reaped_ns'"):

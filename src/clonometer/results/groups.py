@@ -163,7 +163,7 @@ class Rows:
     failed: NDArray[np.bool_]
     skewed: NDArray[np.bool_]
     valid: NDArray[np.bool_]
-    placement: NDArray[np.int64]
+    placement: NDArray[np.int8]
 
 
 def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> Rows:
@@ -212,13 +212,13 @@ def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity])
     return skewed
 
 
-def _placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+def _placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
     """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
     import numpy as np
 
     size = columns["process"].size
     if "cpu_before" not in columns or "cpu_child" not in columns:
-        return np.full(size, 2)
+        return np.full(size, 2, np.int8)
     before, child = columns["cpu_before"], columns["cpu_child"]
     unknown = null_mask(before) | null_mask(child) | (before < 0) | (child < 0)
-    return np.where(unknown, 2, np.where(before == child, 0, 1))
+    return np.where(unknown, np.int8(2), np.where(before == child, np.int8(0), np.int8(1)))

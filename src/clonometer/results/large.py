@@ -59,7 +59,7 @@ class _Collector:
         """Add samples in order of processes."""
         import numpy as np
 
-        edges = [0, *(np.flatnonzero(np.diff(process)) + 1).tolist(), process.size]
+        edges = [0, *(np.flatnonzero(process[1:] != process[:-1]) + 1).tolist(), process.size]
         for start, stop in pairwise(edges):
             if start == stop:
                 continue

@@ -83,7 +83,7 @@ def _groups(
     columns: Mapping[str, NDArray[Any]],
     quantity: Quantity,
     valid: NDArray[np.bool_],
-    placement: NDArray[np.int64],
+    placement: NDArray[np.int8],
 ) -> list[Group]:
     import numpy as np
 

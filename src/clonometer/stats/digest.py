@@ -136,6 +136,9 @@ class Digest:
         ValueError
             If nothing was added.
         """
+        if self._codes.size == 0:
+            # Every value has a count of its own: where it stands is its value.
+            return weighted_quantiles(np.arange(self._counts.size, dtype=np.float64), self._counts, probabilities)
         places, counts = self.points()
         return weighted_quantiles(places, counts, probabilities)
 
@@ -180,7 +183,8 @@ def weighted_quantiles(places: Floats, counts: Integers, probabilities: ArrayLik
     if last.size == 0 or last[-1] == 0:
         raise ValueError("no values, so no quantiles")
     rank = np.asarray(probabilities, dtype=np.float64) * float(last[-1] - 1)
-    below = np.floor(rank)
+    # Whole numbers: sought by a float, all of the sums would be made floats first.
+    below = np.floor(rank).astype(np.int64)
     lower = places[np.searchsorted(last, below, side="right")]
     upper = places[np.searchsorted(last, np.minimum(below + 1, last[-1] - 1), side="right")]
     return np.asarray(lower + (upper - lower) * (rank - below), dtype=np.float64)
