@@ -6,6 +6,7 @@ import ctypes
 import os
 import platform
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -403,3 +404,27 @@ def test_an_unprivileged_user_gets_events_or_a_reason(drivers: Drivers, how: str
         assert len(trace.events) > 0
     else:
         assert "refuses" in trace.refused or "forbids" in trace.refused
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root to become an ordinary user")
+def test_an_ordinary_user_who_may_lock_little_memory_gets_smaller_rings(public: Path, drivers: Drivers) -> None:
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
+        pytest.skip("ordinary users may not open perf events here")
+    from clonometer.runner.drivers import bin_folder
+
+    tool, probing = public / "tracer", public / "probe"
+    shutil.copy(bin_folder(os.environ) / "tracer", tool)
+    shutil.copy(probe.executable("static"), probing)
+    target = make_target(drivers, "launch.fork", 5)
+    driver = drivers.choose(target.workload, target.condition)
+    _, *words = ["{traced fd}" if word == ANSWER_FD else word for word in driver.request(target, drivers.calibrate())]
+    # 64 MiB a ring is more than 64 KiB of locked memory and what each user may have besides (perf_event_mlock_kb).
+    ended = subprocess.run(
+        [tool, "--fd", "1", "trace", "how=own", f"ring_bytes={64 << 20}", "--", probing, *words],
+        stdout=subprocess.PIPE, user=65534, group=65534, extra_groups=[], cwd="/", timeout=60, check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536)),
+    )  # fmt: skip
+    trace = parse_trace(ended.stdout)
+    assert trace.refused is None
+    assert trace.lost == 0
+    assert len(list(traced_launches(trace))) == 5
