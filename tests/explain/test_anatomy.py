@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.fake_catalogue import catalogue as fake_catalogue
 from tests.fakes.fake_trace import (
     CHILD,
+    FORK,
     FORK_PARTS,
     PARENT,
     FakeTrace,
@@ -76,6 +77,10 @@ def test_launches_that_were_not_seen_whole_are_left_out_and_said_to_be() -> None
     rows = [(2060, PARENT, "faults_left_out", (0,)), (3900, PARENT, "faults_left_out", (0,))]
     events = np.sort(np.concatenate([fork_trace().events, events_array(rows)]), order="time_ns")
     assert [one.launch.start_ns for one in traced_launches(fork_trace(events=events))] == [1000, 3000]
+    # A launch whose task nobody saw being made was not seen.
+    elsewhere = fork_trace().events.copy()
+    elsewhere["time_ns"][elsewhere["time_ns"] < 2000] -= 500
+    assert [one.launch.start_ns for one in traced_launches(fork_trace(events=elsewhere))] == [2000, 3000]
     one = explained(fast=fork_trace(whole=(1001, None), lost=7))
     assert one.launches == 6
     assert one.reaped_ns.value == 100
@@ -172,7 +177,8 @@ def test_a_mechanism_of_which_no_launch_succeeded() -> None:
 
 def test_two_side_by_side_say_what_makes_the_ratio() -> None:
     first = explained()
-    short = fork_trace("fast", events=events_array([]), blocks=(launches_block([0], [25]),))
+    begin = [(1000 + at, task, kind, values) for at, task, kind, values in FORK if at < 25]
+    short = fork_trace("fast", events=events_array(begin), blocks=(launches_block([0], [25]),))
     versus = set_beside(first, explained(fast=short))
     assert versus.ratio == 4
     assert versus.difference_ns == 75

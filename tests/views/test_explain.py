@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 from tests.explain.test_anatomy import explained
-from tests.fakes.fake_trace import events_array, fork_trace, launches_block
+from tests.fakes.fake_trace import FORK, events_array, fork_trace, launches_block
 
 from clonometer.errors import UsageError
 from clonometer.explain.as_json import explanation_to_json
@@ -22,7 +22,8 @@ from clonometer.views.trace_events import trace_events
 
 
 def versus() -> Versus:
-    short = fork_trace("fast", events=events_array([]), blocks=(launches_block([0], [25]),))
+    begin = [(1000 + at, task, kind, values) for at, task, kind, values in FORK if at < 25]
+    short = fork_trace("fast", events=events_array(begin), blocks=(launches_block([0], [25]),))
     return set_beside(explained(), explained(fast=short))
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clonometer.explain.actors import Cast, Event
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
@@ -117,19 +119,24 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
 #: noted of page faults at neighbouring addresses, one after the other: 2 MiB of pages, each with the beginning of its
 #: fault and the end. A launch in which a run is longer is not whole.
 FAULT_RUN = 1024
-_LEFT_OUT = "faults_left_out"
+_TELLS_NO_TASKS = ("own", "none")
 
 
 def _is_whole(trace: Trace, launch: Launch) -> bool:
-    """Whether there was room for every event while it lasted, and all of its page faults were noted."""
+    """Whether there was room for every event while it lasted, and all of its page faults were noted.
+
+    And whether its task was seen to be made: where the machine stood still for a while, as a virtual one may, the
+    probe's clock and that of the events part, and the events of a launch lie somewhere else.
+    """
     from_ns, to_ns = trace.whole
     if (from_ns is not None and launch.start_ns < from_ns) or (to_ns is not None and launch.end_ns > to_ns):
         return False
-    if _LEFT_OUT not in trace.kinds:
+    if trace.how in _TELLS_NO_TASKS:
         return True
     times = trace.events["time_ns"]
     first, last = times.searchsorted([launch.start_ns, launch.end_ns])
-    return not (trace.events["kind"][first:last] == trace.kinds.index(_LEFT_OUT)).any()
+    kinds = {trace.kinds[kind] for kind in np.unique(trace.events["kind"][first:last])}
+    return "new_task" in kinds and "faults_left_out" not in kinds
 
 
 def not_whole(trace: Trace) -> int:

@@ -22,6 +22,8 @@ FIRST_RING_BYTES = 8 << 20
 _GROWTH = 4
 # Once more may miss none; on a machine that is never at rest it would not.
 _AGAIN_WHEN_MISSED = 1
+# NTP slews by 500 ppm at most.
+_MOST_CLOCK_DRIFT = 0.001
 _MOST_RING_BYTES = 128 << 20
 
 
@@ -97,10 +99,21 @@ class Tracer:
             if answer.lost > answer.missed and self._ring_bytes < _MOST_RING_BYTES:
                 self._ring_bytes *= _GROWTH
                 self.grown += 1
-            elif answer.missed > 0 and again > 0:
+            elif (answer.missed > 0 or self._clocks_parted(answer)) and again > 0:
                 again -= 1
             else:
                 return answer
+
+    def _clocks_parted(self, answer: TraceAnswer) -> bool:
+        """Whether the probe's clock went at another pace than when it was calibrated: a virtual machine stood still.
+
+        Only then events and stamps cannot be put on one line. A clock that is slewed stays far within the limit.
+        """
+        (first_ticks, first_ns), (last_ticks, last_ns) = answer.pairs
+        if answer.refused is not None or answer.stamps != "tsc" or last_ns <= first_ns:
+            return False
+        pace = (last_ticks - first_ticks) / (last_ns - first_ns)
+        return abs(pace * 1e9 / float(self.clock["clock_hz"]) - 1) > _MOST_CLOCK_DRIFT
 
     def _once(self, target: Target, how: str, events: Sequence[str], more: Mapping[str, object]) -> TraceAnswer:
         driver = self.drivers.choose(target.workload, target.condition)
