@@ -73,6 +73,7 @@ WRONG = [
     ("limits = 3\n" + MINIMAL, "limits: is no table", True),
     ("limits.sample = 3\n" + MINIMAL, "limits: unknown limit 'sample'; did you mean 'samples'", True),
     ("limits.samples = 0\n" + MINIMAL, "samples = 0: samples takes a whole number from 1", True),
+    (f"limits.processes = {2**63}\n" + MINIMAL, "processes is 2,147,483,647 at most", True),
     ("limits.blocks = 1.5\n" + MINIMAL, "blocks = 1.5", True),
     ("limits.warmup = true\n" + MINIMAL, "warmup = True", True),
     (MINIMAL + "limits.samples = -1", "mine.toml: cells 1: limits: samples", True),
@@ -206,6 +207,9 @@ def test_a_file_that_cannot_be_read_is_refused(catalogue, tmp_path):
         load_plan(tmp_path / "absent.toml", catalogue)
     with pytest.raises(UsageError, match="Is a directory"):
         load_plan(tmp_path, catalogue)
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000)
+    with pytest.raises(PlanError, match="nested too deeply"):
+        load_plan(tmp_path / "deep.toml", catalogue)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(PlanError, match="no UTF-8"):
         load_plan(tmp_path / "binary.toml", catalogue)

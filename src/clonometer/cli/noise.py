@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HALVES = 2
 
 _EXAMPLES = examples(
-    "clonometer noise                       about a minute",
+    "clonometer noise                       about a minute and a half",
     "clonometer noise --rounds 20           closer on the rate of false alarms",
     "clonometer noise --plan default --rounds 1",
     "clonometer noise --json | jq '.rows[] | [.cell, .stage, .detectable_change]'",
@@ -78,6 +78,7 @@ def command(
     if not sides:
         click.echo("clonometer: interrupted before one round was measured", err=True)
         ctx.exit(EXIT_INTERRUPTED)
+    click.echo("measured; working out what a check would find", err=True)
     _print(measure_noise(sides, name, max_regression=max_regression), as_json=as_json, wide=wide)
     ctx.exit(status)
 

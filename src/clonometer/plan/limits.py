@@ -19,6 +19,9 @@ _KEYS = {
     "block_limit_ms": ("block_limit_ns", NS_PER_MS, 0),
 }
 
+# What 32 bits count: twice as many still fit where runs keep them.
+_MOST = (1 << 31) - 1
+
 # What launches cost on virtual machines of 2024, good to a factor of some: these keep defaults bearable and let plans
 # state their time. Forking with memory costs this much per byte where the pages are written again before each launch
 # (1 GiB: 200 to 500 ms), and building the parent this much (1 GiB: 0.4 to 1.2 s).
@@ -71,7 +74,7 @@ def read_limits(table: Mapping[str, object]) -> dict[str, int]:
     Raises
     ------
     PlanError
-        For a key that is no limit, or a value that is no whole number or too small.
+        For a key that is no limit, or a value that is no whole number, too small or beyond all measure.
 
     Examples
     --------
@@ -86,6 +89,8 @@ def read_limits(table: Mapping[str, object]) -> dict[str, int]:
         field, factor, least = _KEYS[key]
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise PlanError(f"{key} = {value!r}: {key} takes a whole number from {least}")
+        if value > _MOST:
+            raise PlanError(f"{key} = {value}: {key} is {_MOST:,} at most")
         read[field] = value * factor
     return read
 

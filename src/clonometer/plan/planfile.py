@@ -142,6 +142,8 @@ def _parse(toml: str, source: str) -> dict[str, object]:
         return tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{source}: is no TOML: {error}") from None
+    except RecursionError:
+        raise PlanError(f"{source}: is no plan: its values are nested too deeply to be read") from None
 
 
 def _entry(table: Mapping[str, object], place: str) -> Entry:
