@@ -77,3 +77,5 @@ def test_a_bar_that_stands_for_many_says_so() -> None:
     assert bars[0]["part"].startswith("mostly child: ")
     assert "pieces too short to draw" in bars[0]["meaning"]
     assert bars[0]["share"]
+    assert "stroke" not in timeline_panel(one, one.timelines[0])["layer"][0]["mark"]
+    assert timeline_panel(explained(), explained().timelines[0])["layer"][0]["mark"]["stroke"] == "white"

@@ -27,7 +27,8 @@ void growth_end(struct growth *growth) {
     if (growth->running) {
         pthread_join(growth->thread, NULL);
         growth->running = false;
-        growth->given_up = growth->result != 0;
+        growth->given_up[growth->index] = growth->result != 0;
+        growth->times -= growth->result != 0;
     }
 }
 
@@ -35,12 +36,12 @@ void growth_look(struct growth *growth) {
     if (growth->running && atomic_load(&growth->done)) {
         growth_end(growth);
     }
-    for (size_t i = 0; i < growth->rings->count && !growth->running && !growth->given_up; i++) {
-        if (growth->rings->ring[i].nearly_full) {
+    for (size_t i = 0; i < growth->rings->count && !growth->running; i++) {
+        if (growth->rings->ring[i].nearly_full && !growth->given_up[i]) {
             growth->index = i;
             atomic_store(&growth->done, false);
             growth->running = begin_quietly(growth) == 0;
-            growth->given_up = !growth->running;
+            growth->given_up[i] = !growth->running;
             growth->times += growth->running;
         }
     }

@@ -14,9 +14,9 @@ struct growth {
     pthread_t thread;
     bool running;
     atomic_bool done;
-    size_t index;  /* of the ring at work */
-    int result;    /* of the last one; read when it is done */
-    bool given_up; /* the kernel gives no more */
+    size_t index;                   /* of the ring at work */
+    int result;                     /* of the last one; read when it is done */
+    bool given_up[RINGS_MOST_CPUS]; /* it has as much as it may have */
     unsigned times;
 };
 

@@ -15,6 +15,9 @@ from clonometer.views.thinning import Drawn, marked, thinned
 _WIDTH = 720
 _LANE = 46
 _TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
+# White edges between bars, unless they would be all that is seen.
+_EDGES = {"stroke": "white", "strokeWidth": 0.5}
+_MOST_EDGED = 150
 _LANES = ("parent", "child", "both", "nobody")
 # One hue for each kind of work, the same for parent and child.
 _KINDS = {
@@ -100,7 +103,7 @@ def timeline_panel(one: Explanation, timeline: Timeline) -> Spec:
         "layer": [
             {
                 "data": {"values": bars},
-                "mark": {"type": "bar", "height": 26, "stroke": "white", "strokeWidth": 0.5, "cursor": "help"},
+                "mark": {"type": "bar", "height": 26, "cursor": "help", **(_EDGES if len(bars) <= _MOST_EDGED else {})},
                 "encoding": {
                     "x": {**axis_x, "field": "start_ns"},
                     "x2": {"field": "end_ns"},
