@@ -1,4 +1,5 @@
-/* A ring that is made larger while the kernel writes to it misses nothing; what it had no room for is counted. */
+/* A ring that is made larger while the kernel writes to it misses nothing; what it had no room for is
+ * counted. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
