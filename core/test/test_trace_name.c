@@ -30,8 +30,8 @@ static void check_a_place_that_is_used_again(void) {
     add(&all, 22, 0, EVENT_SWITCH, 9, VALUES(CHILD, 0x402, PARENT, 0));
     add(&all, 23, 0, EVENT_WAKE, 7, VALUES(NOBODY));
     CHECK(collection_name_tasks(&all) == 0, "named");
-    static const int64_t EXPECTED[][3] = {{8, 0x11, 0},  {8, 1, 0},  {0, 0, 8},    {7, 1, 0},
-                                          {7, 0, 0},     {0, 0, 7},  {8, 0x20, 0}, {9, 0x12, 0},
+    static const int64_t EXPECTED[][3] = {{8, 0x11, 0},  {8, 1, 0},  {0, 0, 8},     {7, 1, 0},
+                                          {7, 0, 0},     {0, 0, 7},  {8, 0x20, -1}, {9, 0x12, 0},
                                           {7, 0x100, 9}, {9, 2, -1}, {-1, -1, 0}};
     for (size_t i = 0; i < all.count; i++) {
         const int64_t *values = all.events[i].values;
