@@ -71,6 +71,16 @@ def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None
     assert checked.reasons[0].startswith("1 row looks slower, not surely enough: --rerun")
 
 
+def test_a_check_without_power_judges_alike_and_does_not_ask_what_would_be_found(make_builder: Build) -> None:
+    sides = make(make_builder, 1), make(make_builder, 2, reaped=1.2)
+    whole, quick = check_runs(*sides), check_runs(*sides, power=False)
+    assert [row.verdict for row in quick.rows] == [row.verdict for row in whole.rows]
+    assert any(row.detectable is not None for row in whole.rows)
+    assert all(row.detectable is None for row in quick.rows)
+    noisy = make(make_builder, 1, spread=0.3), make(make_builder, 2, spread=0.3)
+    assert (check_runs(*noisy).verdict, check_runs(*noisy, power=False).verdict) == ("cannot tell", "none")
+
+
 def test_noise_that_hides_everything_is_said(make_builder: Build) -> None:
     checked = check_runs(make(make_builder, 1, spread=0.3), make(make_builder, 2, spread=0.3))
     assert checked.verdict == "cannot tell"

@@ -36,7 +36,12 @@ DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 
 
 def check_runs(
-    base: Side, run: Side, *, max_regression: float = MAX_REGRESSION, error_rate: float = ERROR_RATE
+    base: Side,
+    run: Side,
+    *,
+    max_regression: float = MAX_REGRESSION,
+    error_rate: float = ERROR_RATE,
+    power: bool = True,
 ) -> Checked:
     """Check a run against its baseline.
 
@@ -48,6 +53,9 @@ def check_runs(
         The largest slow-down allowed, as a share above 0.
     error_rate
         The chance that any row alarms where nothing changed.
+    power
+        Whether to find out what each row would detect, which takes nearly all of the time. Without it no row has a
+        ``detectable`` and the verdict does not ask for it.
 
     Returns
     -------
@@ -69,12 +77,14 @@ def check_runs(
     matches = list(evened.matches)
     inflations = inflations_of(matches)
     rows, tests = _judged(matches, inflations, max_regression, error_rate)
+    if power:
+        rows = _with_detectable(rows, evened, tests, inflations, (max_regression, error_rate))
     checked = Checked(
         baseline=base.name,
         run=run.name,
         verdict=NONE,
         reasons=(),
-        rows=tuple(_with_detectable(rows, evened, tests, inflations, (max_regression, error_rate))),
+        rows=tuple(rows),
         left_out=tuple(left_out),
         differences=differences(base.metadata, run.metadata),
         max_regression=max_regression,
@@ -83,7 +93,7 @@ def check_runs(
         machine_shift=evened.shift,
         machine_kinds=evened.kinds,
     )
-    return _concluded(checked, _lost(run.metadata, left_out), _disturbances(base, run))
+    return _concluded(checked, _lost(run.metadata, left_out), _disturbances(base, run), power=power)
 
 
 def check_again(checked: Checked, base: Side, again: Side) -> Checked:
@@ -266,7 +276,7 @@ def _disturbances(*sides: Side) -> list[str]:
     ]
 
 
-def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str]) -> Checked:
+def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str], *, power: bool = True) -> Checked:
     """Draw the conclusion from the rows."""
     alarmed = checked.count(REGRESSED)
     if alarmed and disturbances:
@@ -294,7 +304,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         reasons.append("all rows are first launches (cold), which are suspected at most: measure warm ones too")
     elif 2 * tested < len(candidates):
         reasons.append(f"only {tested} of {len(candidates)} rows have processes enough for an alarm: measure longer")
-    elif 2 * seen < tested:
+    elif power and 2 * seen < tested:
         reasons.append(
             f"only in {seen} of {tested} rows would a slow-down of {format_share(change)} be found: "
             "measure both runs longer, or on a quieter machine"

@@ -92,8 +92,9 @@ def measure_noise(
     if not halves or not any(first.rows for first, _ in halves):
         raise InputError("too little was measured to compare anything", "give it more time, or a smaller --plan")
     options = {"max_regression": max_regression, "error_rate": error_rate}
-    apart = [check_runs(first, second, **options) for first, second in halves]
-    later = [check_runs(before, after, **options) for (before, _), (after, _) in pairwise(halves)]
+    # What is detectable is found from all rounds together, below.
+    apart = [check_runs(first, second, **options, power=False) for first, second in halves]
+    later = [check_runs(before, after, **options, power=False) for (before, _), (after, _) in pairwise(halves)]
     tests = max(checked.n_tests for checked in apart)
     evened = even_logs([_flat(side.rows) for side in rounds])
     rows = [
