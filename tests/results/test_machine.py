@@ -41,13 +41,23 @@ def test_without_other_kinds_the_same_runs_alarm(make_builder: Build) -> None:
     assert (checked.verdict, checked.machine_kinds) == ("confirmed", 0)
 
 
-@pytest.mark.parametrize("machine", [1.0, 1.3])
+@pytest.mark.parametrize("machine", [1.0, 1.03])
 def test_a_row_that_is_slower_than_its_machine_alarms(make_builder: Build, machine: float) -> None:
     checked = check_runs(make(make_builder, 1), make(make_builder, 2, machine, pthread=1.12))
     assert checked.verdict == "confirmed"
     [row] = [row for row in checked.rows if row.verdict == "regressed"]
     assert (row.compared.other.workload, row.compared.other.stage) == ("launch.pthread", "reaped")
     assert row.compared.ratio == pytest.approx(1.12, abs=0.03)
+
+
+def test_where_all_is_slower_by_what_is_allowed_a_row_is_suspected_at_most(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1), make(make_builder, 2, 1.3, pthread=1.12))
+    assert (checked.verdict, checked.count("regressed")) == ("cannot tell", 0)
+    [row] = [row for row in checked.rows if row.verdict == "suspect"]
+    assert (row.compared.other.workload, row.compared.other.stage) == ("launch.pthread", "reaped")
+    assert all(row.detectable is None for row in checked.rows)
+    assert len(checked.reasons) == 2
+    assert checked.reasons[0].startswith("all that was measured is slower by ")
 
 
 def test_what_did_not_become_faster_with_the_rest_is_no_regression(make_builder: Build) -> None:

@@ -77,7 +77,7 @@ def check_runs(
     matches = list(evened.matches)
     inflations = inflations_of(matches)
     rows, tests = _judged(matches, inflations, max_regression, error_rate)
-    if power:
+    if power and evened.shift < max_regression:
         rows = _with_detectable(rows, evened, tests, inflations, (max_regression, error_rate))
     checked = Checked(
         baseline=base.name,
@@ -276,16 +276,22 @@ def _disturbances(*sides: Side) -> list[str]:
     ]
 
 
+def _machine_slower(checked: Checked) -> bool:
+    """Whether all that was measured is slower by as much as is allowed: no single row is sure then."""
+    return checked.machine_shift >= checked.max_regression
+
+
 def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str], *, power: bool = True) -> Checked:
     """Draw the conclusion from the rows."""
     alarmed = checked.count(REGRESSED)
-    if alarmed and disturbances:
+    # What the machine's speed is taken off with is the typical row's share of it: others feel it twice as much.
+    if alarmed and (disturbances or _machine_slower(checked)):
         rows = [replace(row, verdict=SUSPECT) if row.verdict == REGRESSED else row for row in checked.rows]
         checked = replace(checked, rows=tuple(rows))
     elif alarmed:
         return replace(checked, verdict=CONFIRMED, reasons=(), reasons_lost=tuple(lost))
     reasons = list(lost)
-    if checked.machine_shift >= checked.max_regression:
+    if _machine_slower(checked):
         reasons.append(
             f"all that was measured is slower by {format_share(checked.machine_shift)}: the machine then, or what all "
             "tasks share (kernel, libc, settings); measure both again, in turn"
@@ -304,7 +310,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         reasons.append("all rows are first launches (cold), which are suspected at most: measure warm ones too")
     elif 2 * tested < len(candidates):
         reasons.append(f"only {tested} of {len(candidates)} rows have processes enough for an alarm: measure longer")
-    elif power and 2 * seen < tested:
+    elif power and not _machine_slower(checked) and 2 * seen < tested:
         reasons.append(
             f"only in {seen} of {tested} rows would a slow-down of {format_share(change)} be found: "
             "measure both runs longer, or on a quieter machine"
