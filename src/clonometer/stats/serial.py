@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -102,10 +101,16 @@ class _Correlations:
         ranked = [_centred_ranks(values) for values in series]
         self._series = [ranks for ranks in ranked if ranks.size >= _LEAST and ranks.any()]
         self.typical_size = float(np.median([ranks.size for ranks in self._series])) if self._series else 0.0
+        self._found: dict[int, tuple[float, int]] = {}
 
-    @lru_cache  # noqa: B019 -- lives as long as one check
     def at(self, lag: int) -> tuple[float, int]:
         """The autocorrelation at a lag, and the number of pairs that it rests on."""
+        # Every group asks the pool for the same lags.
+        if lag not in self._found:
+            self._found[lag] = self._correlation(lag)
+        return self._found[lag]
+
+    def _correlation(self, lag: int) -> tuple[float, int]:
         above = below = 0.0
         count = 0
         for ranks in self._series:
