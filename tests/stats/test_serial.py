@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from clonometer.stats.quantiles import quantile_interval
-from clonometer.stats.serial import deflated_p, inflated_p, median_in_time, serial_inflation, serial_inflations
+from clonometer.stats.serial import deflated_p, inflated_p, median_in_time, serial_inflations
 
 Floats = np.ndarray
+
+
+def serial_inflation(series: Iterable[ArrayLike]) -> float:
+    """Of one group by itself."""
+    return serial_inflations([list(series)])[0]
 
 
 def autoregressive(random: np.random.Generator, phi: float, rows: int, size: int) -> Floats:

@@ -31,57 +31,34 @@ _MOST_RHO = 0.95
 _LEAST_TAIL = 1e-12
 
 
-def serial_inflation(series: Iterable[ArrayLike]) -> float:
-    """How many times as large the variance of a mean is as it would be of independent values, over many series.
-
-    Parameters
-    ----------
-    series
-        Each of shape (values,), in order of time, finite, in any unit: ranks are taken. Series of fewer than 4 values
-        say nothing. All are taken to remember equally long, as those do that one machine drifts under, and to be
-        independent but for that.
-
-    Returns
-    -------
-    float
-        At least 1; exactly 1 where nothing is known.
-
-    Notes
-    -----
-    One series of 12 values tells next to nothing of its autocorrelation; dozens that were measured in turn tell much.
-    Autocorrelations of the ranks are pooled over the series, corrected for the -1 / n that taking off the mean costs,
-    lowered by their standard error, so that few series need not pay for their ignorance, and added up by pairs while
-    these are positive [1]_ [2]_. A drift that is longer than the series themselves shows
-    only in part: that part is taken off with the mean.
-
-    Examples
-    --------
-    >>> serial_inflation([[1, 9, 2, 8, 3, 7, 4, 6]] * 9), serial_inflation([[1, 2, 3, 4, 5, 6, 7, 8]] * 9) > 2
-    (1.0, True)
-    """
-    return _added_up(_Correlations(series), None)
-
-
 def serial_inflations(groups: Sequence[Sequence[ArrayLike]], typical: Iterable[int] | None = None) -> list[float]:
-    """`serial_inflation` of each group of series, each by itself as far as it has values enough to tell.
+    """How many times as large the variance of a mean is as it would be of independent values, for groups of series.
 
     Parameters
     ----------
     groups
-        For each group its series, as in `serial_inflation`.
+        For each group its series, each of shape (values,), in order of time, finite, in any unit: ranks are taken.
+        Series of fewer than 4 values say nothing. Those of a group are taken to remember equally long, and to be
+        independent but for that.
     typical
         Places of the groups that together say what the others are like; all where None.
 
     Returns
     -------
     list of float
-        One for each group, at least 1.
+        One for each group, at least 1; exactly 1 where nothing is known.
 
     Notes
     -----
-    What remembers long (a mode that holds for seconds, memory that drifts) need not be what its neighbours do. The
+    One series of 12 values tells next to nothing of its autocorrelation; dozens that were measured in turn tell much.
+    But what remembers long (a mode that holds for seconds, memory that drifts) need not be what its neighbours do. The
     autocorrelations of a group are its own, shrunk towards those of all that are typical as if these had been seen in
     `PRIOR_PAIRS` pairs of its own values: a dozen processes rest on the others, dozens on themselves.
+
+    Autocorrelations are those of the ranks, corrected for the -1 / n that taking off the mean costs,
+    lowered by their standard error, so that few series need not pay for their ignorance, and added up by pairs while
+    these are positive [1]_ [2]_. A drift that is longer than the series themselves shows
+    only in part: that part is taken off with the mean.
 
     Examples
     --------
@@ -124,9 +101,9 @@ class _Correlations:
         return (above / below, count) if below else (0.0, 0)
 
 
-def _added_up(own: _Correlations, pool: _Correlations | None) -> float:
+def _added_up(own: _Correlations, pool: _Correlations) -> float:
     """Sum the autocorrelations, by pairs while these are positive."""
-    size = own.typical_size or (pool.typical_size if pool else 0.0)
+    size = own.typical_size or pool.typical_size
     if not size:
         return 1.0
     terms = [max(0.0, 1 - lag / size) * _shrunk(own, pool, lag) for lag in range(1, int(size // 2) + 1)]
@@ -139,16 +116,14 @@ def _added_up(own: _Correlations, pool: _Correlations | None) -> float:
     return max(1.0, total)
 
 
-def _shrunk(own: _Correlations, pool: _Correlations | None, lag: int) -> float:
+def _shrunk(own: _Correlations, pool: _Correlations, lag: int) -> float:
     """The autocorrelation of a group, lowered by its standard error."""
     found, pairs = own.at(lag)
-    error = 1 / pairs if pairs else 0.0
-    if pool is not None:
-        typical, count = pool.at(lag)
-        weight = pairs / (pairs + PRIOR_PAIRS)
-        found = weight * found + (1 - weight) * typical
-        error = weight**2 * error + ((1 - weight) ** 2 / count if count else 0.0)
-    return float(found - error**0.5)
+    typical, count = pool.at(lag)
+    weight = pairs / (pairs + PRIOR_PAIRS)
+    error = weight**2 / pairs if pairs else 0.0
+    error += (1 - weight) ** 2 / count if count else 0.0
+    return float(weight * found + (1 - weight) * typical - error**0.5)
 
 
 def _centred_ranks(values: ArrayLike) -> Floats:
@@ -241,7 +216,7 @@ def inflated_p(p: float, inflation: float) -> float:
     p
         In (0, 1].
     inflation
-        What `serial_inflation` gave, at least 1.
+        What `serial_inflations` gave, at least 1.
 
     Returns
     -------
