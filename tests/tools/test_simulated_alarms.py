@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from bench.simulated_alarms import simulated
+import pytest
+from bench.simulated_alarms import FEW, MANY, simulated
 
 
-def test_a_restless_machine_alarms_hardly_ever_and_only_thanks_to_the_care() -> None:
-    found, careless = simulated(40, 1.0, 3)
-    assert found <= 3
-    assert careless >= 10
+@pytest.mark.parametrize(("sizes", "drift", "crowded"), [(FEW, 1.0, False), (MANY, 1.0, True)])
+def test_a_restless_machine_alarms_hardly_ever_and_only_thanks_to_the_care(
+    sizes: tuple[int, int], drift: float, crowded: bool
+) -> None:
+    found, careless = simulated(30, drift, sizes, crowded=crowded, seed=3)
+    assert found <= 2
+    assert careless >= 5

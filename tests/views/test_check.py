@@ -92,3 +92,31 @@ def test_a_second_measurement_stands_beside() -> None:
 )
 def test_the_other_verdicts(fields: dict[str, Any], last: str) -> None:
     assert render_check(checked(**fields)).splitlines()[-1] == last
+
+
+def test_of_what_the_ratios_are_is_said_where_it_is_no_median() -> None:
+    made = checked(machine_shift=0.02, machine_kinds=7)
+    assert "fastest tenth" not in render_check(made)
+    mixed = replace(made, rows=[replace(row, level="lower decile") for row in made.rows[:6]] + list(made.rows[6:]))
+    text = " ".join(render_check(mixed).split())
+    assert "All that was measured was 2% slower (the median of 7 kinds of process): ratios are without that." in text
+    assert (
+        "Compared is the fastest tenth of processes, which neighbours on the machine spare; medians in rows of fewer "
+        "than 50." in text
+    )
+    alone = replace(mixed, rows=mixed.rows[:6], machine_kinds=0)
+    text = " ".join(render_check(alone).split())
+    assert "too few kinds of process" in text
+    assert "neighbours on the machine spare." in text
+
+
+def test_what_is_slower_in_part_of_its_processes_says_so() -> None:
+    made = checked()
+    reason = "its median is 1.20 times as large, its fastest tenth is not: part of its processes"
+    rows = [
+        replace(row, compared=replace(row.compared, reason=reason)) if row.verdict == "suspect" else row
+        for row in made.rows
+    ]
+    text = " ".join(render_check(replace(made, rows=rows)).split())
+    assert reason in text
+    assert reason not in " ".join(render_check(made).split())

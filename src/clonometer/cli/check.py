@@ -114,10 +114,12 @@ def _measure_again(checked: Checked, run: Side) -> Side | None:
 def _plan_again(checked: Checked, run: Side) -> Plan:
     """The run's own plan, cut to the cells in doubt, each with twice the processes that it had.
 
-    What says how fast the machine is is measured beside them, with half of its processes.
+    What says how fast the machine is is measured beside them, with half of its processes, but no fewer than are needed
+    to compare it as it was.
     """
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.metadata import from_metadata
+    from clonometer.results.checked import LEAST_PROCESSES
 
     processes: dict[str, int] = {}
     for row in checked.flagged:
@@ -126,7 +128,8 @@ def _plan_again(checked: Checked, run: Side) -> Plan:
     if checked.machine_kinds:
         for row in checked.rows:
             one = row.compared.other
-            processes.setdefault(one.cell, -(-one.n_processes // RERUN_FACTOR))
+            half = -(-one.n_processes // RERUN_FACTOR)
+            processes.setdefault(one.cell, max(half, min(one.n_processes, LEAST_PROCESSES)))
     plan = apply_only(from_metadata(run.metadata["plan"]), list(processes))
     targets = tuple(
         replace(target, limits=replace(target.limits, processes=max(processes[cell.text] for cell in target.cells)))

@@ -18,15 +18,13 @@ from clonometer.results.checked import (
     Checked,
     CheckedRow,
 )
-from clonometer.results.compare import Match, Side, draft_row, inflations_of, match_runs, resolution_share, seed_of
+from clonometer.results.compare import Match, Side, match_runs, resolution_share
 from clonometer.results.compared import ComparedRow, LeftOut
 from clonometer.results.differences import differences
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms, detectable_change, p_slower
-from clonometer.results.machine import Evened, even_out
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SUSPECT_RATE, alarms
+from clonometer.results.row_tests import RowTest, row_tests
 from clonometer.results.warnings import run_warnings
 from clonometer.stats.multiplicity import can_reject, holm
-from clonometer.stats.rank_sum import least_p
-from clonometer.stats.serial import inflated_p
 from clonometer.units import format_share
 
 #: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell.
@@ -73,12 +71,10 @@ def check_runs(
             f"nothing to check: {run.name} has no cell in common with {base.name}",
             next((f"{one.cell}: {one.reason}" for one in left_out), None),
         )
-    evened = even_out(matches)
-    matches = list(evened.matches)
-    inflations = inflations_of(matches)
-    rows, tests = _judged(matches, inflations, max_regression, error_rate)
-    if power and evened.shift < max_regression:
-        rows = _with_detectable(rows, evened, tests, inflations, (max_regression, error_rate))
+    tested = row_tests(matches, max_regression)
+    rows, tests = _judged(tested.rows, max_regression, error_rate)
+    if power:
+        rows = _with_detectable(rows, tested.rows, tests, (max_regression, error_rate))
     checked = Checked(
         baseline=base.name,
         run=run.name,
@@ -90,8 +86,8 @@ def check_runs(
         max_regression=max_regression,
         error_rate=error_rate,
         n_tests=tests,
-        machine_shift=evened.shift,
-        machine_kinds=evened.kinds,
+        machine_shift=tested.shift,
+        machine_kinds=tested.kinds,
     )
     return _concluded(checked, _lost(run.metadata, left_out), _disturbances(base, run), power=power)
 
@@ -112,16 +108,12 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
         A flagged row alarms only if the new measurement alone does, corrected for all rows of the check: so the choice
         of what was measured again gives no false alarm a second chance.
     """
-    evened = even_out(_timed(*match_runs(base, again))[0])
-    matches = evened.matches
-    own = {_key(match.base.estimate): match for match in matches}
     # All rows that were measured again tell of its drift, not only those in doubt.
-    inflations = {_key(match.base.estimate): one for match, one in zip(matches, inflations_of(matches), strict=True)}
+    tested = row_tests(_timed(*match_runs(base, again))[0], checked.max_regression)
+    own = {_key(test.draft.base): test for test in tested.rows}
     flagged = [_key(row.compared.base) for row in checked.flagged if _key(row.compared.base) in own]
-    chosen = [own[key] for key in flagged]
     families = checked.n_tests, checked.n_first
-    own_inflations = [inflations[key] for key in flagged]
-    judged, _ = _judged(chosen, own_inflations, checked.max_regression, checked.error_rate, families)
+    judged, _ = _judged([own[key] for key in flagged], checked.max_regression, checked.error_rate, families)
     new = {_key(row.compared.base): row for row in judged}
     rows: list[CheckedRow] = []
     lost: list[str] = []
@@ -134,7 +126,7 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
                 lost.append(f"{row.compared.other.cell} could not be measured again")
                 row = replace(row, verdict=SUSPECT)  # noqa: PLW2901 -- no alarm without a confirmation
             rows.append(row)
-    checked = replace(checked, rows=tuple(rows), rerun=True, machine_shift=evened.shift, machine_kinds=evened.kinds)
+    checked = replace(checked, rows=tuple(rows), rerun=True, machine_shift=tested.shift, machine_kinds=tested.kinds)
     return _concluded(checked, [*checked.reasons_lost, *dict.fromkeys(lost)], _disturbances(base, again))
 
 
@@ -161,62 +153,62 @@ def _key(estimate: Any) -> tuple[str, str, str | None]:
 
 
 def _judged(
-    matches: Sequence[Match],
-    inflations: Sequence[float],
-    max_regression: float,
-    error_rate: float,
-    families: tuple[int, int] | None = None,
+    tests: Sequence[RowTest], max_regression: float, error_rate: float, families: tuple[int, int] | None = None
 ) -> tuple[list[CheckedRow], int]:
     """Judge rows as two families, or as part of ``families`` of so many rows; also give the size of the first.
 
     The first are the rows that may alarm; the second, first launches, are suspected at most: one launch a process
     depends on a state of the machine that is another in each run, and the spread within a run does not tell of it.
     """
-    drafts = [draft_row(match) for match in matches]
-    rows = [CheckedRow(row, _untested(row, max_regression), None) for row in drafts]
-    known = [place for place, row in enumerate(drafts) if row.low is not None]
-    p_values = {place: _p_slower(matches[place], max_regression, inflations[place]) for place in known}
-    first = [place for place in known if drafts[place].base.is_first_launch]
-    candidates = [place for place in known if not drafts[place].base.is_first_launch]
-    tested = _able(drafts, candidates, inflations, error_rate, families and families[0])
+    rows = [CheckedRow(test.draft, _untested(test.draft, max_regression), None, level=test.level) for test in tests]
+    known = [place for place, test in enumerate(tests) if test.p_value is not None]
+    first = [place for place in known if tests[place].draft.base.is_first_launch]
+    candidates = [place for place in known if place not in first]
+    able = _able([tests[place].least_p for place in candidates], error_rate, families and families[0])
+    tested = [place for place, enough in zip(candidates, able, strict=True) if enough]
     for place in set(candidates) - set(tested):
         reason = f"too few processes for an alarm among {len(candidates)} rows"
-        rows[place] = replace(rows[place], compared=replace(drafts[place], reason=reason))
-    tests = max(families[0] if families else 0, len(tested))
+        rows[place] = replace(rows[place], compared=replace(tests[place].draft, reason=reason))
+    size = max(families[0] if families else 0, len(tested))
+    alarming = _alarming({place: tests[place] for place in tested}, size, max_regression, error_rate)
+    by_median = {place: median for place in tested if (median := tests[place].median) is not None}
+    slower_median = _alarming(by_median, size, max_regression, error_rate)
+    for family, count in ((tested, size), (first, max(families[1] if families else 0, len(first)))):
+        adjusted = holm([tests[place].p_value or 0.0 for place in family], count)
+        for place, p_adjusted in zip(family, adjusted.tolist(), strict=True):
+            compared = replace(tests[place].draft, p_value=tests[place].p_value, p_adjusted=p_adjusted)
+            verdict = _verdict(compared, place in alarming, max_regression)
+            if place in slower_median and verdict not in (REGRESSED, SUSPECT):
+                compared = replace(compared, reason=_part_of_it(by_median[place]))
+                verdict = SUSPECT
+            rows[place] = replace(rows[place], compared=compared, verdict=verdict)
+    return rows, size
+
+
+def _alarming(tests: Mapping[int, RowTest], size: int, max_regression: float, error_rate: float) -> set[int]:
+    """Those of the rows that are surely slower, on a machine that is not."""
     rule = alarms(
-        [p_values[place] for place in tested],
-        [drafts[place].ratio or 0.0 for place in tested],
+        [test.p_value or 0.0 for test in tests.values()],
+        [test.ratio or 0.0 for test in tests.values()],
         max_regression=max_regression,
         error_rate=error_rate,
-        tests=tests,
+        tests=size,
     )
-    alarming = {place for place, alarm in zip(tested, rule.tolist(), strict=True) if alarm}
-    for family, size in ((tested, tests), (first, max(families[1] if families else 0, len(first)))):
-        adjusted = holm([p_values[place] for place in family], size)
-        for place, p_adjusted in zip(family, adjusted.tolist(), strict=True):
-            compared = replace(drafts[place], p_value=p_values[place], p_adjusted=p_adjusted)
-            rows[place] = CheckedRow(compared, _verdict(compared, place in alarming, max_regression), None)
-    return rows, tests
+    return {
+        place
+        for (place, test), alarm in zip(tests.items(), rule.tolist(), strict=True)
+        if alarm and (test.draft.low or 0.0) > 1 and test.shift < max_regression
+    }
 
 
-def _able(
-    drafts: Sequence[ComparedRow],
-    candidates: Sequence[int],
-    inflations: Sequence[float],
-    error_rate: float,
-    tests: int | None,
-) -> list[int]:
+def _part_of_it(median: RowTest) -> str:
+    return f"its median is {median.draft.ratio:.2f} times as large, its fastest tenth is not: part of its processes"
+
+
+def _able(least: Sequence[float], error_rate: float, tests: int | None) -> Sequence[bool]:
     """Those of the rows whose processes are enough for an alarm, whatever they say."""
-    least = [
-        inflated_p(least_p(drafts[place].base.n_processes, drafts[place].other.n_processes), inflations[place])
-        for place in candidates
-    ]
-    able = can_reject(least, error_rate) if tests is None else [one * tests <= error_rate for one in least]
-    return [place for place, enough in zip(candidates, able, strict=True) if enough]
-
-
-def _p_slower(match: Match, max_regression: float, inflation: float) -> float:
-    return p_slower(match.base.processes.values, match.other.processes.values, max_regression, inflation)
+    able = can_reject(least, error_rate).tolist() if tests is None else [one * tests <= error_rate for one in least]
+    return list(able)
 
 
 def _untested(row: ComparedRow, max_regression: float) -> str:
@@ -227,7 +219,7 @@ def _verdict(row: ComparedRow, alarm: bool, max_regression: float) -> str:
     if row.ratio is None or row.low is None or row.p_adjusted is None:
         return UNCLEAR
     beyond = row.ratio >= 1 + max_regression and row.ratio - 1 >= resolution_share(row)
-    if beyond and alarm and row.low > 1:
+    if beyond and alarm:
         return REGRESSED
     if beyond and row.p_adjusted <= SUSPECT_RATE:
         return SUSPECT
@@ -235,25 +227,14 @@ def _verdict(row: ComparedRow, alarm: bool, max_regression: float) -> str:
 
 
 def _with_detectable(
-    rows: Sequence[CheckedRow], evened: Evened, tests: int, inflations: Sequence[float], rule: tuple[float, float]
+    rows: Sequence[CheckedRow], tests: Sequence[RowTest], size: int, rule: tuple[float, float]
 ) -> list[CheckedRow]:
-    found = []
-    for row, match, blind, inflation in zip(rows, evened.matches, evened.blind, inflations, strict=True):
-        if row.compared.p_value is None or row.compared.base.is_first_launch:
-            found.append(row)
-            continue
-        base = match.base.processes.values
-        change = detectable_change(
-            base,
-            (base.size, match.other.processes.values.size),
-            tests=tests,
-            seed=seed_of(row.compared.base, row.compared.other),
-            max_regression=rule[0],
-            error_rate=rule[1],
-            inflation=inflation,
-        )
-        found.append(replace(row, detectable=None if change is None else (1 + change) * blind - 1))
-    return found
+    return [
+        row
+        if row.compared.p_value is None or row.compared.base.is_first_launch or test.shift >= rule[0]
+        else replace(row, detectable=test.detectable(size, *rule))
+        for row, test in zip(rows, tests, strict=True)
+    ]
 
 
 def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]:
@@ -284,8 +265,7 @@ def _machine_slower(checked: Checked) -> bool:
 def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str], *, power: bool = True) -> Checked:
     """Draw the conclusion from the rows."""
     alarmed = checked.count(REGRESSED)
-    # What the machine's speed is taken off with is the typical row's share of it: others feel it twice as much.
-    if alarmed and (disturbances or _machine_slower(checked)):
+    if alarmed and disturbances:
         rows = [replace(row, verdict=SUSPECT) if row.verdict == REGRESSED else row for row in checked.rows]
         checked = replace(checked, rows=tuple(rows))
     elif alarmed:

@@ -9,6 +9,9 @@ from clonometer.results.compared import ComparedRow, Difference, LeftOut
 
 CHECK_SCHEMA = 1
 REGRESSED, SUSPECT, FINE, UNCLEAR = "regressed", "suspect", "fine", "not distinguishable"
+MEDIAN, DECILE = "median", "lower decile"
+#: With fewer processes on a side the fastest tenth is four of them or less, and the medians are compared.
+LEAST_PROCESSES = 50
 ROW_VERDICTS = (REGRESSED, SUSPECT, FINE, UNCLEAR)
 NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
@@ -29,12 +32,15 @@ class CheckedRow:
         The smallest slow-down that this check would find in 95% of cases, as a share; None where it would find none.
     again
         The row measured again, if it was, in the place of the run.
+    level
+        Of what the ratio is: `MEDIAN` or `DECILE` of the process medians.
     """
 
     compared: ComparedRow
     verdict: str
     detectable: float | None
     again: ComparedRow | None = None
+    level: str = MEDIAN
 
     @property
     def ratio_measured(self) -> float | None:

@@ -51,5 +51,5 @@ def _row(row: CheckedRow) -> dict[str, Any]:
             for name, value in row_to_json(row.again).items()
             if name in ("other", "ratio", "ratio_low", "ratio_high", "p_value", "p_adjusted")
         }
-    fields["ratio_measured"] = row.ratio_measured
+    fields |= {"level": row.level, "ratio_measured": row.ratio_measured}
     return {**fields, "verdict": row.verdict, "detectable_change": row.detectable, "again": again}

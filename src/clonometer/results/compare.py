@@ -6,7 +6,7 @@ import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import InputError, RunFileError
 from clonometer.results.common_shift import beside_the_rest
@@ -35,20 +35,39 @@ from clonometer.stats.rank_sum import least_p, rank_sum_p
 from clonometer.stats.serial import inflated_p, serial_inflations
 from clonometer.units import format_share
 
+if TYPE_CHECKING:
+    from clonometer.stats.quantiles import Floats
+
 MINIMUM_EFFECT = 0.02
 ERROR_RATE = 0.05
 #: With fewer on a side an interval covers too little to call two rows the same.
 SAME_PROCESSES = 6
+#: The quantile of a process's launches that a neighbour on the machine spares, if it spares one in ten.
+FAST_LAUNCHES = 0.1
+#: The same of what is no launch: wake-ups have a fast way of their own, which one in ten takes in some runs only.
+FAST_OTHERS = 0.25
 
 RowKey = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One row of a run: its estimate, and its process medians in ns, or in its unit where that is no time."""
+    """One row of a run.
+
+    Attributes
+    ----------
+    estimate
+        What was found.
+    processes
+        Its process medians in ns, or in its unit where that is no time.
+    fast
+        Shape (processes,), in the same order: the lower decile of each process's launches, the lower quartile of what
+        is no launch; None where not all samples are at hand.
+    """
 
     estimate: Estimate
     processes: Processes
+    fast: Floats | None = None
 
     @property
     def key(self) -> RowKey:
@@ -94,7 +113,8 @@ def read_side(run: RunSource, name: str) -> Side:
         for cell in observe(run):
             for one in estimate_cell(cell, metadata):
                 if one.estimate.median_ns is not None or one.estimate.value is not None:
-                    measured = Measured(one.estimate, one.processes)
+                    quantile = FAST_LAUNCHES if one.estimate.workload.startswith("launch.") else FAST_OTHERS
+                    measured = Measured(one.estimate, one.processes, one.group.process_quantiles(quantile))
                     rows.setdefault(cell.cell, {})[measured.key] = measured
     except KeyError as error:
         raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
@@ -289,11 +309,18 @@ def inflations_of(matches: Sequence[Match]) -> list[float]:
 
     Two groups of one run were measured in turn: what drifts falls on both alike, and nothing need be corrected.
     """
-    # Stages of one launch rise and fall together: one row of a cell says all that the cell knows of the machine.
-    cells = {match.base.estimate.cell: place for place, match in enumerate(matches) if not match.same_run}
-    typical = [place for place in cells.values() if matches[place].base.is_time]
-    found = serial_inflations([[side.processes.values for side in (one.base, one.other)] for one in matches], typical)
+    series = [[side.processes.values for side in (one.base, one.other)] for one in matches]
+    found = serial_inflations(series, typical_places(matches))
     return [1.0 if match.same_run else own for match, own in zip(matches, found, strict=True)]
+
+
+def typical_places(matches: Sequence[Match]) -> list[int]:
+    """Choose the rows that together say how alike neighbours in time are on this machine: one of each cell.
+
+    Stages of one launch rise and fall together: one of them says all that the cell knows.
+    """
+    cells = {match.base.estimate.cell: place for place, match in enumerate(matches) if not match.same_run}
+    return [place for place in cells.values() if matches[place].base.is_time]
 
 
 def _two_sided_least_p(row: ComparedRow, inflation: float) -> float:

@@ -94,6 +94,16 @@ class Group:
             return float(np.quantile(self.values, probability))
         return self.totals.digest.quantile(probability) * self.totals.scale
 
+    def process_quantiles(self, probability: float) -> NDArray[np.float64] | None:
+        """A quantile of each process's samples, shape (processes,); None where not all samples are at hand."""
+        import numpy as np
+
+        if self.totals is not None or self.n_samples == 0:
+            return None
+        _, first = np.unique(self.process, return_index=True)
+        parts = np.split(self.values, first[1:])
+        return np.array([np.quantile(part, probability) for part in parts], dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class ObservedCell:

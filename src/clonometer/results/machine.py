@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from clonometer.results.compare import Match, Measured, no_ratio_of
+from clonometer.results.lower_decile import fast_logs, has_decile, lower_decile
 from clonometer.results.pairing import kind_of
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.common_drift import Series, take_off_common_drift
+from clonometer.stats.common_drift import LEAST_KINDS, Series, take_off_common_drift
 
 if TYPE_CHECKING:
     from clonometer.stats.quantiles import Floats
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def even_out(matches: Sequence[Match]) -> Evened:
     return Evened(tuple(evened), tuple(blind), float(np.expm1(adjusted.shift)), adjusted.kinds)
 
 
-def even_logs(rounds: Sequence[Mapping[str, Measured]]) -> list[dict[str, Floats]]:
+def even_logs(rounds: Sequence[Mapping[Key, Measured]]) -> list[dict[Key, Floats]]:
     """Take the machine's speed off rounds of one plan: for each, the logarithms of the rows that all have.
 
     Parameters
@@ -84,6 +87,45 @@ def even_logs(rounds: Sequence[Mapping[str, Measured]]) -> list[dict[str, Floats
     shared = [key for key in rounds[0] if all(key in one and _is_usable(one[key]) for one in rounds)]
     adjusted = take_off_common_drift([[_series(one[key]) for one in rounds] for key in shared])
     return [{key: row[place] for key, row in zip(shared, adjusted.rows, strict=True)} for place in range(len(rounds))]
+
+
+def common_levels(runs: Sequence[Sequence[Measured]]) -> tuple[list[float], int]:
+    """How slow the machine was in each run, by what is compared of its rows.
+
+    Parameters
+    ----------
+    runs
+        For each run the same rows of times. First launches say nothing: their level is another in each run.
+
+    Returns
+    -------
+    levels, kinds
+        For each run the median over kinds of process of how far their rows (lower deciles; medians where processes are
+        few) lie above their mean over the runs, as a logarithm; and the number of kinds. All 0 where these are too few.
+    """
+    import numpy as np
+
+    rows = [
+        row
+        for row in zip(*runs, strict=True)
+        if not row[0].estimate.is_first_launch and all(no_ratio_of(one.processes) is None for one in row)
+    ]
+    kinds = np.array([kind_of(row[0].estimate) for row in rows])
+    names = dict.fromkeys(kinds.tolist())
+    if len(names) <= LEAST_KINDS:
+        return [0.0] * len(runs), 0
+    apart = np.array([_levels(row) for row in rows])
+    apart -= apart.mean(axis=1, keepdims=True)
+    found = np.median([np.median(apart[kinds == name], axis=0) for name in names], axis=0)
+    return found.tolist(), len(names)
+
+
+def _levels(row: Sequence[Measured]) -> list[float]:
+    import numpy as np
+
+    if all(has_decile(one) for one in row):
+        return [lower_decile(fast_logs(one)) for one in row]
+    return [float(np.median(np.log(one.processes.values))) for one in row]
 
 
 def _is_usable(measured: Measured) -> bool:

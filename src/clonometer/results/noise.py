@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from clonometer.errors import InputError
 from clonometer.results.check import check_runs
 from clonometer.results.checked import REGRESSED, Checked
-from clonometer.results.compare import Measured, RowKey, Side, no_ratio_of, seed_of
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, MEDIAN_ERROR, detectable_change
-from clonometer.results.machine import even_logs
-from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
+from clonometer.results.compare import Measured, RowKey, Side
+from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION
+from clonometer.results.noise_rows import noise_rows
+from clonometer.results.noise_types import AgainstItself, Noise
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import binomial_cdf
 
-if TYPE_CHECKING:
-    from clonometer.stats.quantiles import Floats
-
-_MAD_TO_SIGMA = 1.4826
-_LEAST_ROUNDS = 3
 _RATE_STEPS = 40
 
 
@@ -61,7 +55,7 @@ def _part(measured: Measured, chosen: Sequence[int]) -> Measured:
         None if whole.blocks is None else tuple(whole.blocks[place] for place in chosen),
     )
     estimate = replace(measured.estimate, n_processes=len(chosen), median_ns=float(np.median(part.values)))
-    return Measured(estimate, part)
+    return Measured(estimate, part, None if measured.fast is None else measured.fast[list(chosen)])
 
 
 def measure_noise(
@@ -96,25 +90,13 @@ def measure_noise(
     apart = [check_runs(first, second, **options, power=False) for first, second in halves]
     later = [check_runs(before, after, **options, power=False) for (before, _), (after, _) in pairwise(halves)]
     tests = max(checked.n_tests for checked in apart)
-    evened = even_logs([_flat(side.rows) for side in rounds])
-    rows = [
-        _row(
-            measured,
-            [own.get(_name(cell, key), _logs(side.rows, cell, key)) for own, side in zip(evened, rounds, strict=True)],
-            tests=max(tests, 1),
-            max_regression=max_regression,
-            error_rate=error_rate,
-        )
-        for cell, own in halves[0][0].rows.items()
-        for key, measured in own.items()
-        if measured.is_time and no_ratio_of(measured.processes) is None
-    ]
+    rows = noise_rows(rounds, halves[0][0], tests=max(tests, 1), max_regression=max_regression, error_rate=error_rate)
     return Noise(
         plan=plan,
         rounds=len(rounds),
         interleaved=_against_itself(apart),
         in_a_row=_against_itself(later) if later else None,
-        rows=tuple(rows),
+        rows=rows,
         max_regression=max_regression,
         error_rate=error_rate,
         n_tests=tests,
@@ -167,62 +149,3 @@ def rate_interval(events: int, trials: int, confidence: float = 0.95) -> tuple[f
         0.0 if events == 0 else bisect(events - 1, 1 - tail),
         1.0 if events == trials else bisect(events, tail),
     )
-
-
-def _row(
-    measured: Measured, rounds: Sequence[Floats | None], *, tests: int, max_regression: float, error_rate: float
-) -> NoiseRow:
-    import numpy as np
-
-    logs = [one for one in rounds if one is not None]
-    centres = np.array([np.median(one) for one in logs])
-    residuals = np.concatenate([one - centre for one, centre in zip(logs, centres, strict=True)])
-    spread = float(_MAD_TO_SIGMA * np.median(np.abs(residuals)))
-    shifts = _shifts(centres, logs) if len(logs) >= _LEAST_ROUNDS else np.zeros(1)
-    size = measured.processes.values.size
-    return NoiseRow(
-        estimate=measured.estimate,
-        spread=spread,
-        between=float(np.std(shifts)) if len(logs) >= _LEAST_ROUNDS else None,
-        detectable=None
-        if measured.estimate.is_first_launch
-        else detectable_change(
-            np.exp(residuals),
-            (size, size),
-            tests=tests,
-            seed=seed_of(measured.estimate, measured.estimate),
-            max_regression=max_regression,
-            error_rate=error_rate,
-            shifts=shifts,
-        ),
-    )
-
-
-def _name(cell: str, key: RowKey) -> str:
-    return f"{cell} {key}"
-
-
-def _flat(rows: Mapping[str, Mapping[RowKey, Measured]]) -> dict[str, Measured]:
-    return {_name(cell, key): measured for cell, own in rows.items() for key, measured in own.items()}
-
-
-def _logs(rows: Mapping[str, Mapping[RowKey, Measured]], cell: str, key: RowKey) -> Floats | None:
-    import numpy as np
-
-    measured = rows.get(cell, {}).get(key)
-    if measured is None or no_ratio_of(measured.processes) is not None:
-        return None
-    return np.asarray(np.log(measured.processes.values), dtype=np.float64)
-
-
-def _shifts(centres: Floats, logs: Sequence[Floats]) -> Floats:
-    """How far rounds are apart, shrunk by what the scatter of their processes explains."""
-    import numpy as np
-
-    shifts = centres - np.mean(centres)
-    total = float(np.var(shifts, ddof=1))
-    errors = [
-        (MEDIAN_ERROR * _MAD_TO_SIGMA * float(np.median(np.abs(one - np.median(one))))) ** 2 / one.size for one in logs
-    ]
-    beyond = max(0.0, total - float(np.mean(errors)))
-    return np.asarray(shifts * (beyond / total) ** 0.5 if total > 0 else shifts, dtype=np.float64)

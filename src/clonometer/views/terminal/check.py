@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from clonometer.results.checked import (
     CANNOT_TELL,
     CONFIRMED,
+    DECILE,
+    LEAST_PROCESSES,
+    MEDIAN,
     REGRESSED,
     ROW_VERDICTS,
     SUSPECT,
@@ -57,6 +60,7 @@ def render_check(
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
         drawn += ["", *check_table(shown, width, colour)]
+        drawn += [line for reason in _parts(shown) for line in wrap(reason, width, bullet="! ")]
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
@@ -74,13 +78,32 @@ def render_check(
 
 def _machine(checked: Checked) -> str:
     if not checked.machine_kinds:
-        return "Ratios are as measured: too few kinds of process to tell a slower machine from slower rows."
+        few = "Ratios are as measured: too few kinds of process to tell a slower machine from slower rows."
+        return f"{few}{_levels(checked)}"
     share = format_share(abs(checked.machine_shift))
     moved = f"{share} {'slower' if checked.machine_shift > 0 else 'faster'}"
     return (
         f"All that was measured was {moved} (the median of {checked.machine_kinds} kinds of process): ratios are "
-        "without what is common at each moment."
+        f"without that.{_levels(checked)}"
     )
+
+
+def _levels(checked: Checked) -> str:
+    levels = {row.level for row in checked.rows}
+    if DECILE not in levels:
+        return ""
+    few = f"; medians in rows of fewer than {LEAST_PROCESSES}" if MEDIAN in levels else ""
+    return f" Compared is the fastest tenth of processes, which neighbours on the machine spare{few}."
+
+
+def _parts(rows: Sequence[CheckedRow]) -> list[str]:
+    """Say of which suspects only a part became slower."""
+    lines = [make_line(row.compared) for row in rows]
+    return [
+        f"{clean(line.label)}, until {line.stage}: {row.compared.reason}"
+        for row, line in zip(rows, lines, strict=True)
+        if row.verdict == SUSPECT and row.compared.reason
+    ]
 
 
 def _counts(checked: Checked) -> str:
