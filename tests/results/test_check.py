@@ -71,6 +71,20 @@ def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None
     assert checked.reasons[0].startswith("1 row looks slower, not surely enough: --rerun")
 
 
+def test_a_row_that_tells_little_alarms_only_for_much(make_builder: Build) -> None:
+    def verdict(factor: float) -> tuple[str, float | None]:
+        sides = [make(make_builder, seed, reaped=own, spread=0.25) for seed, own in ((1, 1.0), (2, factor))]
+        row = slower(check_runs(*sides))
+        assert (row.compared.p_adjusted or 1) <= 0.01
+        return row.verdict, row.detectable
+
+    found, detectable = verdict(1.66)
+    assert detectable is not None
+    assert detectable > 0.6
+    assert found == "suspect"
+    assert verdict(3.0)[0] == "regressed"
+
+
 def test_a_check_without_power_judges_alike_and_does_not_ask_what_would_be_found(make_builder: Build) -> None:
     sides = make(make_builder, 1), make(make_builder, 2, reaped=1.2)
     whole, quick = check_runs(*sides), check_runs(*sides, power=False)

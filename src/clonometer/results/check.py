@@ -29,6 +29,8 @@ from clonometer.units import format_share
 
 #: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell.
 BLIND_FACTOR = 2.0
+#: A row in which only a slow-down of more than this share would be found surely alarms for no smaller one.
+DULL = 0.5
 #: Warnings of a run (docs/methods.md) under which nothing is sure enough for an alarm.
 DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 
@@ -170,7 +172,11 @@ def _judged(
         reason = f"too few processes for an alarm among {len(candidates)} rows"
         rows[place] = replace(rows[place], compared=replace(tests[place].draft, reason=reason))
     size = max(families[0] if families else 0, len(tested))
-    alarming = _alarming({place: tests[place] for place in tested}, size, max_regression, error_rate)
+    alarming = {
+        place
+        for place in _alarming({place: tests[place] for place in tested}, size, max_regression, error_rate)
+        if not _is_dull(tests[place], size, max_regression, error_rate)
+    }
     by_median = {place: median for place in tested if (median := tests[place].median) is not None}
     slower_median = _alarming(by_median, size, max_regression, error_rate)
     for family, count in ((tested, size), (first, max(families[1] if families else 0, len(first)))):
@@ -199,6 +205,15 @@ def _alarming(tests: Mapping[int, RowTest], size: int, max_regression: float, er
         for (place, test), alarm in zip(tests.items(), rule.tolist(), strict=True)
         if alarm and (test.draft.low or 0.0) > 1 and test.shift < max_regression
     }
+
+
+def _is_dull(test: RowTest, size: int, max_regression: float, error_rate: float) -> bool:
+    """Whether a row tells so little that what it shows is more likely another moment than a slow-down.
+
+    Few processes that each found the machine in a state of their own, such as memory elsewhere, sometimes agree.
+    """
+    change = test.detectable(size, max_regression, error_rate)
+    return change is None or (change > DULL and (test.ratio or 0.0) - 1 < change)
 
 
 def _part_of_it(median: RowTest) -> str:
