@@ -176,6 +176,12 @@ def test_a_slower_machine_is_no_regression_and_no_all_clear(make_builder: Build)
         assert min(row.detectable or 0 for row in moved.rows) >= 1.05 * max(machine, 1 / machine) - 1 - 0.02
 
 
+def test_what_did_not_become_faster_with_the_rest_is_no_regression(make_builder: Build) -> None:
+    checked = check_runs(make(make_builder, 1), make(make_builder, 2, machine=0.85, pthread=1 / 0.85))
+    assert checked.machine_shift == pytest.approx(-0.15, abs=0.02)
+    assert (checked.count("regressed"), checked.count("suspect")) == (0, 0)
+
+
 def test_what_is_slower_in_most_processes_only_is_a_suspect_and_says_so(make_builder: Build) -> None:
     base, run = make(make_builder, 1), disturbed(make(make_builder, 2), 3, 0.8, "pthread")
     checked = check_runs(base, run)

@@ -33,6 +33,9 @@ def test_steps_are_nested_and_hypergeometric(n: int, m: int) -> None:
     for step in found[:40]:
         smallest = step.first + step.second - 1
         assert step.p == pytest.approx(stats.hypergeom(n + m, n, smallest).sf(step.first - 1), rel=1e-6)
+    # Both sides move away from the quantile.
+    assert found[0].second > 1
+    assert found[-1][:2] == (n, 1)
     assert found[0].p > 0.4
     assert 0 < found[-1].p < 1e-20
     assert critical_step(n, m, 0.1, 1e-4) == next(step for step in found if step.p <= 1e-4)
