@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.stats.serial import deflated_p, inflated_p, median_in_time, serial_inflations
@@ -111,3 +112,12 @@ def test_the_median_of_what_is_in_no_order_is_as_ever() -> None:
     rising = median_in_time(np.arange(12.0))
     assert (rising.low, rising.high) == (0.0, 11.0)
     assert median_in_time(np.ones(12)).high == 1.0
+
+
+@pytest.mark.parametrize("inflation", [1.0, 2.5, 7.0, 40.0])
+def test_corrected_p_values_keep_their_digits_far_out(inflation: float) -> None:
+    for p in (0.4, 1e-3, 1e-20):
+        wanted = stats.norm.cdf(stats.norm.ppf(p) * inflation**0.5)
+        assert deflated_p(p, inflation) == pytest.approx(wanted, rel=1e-6)
+        if wanted > 1e-300:
+            assert inflated_p(deflated_p(p, inflation), inflation) == pytest.approx(p, rel=1e-6)

@@ -10,6 +10,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import NormalDist
@@ -230,9 +231,14 @@ def inflated_p(p: float, inflation: float) -> float:
     """
     if p >= 1:
         return 1.0
-    return _NORMAL.cdf(_NORMAL.inv_cdf(p) / inflation**0.5)
+    return _lower_tail(_NORMAL.inv_cdf(p) / inflation**0.5)
 
 
 def deflated_p(p: float, inflation: float) -> float:
     """Undo `inflated_p`: the p-value that becomes ``p``."""
-    return p if p >= 1 else _NORMAL.cdf(_NORMAL.inv_cdf(p) * inflation**0.5)
+    return p if p >= 1 else _lower_tail(_NORMAL.inv_cdf(p) * inflation**0.5)
+
+
+def _lower_tail(score: float) -> float:
+    """P(Z <= score), also where `NormalDist.cdf` has no digit left: below -8 scores."""
+    return math.erfc(-score / math.sqrt(2)) / 2
