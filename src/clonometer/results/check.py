@@ -112,7 +112,7 @@ def check_again(checked: Checked, base: Side, again: Side) -> Checked:
     """
     # All rows that were measured again tell of its drift, not only those in doubt.
     tested = row_tests(_timed(*match_runs(base, again))[0], checked.max_regression)
-    own = {_key(test.draft.base): test for test in tested.rows}
+    own = {_key(test.match.base.estimate): test for test in tested.rows}
     flagged = [_key(row.compared.base) for row in checked.flagged if _key(row.compared.base) in own]
     families = checked.n_tests, checked.n_first
     judged, _ = _judged([own[key] for key in flagged], checked.max_regression, checked.error_rate, families)
@@ -222,8 +222,7 @@ def _part_of_it(median: RowTest) -> str:
 
 def _able(least: Sequence[float], error_rate: float, tests: int | None) -> Sequence[bool]:
     """Those of the rows whose processes are enough for an alarm, whatever they say."""
-    able = can_reject(least, error_rate).tolist() if tests is None else [one * tests <= error_rate for one in least]
-    return list(able)
+    return can_reject(least, error_rate).tolist() if tests is None else [one * tests <= error_rate for one in least]
 
 
 def _untested(row: ComparedRow, max_regression: float) -> str:

@@ -33,7 +33,7 @@ class CheckedRow:
     again
         The row measured again, if it was, in the place of the run.
     level
-        Of what the ratio is: `MEDIAN` or `DECILE` of the process medians.
+        Of what the ratio is: `MEDIAN` of the process medians, or `DECILE` of the fast part of each process.
     """
 
     compared: ComparedRow

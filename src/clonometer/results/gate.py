@@ -26,9 +26,11 @@ SURELY = 0.5
 POWER = 0.95
 #: The standard error of a median is that of a mean times this, for normal values.
 MEDIAN_ERROR = 1.2533
-_SIMULATED = 1000
+#: How many checks are simulated to find what is detectable.
+SIMULATED = 1000
 _STEPS = 7
-_MOST_CHANGE = 4.0
+#: Nothing larger is looked for, as a share.
+MOST_CHANGE = 4.0
 
 
 def alarms(
@@ -150,11 +152,11 @@ def detectable_change(
     stricter = deflated_p(error_rate / tests, inflation) * tests
 
     def draw(count: int) -> Floats:
-        drawn = residuals[generator.integers(0, size, (_SIMULATED, count))]
+        drawn = residuals[generator.integers(0, size, (SIMULATED, count))]
         apart = np.asarray(shifts, dtype=np.float64)
-        drawn = drawn + apart[generator.integers(0, apart.size, (_SIMULATED, 1))]
+        drawn = drawn + apart[generator.integers(0, apart.size, (SIMULATED, 1))]
         # What processes that are alike have in common moves all of a side.
-        drawn = drawn + generator.normal(0, common / count**0.5, (_SIMULATED, 1))
+        drawn = drawn + generator.normal(0, common / count**0.5, (SIMULATED, 1))
         # Values drawn twice are no ties: real processes hardly ever have the same median.
         return np.asarray(drawn + generator.normal(0, 1e-9, drawn.shape), dtype=np.float64)
 
@@ -168,7 +170,7 @@ def detectable_change(
         rule = alarms(larger[:, None], ratios[:, None], max_regression=max_regression, error_rate=stricter, tests=tests)
         return bool(rule.mean() >= POWER)
 
-    low, high = max_regression, _MOST_CHANGE
+    low, high = max_regression, MOST_CHANGE
     if not found(high):
         return None
     if found(low):

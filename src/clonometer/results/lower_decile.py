@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clonometer.results.checked import LEAST_PROCESSES
-from clonometer.results.gate import SURELY
+from clonometer.results.gate import MOST_CHANGE, POWER, SIMULATED, SURELY
 from clonometer.stats.precedence import critical_step, precedence_p, quantile_shift, steps
 from clonometer.stats.serial import deflated_p, inflated_p
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from clonometer.stats.quantiles import Floats
 
 SHARE = 0.1
-#: How surely a change is found that is called detectable.
-_POWER = 0.95
-_SIMULATED = 1000
-_MOST_CHANGE = 4.0
 
 
 def has_decile(measured: Measured) -> bool:
@@ -46,7 +42,7 @@ def fast_logs(measured: Measured) -> Floats:
 
 
 def lower_decile(logs: ArrayLike) -> float:
-    """The quantile that is compared, of the logarithms of process medians."""
+    """The quantile that is compared, of the logarithms of what is compared of each process."""
     import numpy as np
 
     return float(np.quantile(np.asarray(logs, dtype=np.float64), SHARE))
@@ -84,7 +80,7 @@ def p_slower_decile(base: ArrayLike, other: ArrayLike, max_regression: float, in
     Parameters
     ----------
     base, other
-        Shapes (n,) and (m,): logarithms of process medians of the baseline and of the run.
+        Shapes (n,) and (m,): logarithms of what is compared of each process of the baseline and of the run.
     max_regression
         The largest regression allowed, as a share.
     inflation
@@ -113,7 +109,7 @@ def decile_ratio(base: ArrayLike, other: ArrayLike, inflation: float) -> tuple[f
     Parameters
     ----------
     base, other
-        Shapes (n,) and (m,): logarithms of process medians.
+        Shapes (n,) and (m,): logarithms of what is compared of each process.
     inflation
         As in `p_slower_decile`.
     """
@@ -139,7 +135,7 @@ def detectable_decile(
     Parameters
     ----------
     logs
-        Shape (processes,): logarithms of process medians that nothing but chance tells apart.
+        Shape (processes,): logarithms of what is compared of each process that nothing but chance tells apart.
     sizes, tests, seed, max_regression, error_rate, shifts, inflation
         As in `clonometer.results.gate.detectable_change`.
 
@@ -165,12 +161,12 @@ def detectable_decile(
     apart = np.asarray(shifts, dtype=np.float64)
 
     def draw(count: int) -> Floats:
-        drawn = own[generator.integers(0, own.size, (_SIMULATED, count))]
-        drawn = drawn + apart[generator.integers(0, apart.size, (_SIMULATED, 1))]
-        return np.sort(drawn + generator.normal(0, common / count**0.5, (_SIMULATED, 1)), axis=1)
+        drawn = own[generator.integers(0, own.size, (SIMULATED, count))]
+        drawn = drawn + apart[generator.integers(0, apart.size, (SIMULATED, 1))]
+        return np.sort(drawn + generator.normal(0, common / count**0.5, (SIMULATED, 1)), axis=1)
 
     base, other = draw(sizes[0]), draw(sizes[1])
     to_reject = base[:, critical.first - 1] - other[:, critical.second - 1] + np.log1p(SURELY * max_regression)
     to_exceed = np.quantile(base, SHARE, axis=1) - np.quantile(other, SHARE, axis=1) + np.log1p(max_regression)
-    needed = float(np.expm1(np.quantile(np.maximum(to_reject, to_exceed), _POWER)))
-    return None if needed > _MOST_CHANGE else max(max_regression, needed)
+    needed = float(np.expm1(np.quantile(np.maximum(to_reject, to_exceed), POWER)))
+    return None if needed > MOST_CHANGE else max(max_regression, needed)

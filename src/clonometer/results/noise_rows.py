@@ -80,9 +80,9 @@ def _row(
     import numpy as np
 
     estimate, size = measured.estimate, measured.processes.values.size
-    if fast is None:
-        shifts, residuals = _apart(medians, _median, _median_error)
-    else:
+    shifts, residuals = _apart(medians, _median, _median_error)
+    spread = _spread(residuals)
+    if fast is not None:
         shifts, residuals = _apart(fast, lower_decile, decile_error)
     change = smallest_change(
         residuals,
@@ -97,7 +97,7 @@ def _row(
     )
     return NoiseRow(
         estimate=estimate,
-        spread=_spread(_apart(medians, _median, _median_error)[1]),
+        spread=spread,
         between=float(np.std(shifts)) if len(medians) >= _LEAST_ROUNDS else None,
         detectable=None if estimate.is_first_launch else change,
     )

@@ -43,19 +43,9 @@ def smallest_change(
     """
     import numpy as np
 
-    if decile:
-        return detectable_decile(
-            logs,
-            sizes,
-            tests=tests,
-            seed=seed,
-            max_regression=max_regression,
-            error_rate=error_rate,
-            shifts=shifts,
-            inflation=inflation,
-        )
-    return detectable_change(
-        np.exp(logs),
+    find = detectable_decile if decile else detectable_change
+    return find(
+        logs if decile else np.exp(logs),
         sizes,
         tests=tests,
         seed=seed,
