@@ -27,7 +27,7 @@ class CommandLine:
             **kept,
             "PYTHONPATH": str(SOURCE),
             "CLONOMETER_BIN": str(self.folder / "bin"),
-            "FAKE_DRIVER_SEED": "pid",
+            "FAKE_DRIVER_SEED": "{n}",
             "FAKE_DRIVER_LOG": str(self.folder / "starts.log"),
             **self.environ,
         }

@@ -9,8 +9,9 @@ FAKE_DRIVER_MODE
 FAKE_DRIVER_ONLY
     A workload id: the mode applies to that workload alone.
 FAKE_DRIVER_SEED
-    Text that seeds the samples (default ``0``: every start of a cell gives the same samples). ``pid`` makes
-    each process differ, as real ones do.
+    Text that seeds the samples (default ``0``: every start of a cell gives the same samples). ``{n}`` in it stands
+    for how many processes of the cell FAKE_DRIVER_LOG knew before: they differ, as real ones do, and a test that is
+    run again sees the same.
 FAKE_DRIVER_LINKAGE
     What the driver says of its own linkage (default ``static``).
 FAKE_DRIVER_SLOW_S
@@ -171,10 +172,16 @@ LAUNCH_COLUMNS = [
 ]
 
 
+def _starts_before():
+    """How often the same was asked for before this start, which is in the log already."""
+    with open(os.environ["FAKE_DRIVER_LOG"], encoding="utf-8") as lines:
+        return sum(json.loads(line)["argv"][2:] == sys.argv[3:] for line in lines) - 1
+
+
 def make_block(request, index, temperature, failing):
     """HEAD (dict), COLS (bytes) and TAIL (dict) of one block."""
     seed = os.environ.get("FAKE_DRIVER_SEED", "0")
-    seed = str(os.getpid()) if seed == "pid" else seed
+    seed = seed.replace("{n}", str(_starts_before())) if "{n}" in seed else seed
     condition = {name: value for name, value in request.items() if name in request["entry"]["axes"]}
     rng = random.Random(json.dumps([seed, request["workload"], condition, temperature, index]))
     n_rows = 1 if temperature == "cold" else request["samples"]

@@ -171,7 +171,17 @@ def test_two_measurements_that_disagree_cannot_tell(make_builder: Build) -> None
     checked = check_runs(base, make(make_builder, 2, reaped=1.1))
     again = check_again(checked, base, make(make_builder, 3, reaped=1.04, spread=0.2, processes=24))
     assert (again.verdict, slower(again).verdict) == ("cannot tell", "suspect")
-    assert "measured again, they still are" in again.reasons[0]
+    assert "measured again, that is not settled" in again.reasons[0]
+
+
+def test_a_new_measurement_that_is_wide_and_yet_far_below_refutes_the_first(make_builder: Build) -> None:
+    base = make(make_builder, 1)
+    checked = check_runs(base, make(make_builder, 2, reaped=2.0))
+    again = check_again(checked, base, make(make_builder, 3, reaped=1.04, spread=0.2, processes=24))
+    assert slower(again).again is not None
+    assert 1.05 < (slower(again).again.high or 0) < (slower(checked).compared.low or 0)
+    assert (slower(checked).verdict, slower(again).verdict) == ("regressed", "not distinguishable")
+    assert again.verdict == "none"
 
 
 def test_what_could_not_be_measured_again_is_no_alarm(make_builder: Build) -> None:

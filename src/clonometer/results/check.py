@@ -143,11 +143,16 @@ def _timed(matches: Sequence[Match], left_out: Sequence[LeftOut]) -> tuple[list[
 
 
 def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
+    """Judge a flagged row by its new measurement; where it neither confirms nor refutes an alarm, suspect the row."""
     verdict = again.verdict
-    if verdict == SUSPECT or (verdict == UNCLEAR and row.verdict == REGRESSED):
-        # Two measurements that do not agree: neither an alarm nor all clear.
+    if verdict == UNCLEAR and row.verdict == REGRESSED and not _refuted(row.compared, again.compared):
         verdict = SUSPECT
     return replace(row, verdict=verdict, again=again.compared)
+
+
+def _refuted(first: ComparedRow, again: ComparedRow) -> bool:
+    """Whether all of the new interval lies below the first: what was slow was that moment."""
+    return first.low is not None and again.high is not None and again.high < first.low
 
 
 def _key(estimate: Any) -> tuple[str, str, str | None]:
@@ -292,7 +297,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         )
     suspects = checked.count(SUSPECT)
     if suspects:
-        more = "measured again, they still are" if checked.rerun else "--rerun measures them again"
+        more = "measured again, that is not settled" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
         reasons.append(f"{suspects} {'rows look' if suspects != 1 else 'row looks'} slower, not surely enough: {more}")
