@@ -34,6 +34,7 @@ import struct
 import sys
 import time
 import zlib
+from pathlib import Path
 
 from fake_catalogue import STAGES, axes, catalogue, workloads
 
@@ -174,7 +175,7 @@ LAUNCH_COLUMNS = [
 
 def _starts_before():
     """How often the same was asked for before this start, which is in the log already."""
-    with open(os.environ["FAKE_DRIVER_LOG"], encoding="utf-8") as lines:
+    with Path(os.environ["FAKE_DRIVER_LOG"]).open(encoding="utf-8") as lines:
         return sum(json.loads(line)["argv"][2:] == sys.argv[3:] for line in lines) - 1
 
 
