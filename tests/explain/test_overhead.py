@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,28 @@ def test_where_turns_take_long_processes_are_compared() -> None:
     trace = replace(trace, blocks=(launches_block([1000 * k for k in range(160)], [100] * 160, wall_ns=160_000),))
     tracer = FakeTracer({"fast": trace, "fast in turns": trace, "none": fork_trace("none", launches=160)})
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
-    assert tracer.asked.count("fast in turns") == 1
+    assert tracer.asked.count("fast in turns") == 3
     assert tracer.asked.count("none") == 2
     assert one.overhead.value == pytest.approx(0.0)
+
+
+@dataclass
+class StallingTracer(FakeTracer):
+    """Of its processes in turns each but every second one sees a single turn."""
+
+    stalled: Any = None
+
+    def trace(self, *args: Any, **options: Any) -> Any:
+        trace = super().trace(*args, **options)
+        in_turns = self.asked.count("fast in turns") if options.get("window_ns") is not None else 0
+        return self.stalled if in_turns % 2 else trace
+
+
+def test_a_process_in_which_a_turn_took_all_the_time_is_started_again() -> None:
+    windows = [(1000 * 40 * k + 500, 1000 * 40 * (k + 1) + 500, k % 2 == 0) for k in range(6)]
+    trace = fork_trace(launches=240, windows=windows)
+    trace = replace(trace, blocks=(launches_block([1000 * k for k in range(240)], [100] * 240, wall_ns=240_000),))
+    tracer = StallingTracer({"fast": trace, "fast in turns": trace}, stalled=replace(trace, windows=windows[:2]))
+    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
+    assert tracer.asked == ["fast", "fast", *["fast in turns"] * 6]
+    assert (one.processes, one.launches, one.untraced) == (3, 3 * 3 * 36, 3 * 3 * 36)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.overhead import (
+    Span,
     Turns,
     listened,
     pairs_between,
@@ -21,6 +22,8 @@ from clonometer.plan.types import Target
 
 _LEAST = 2
 _FEWEST_TURNS = 4
+# On a busy machine the kernel now and then takes a third of a second for one turn, all of a process's time.
+_TRIES = 3
 # As many as make a process's means; to take all of some ten thousand apart would take a while.
 _LAUNCHES_A_PROCESS = 200
 
@@ -72,21 +75,33 @@ def launch_in_turn(
 def _turns_in_processes(
     tracer: Tracer, turns: Turns, events: tuple[str, ...], *, processes: int, watch: Callable[[int, int], None]
 ) -> Rounds | None:
-    """None where the first process has seen too few turns: on some kernels each takes half a second."""
+    """None where a process sees too few turns however often it is tried: on some kernels each takes half a second."""
     traces, launches, pairs = [], [], []
     sides: tuple[list[int], list[int]] = ([], [])
     for round_ in range(max(processes, _LEAST)):
-        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns)
-        spans = spans_of(trace)
+        found = _process_of_turns(tracer, turns, events)
+        if found is None:
+            return None
+        trace, spans, own = found
         traces.append(trace)
         launches.append(list(traced_launches(trace, listened(spans, _LAUNCHES_A_PROCESS))))
-        pairs.append(pairs_within(spans))
-        if len(pairs[0]) < _FEWEST_TURNS:
-            return None
+        pairs.append(own)
         for span in spans:
             sides[span.listened].extend(one.reaped_ns for one in span.launches)
         watch(round_ + 1, processes)
-    return Rounds(traces, launches, [own for own in pairs if own], sides[1], sides[0], within=True)
+    return Rounds(traces, launches, pairs, sides[1], sides[0], within=True)
+
+
+def _process_of_turns(
+    tracer: Tracer, turns: Turns, events: tuple[str, ...]
+) -> tuple[Trace, list[Span], list[float]] | None:
+    for _ in range(_TRIES):
+        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns)
+        spans = spans_of(trace)
+        pairs = pairs_within(spans)
+        if len(pairs) >= _FEWEST_TURNS:
+            return trace, spans, pairs
+    return None
 
 
 def _processes_in_turn(
