@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.explain_files import Files, watcher
 from clonometer.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from clonometer.cli.explain import Files
     from clonometer.explain.work import WorkExplanation
 
 _PAIRS = 12
@@ -60,6 +59,7 @@ def explain_work_factor(
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
+    files.check()
     one = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
     from clonometer.explain.work.as_json import work_to_json
 
@@ -85,40 +85,38 @@ def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation:
     sides = work_sides(settings, catalogue)
     with interruption() as wish_to_stop:
         tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-        wish = WorkWish(pairs, tier, _watcher("threads and processes in turn"))
+        wish = WorkWish(pairs, tier, watcher("threads and processes in turn"))
         one = explain_work(tracer, sides, wish, cpus=len(os.sched_getaffinity(0)))
         if ablation:
-            series = ablate(tracer, sides[0], catalogue, pairs, _watcher("ablation"))
+            series = ablate(tracer, sides[0], catalogue, pairs, watcher("ablation"))
             one = replace(one, ablation=series)
     return one
 
 
-def _watcher(name: str) -> Callable[[int, int], None]:
-    def watch(done: int, of: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r{name}: {done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
-
-    return watch
-
-
 def _write(files: Files, one: WorkExplanation, text: str) -> None:
-    from clonometer.cli.outputs import write_bytes
+    files.write(
+        {
+            "out": lambda: text + "\n",
+            "html": lambda: _page(one),
+            "trace": lambda: _trace_events(one),
+            "picture": lambda: _picture(one, files.picture_format),
+        }
+    )
 
-    written: list[tuple[Path, bytes | str]] = []
-    if files.out is not None:
-        written.append((files.out, text + "\n"))
-    if files.html is not None:
-        from clonometer.views.html.work import render_work_page
 
-        written.append((files.html, render_work_page(one)))
-    if files.trace is not None:
-        from clonometer.views.trace_events import work_trace_events
+def _page(one: WorkExplanation) -> str:
+    from clonometer.views.html.work import render_work_page
 
-        written.append((files.trace, json.dumps(work_trace_events(one), allow_nan=False) + "\n"))
-    if files.picture is not None:
-        from clonometer.views.work_picture import work_picture
+    return render_work_page(one)
 
-        written.append((files.picture, work_picture(one, files.picture.suffix.lower().removeprefix("."))))
-    for path, content in written:
-        write_bytes(path, content if isinstance(content, bytes) else content.encode("utf-8"))
-        click.echo(f"wrote {path}", err=True)
+
+def _trace_events(one: WorkExplanation) -> str:
+    from clonometer.views.trace_events import work_trace_events
+
+    return json.dumps(work_trace_events(one), allow_nan=False) + "\n"
+
+
+def _picture(one: WorkExplanation, picture_format: str) -> bytes | str:
+    from clonometer.views.work_picture import work_picture
+
+    return work_picture(one, picture_format)

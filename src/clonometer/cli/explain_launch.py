@@ -1,0 +1,198 @@
+"""``clonometer explain MECHANISM``: where every microsecond of a launch went."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.explain_files import Files, watcher
+from clonometer.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from clonometer.explain.types import Explanation, Versus
+    from clonometer.plan.types import Catalogue, Target
+
+WORK = "work.factor"
+_TIERS = ("tracepoints", "own", "stamps")
+_COUNTERS = ("hardware", "software", "none")
+_PROCESSES = 6
+_COLD_PROCESSES = 30
+_SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
+
+
+def explain_launches(
+    names: Sequence[str],
+    settings: Sequence[str],
+    *,
+    processes: int | None,
+    tier: str | None,
+    counters: str,
+    timeline: bool,
+    calls: bool,
+    arguments: bool,
+    as_json: bool,
+    files: Files,
+) -> None:
+    """Trace, print and write.
+
+    Parameters
+    ----------
+    names
+        One mechanism, or two that are set side by side.
+    settings
+        Texts ``axis=value``.
+    processes
+        How many processes launch; None: as many as are of use.
+    tier
+        Look no closer than that.
+    counters
+        ``hardware``, ``software`` or ``none``.
+    timeline, calls, arguments
+        Whether to also print single launches, their system calls, and those with their arguments.
+    as_json
+        Whether to print JSON instead of a table.
+    files
+        Where else it goes.
+    """
+    if tier is not None and tier not in _TIERS:
+        raise unknown("tier", tier, _TIERS)
+    if counters not in _COUNTERS:
+        raise unknown("set of counters", counters, _COUNTERS)
+    files.check()
+    wishes = {
+        "tier": tier,
+        "stacks": files.folded is not None,
+        "counters": None if counters == "none" else counters,
+        "arguments": arguments,
+    }
+    found = _explain(names, settings, processes or _PROCESSES, wishes)
+    versus = _versus(found)
+    text = json.dumps(_as_json(found, versus), indent=2, allow_nan=False)
+    if as_json:
+        click.echo(text)
+    else:
+        _print(found, versus, timeline=timeline, calls=calls or arguments)
+    _write(files, found, versus, text)
+
+
+def _explain(
+    names: Sequence[str], settings: Sequence[str], processes: int, wishes: dict[str, Any]
+) -> list[Explanation]:
+    from dataclasses import replace
+
+    from clonometer.cli.measuring import find_catalogue
+    from clonometer.explain.anatomy import Wish, admit, explain
+    from clonometer.host.symbols import kernel_symbols
+    from clonometer.runner.interrupts import interruption
+    from clonometer.runner.tracing import Tracer
+
+    drivers, catalogue = find_catalogue()
+    targets = _targets(names, settings, catalogue)
+    for target in targets:
+        admit(target, catalogue)
+    symbol = kernel_symbols() if wishes["stacks"] else hex
+    found = []
+    with interruption() as wish_to_stop:
+        for target in targets:
+            cold = target.cells[0].temperature == "cold"
+            tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+            wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
+            found.append(explain(tracer, target, replace(wish, watch=watcher(target.workload))))
+    return found
+
+
+def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue) -> list[Target]:
+    """One target for each mechanism; of two, each takes the settings that it has an axis for."""
+    from clonometer.explain.anatomy import launching
+
+    for name in names:
+        if name not in catalogue.workloads:
+            raise unknown("mechanism", name, [*launching(catalogue), WORK])
+    axes = [{*catalogue.workloads[name].axes, "temperature"} for name in names]
+    targets = []
+    for name, own in zip(names, axes, strict=True):
+        strange = [one for one in settings if one.partition("=")[0].strip() not in own]
+        elsewhere = all(any(one.partition("=")[0].strip() in other for other in axes) for one in strange)
+        given = [one for one in settings if one not in strange or not elsewhere]
+        targets.append(_target(name, given, catalogue))
+    return targets
+
+
+def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
+    from clonometer.plan.adhoc import plan_from_arguments
+
+    warm = [] if any(one.strip().startswith("temperature") for one in settings) else ["temperature=warm"]
+    given = [*settings, *(warm if catalogue.workloads[name].temperatures else [])]
+    plan = plan_from_arguments([name], given, catalogue, limits=_SAMPLES)
+    if len(plan.targets) != 1 or len(plan.targets[0].cells) != 1:
+        raise UsageError("one condition is explained at a time", "give each axis one value; --vs sets two side by side")
+    return plan.targets[0]
+
+
+def _versus(found: list[Explanation]) -> Versus | None:
+    from clonometer.explain.budget import set_beside
+
+    return set_beside(found[0], found[1]) if len(found) > 1 else None
+
+
+def _as_json(found: list[Explanation], versus: Versus | None) -> dict[str, object]:
+    from clonometer.explain.as_json import explanation_to_json, versus_to_json
+
+    return explanation_to_json(found[0]) if versus is None else versus_to_json(versus)
+
+
+def _print(found: list[Explanation], versus: Versus | None, *, timeline: bool, calls: bool) -> None:
+    from clonometer.views.terminal.explain import render_explanation, render_versus
+
+    colour, plain = wants_colour(sys.stdout), not can_write(sys.stdout, "µ×…█–")
+    width = plain_width()
+    if versus is not None:
+        click.echo(render_versus(versus, width=width, colour=colour, ascii_only=plain), nl=False, color=colour)
+    if versus is None or timeline or calls:
+        for number, one in enumerate(found):
+            text = render_explanation(one, width=width, colour=colour, ascii_only=plain, timeline=timeline, calls=calls)
+            click.echo(("\n" if number or versus is not None else "") + text, nl=False, color=colour)
+
+
+def _write(files: Files, found: list[Explanation], versus: Versus | None, text: str) -> None:
+    files.write(
+        {
+            "out": lambda: text + "\n",
+            "html": lambda: _page(found, versus),
+            "trace": lambda: _trace_events(found),
+            "picture": lambda: _picture(found, files.picture_format),
+            "folded": lambda: "".join(_folded(found)),
+        }
+    )
+
+
+def _page(found: list[Explanation], versus: Versus | None) -> str:
+    from clonometer.views.html.explain import render_explain_page
+
+    return render_explain_page(found, versus)
+
+
+def _trace_events(found: list[Explanation]) -> str:
+    from clonometer.views.trace_events import trace_events
+
+    return json.dumps(trace_events(found), allow_nan=False) + "\n"
+
+
+def _picture(found: list[Explanation], picture_format: str) -> bytes | str:
+    from clonometer.views.explain_picture import explain_picture
+
+    return explain_picture(found, picture_format)
+
+
+def _folded(found: list[Explanation]) -> list[str]:
+    """Lines as flame graphs take them; of two mechanisms each stack begins with its own."""
+    return [
+        f"{one.workload + ';' if len(found) > 1 else ''}{stack} {count}\n"
+        for one in found
+        for stack, count in one.stacks.items()
+    ]
