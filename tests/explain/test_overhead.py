@@ -102,12 +102,16 @@ def test_turns_take_launches_enough() -> None:
     assert plan_turns(warm, replace(short, how="own")) is None
 
 
-def test_the_budget_is_of_launches_that_were_listened_to() -> None:
+def six_windows() -> FakeTrace:
+    """240 launches of 100 ns, every other 40 of them listened to."""
     start = 500
     windows = [(1000 * 40 * k + start, 1000 * 40 * (k + 1) + start, k % 2 == 0) for k in range(6)]
-    trace = fork_trace(launches=240, windows=windows)
     block = launches_block([1000 * k for k in range(240)], [100] * 240, wall_ns=240_000)
-    trace = replace(trace, blocks=(block,))
+    return replace(fork_trace(launches=240, windows=windows), blocks=(block,))
+
+
+def test_the_budget_is_of_launches_that_were_listened_to() -> None:
+    trace = six_windows()
     tracer = FakeTracer({"fast": trace, "fast in turns": trace})
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
@@ -139,10 +143,8 @@ class StallingTracer(FakeTracer):
 
 
 def test_a_process_in_which_a_turn_took_all_the_time_is_started_again() -> None:
-    windows = [(1000 * 40 * k + 500, 1000 * 40 * (k + 1) + 500, k % 2 == 0) for k in range(6)]
-    trace = fork_trace(launches=240, windows=windows)
-    trace = replace(trace, blocks=(launches_block([1000 * k for k in range(240)], [100] * 240, wall_ns=240_000),))
-    tracer = StallingTracer({"fast": trace, "fast in turns": trace}, stalled=replace(trace, windows=windows[:2]))
+    trace = six_windows()
+    tracer = StallingTracer({"fast": trace, "fast in turns": trace}, stalled=replace(trace, windows=trace.windows[:2]))
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 6]
     assert (one.processes, one.launches, one.untraced) == (3, 3 * 3 * 36, 3 * 3 * 36)

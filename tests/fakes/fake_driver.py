@@ -25,6 +25,7 @@ FAKE_DRIVER_LOG
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import math
 import os
@@ -173,6 +174,7 @@ LAUNCH_COLUMNS = [
 ]
 
 
+@functools.cache
 def _starts_before():
     """How often the same was asked for before this start, which is in the log already."""
     with Path(os.environ["FAKE_DRIVER_LOG"]).open(encoding="utf-8") as lines:

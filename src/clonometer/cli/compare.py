@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.examples import examples
-from clonometer.cli.outputs import write_bytes
+from clonometer.cli.outputs import write_and_say
 from clonometer.cli.shares import SHARE
 from clonometer.errors import UsageError
 
@@ -74,9 +74,7 @@ def command(
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
 
-        drawn = comparison_picture(compared, image_format)
-        write_bytes(plot, drawn.encode() if isinstance(drawn, str) else drawn)
-        click.echo(f"wrote {plot}", err=True)
+        write_and_say(plot, comparison_picture(compared, image_format))
 
 
 def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import rich_click as click
 
+from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
 _PICTURES = (".png", ".svg")
@@ -41,14 +42,11 @@ class Files:
 
     def write(self, contents: Mapping[str, Callable[[], bytes | str]]) -> None:
         """Make and write what was asked for, and say so; ``contents`` has what each attribute's file would hold."""
-        from clonometer.cli.outputs import write_bytes
-
         asked = {name: path for name in contents if (path := getattr(self, name)) is not None}
         # All are made before one is written: a failure leaves no half answer behind.
         made = {path: contents[name]() for name, path in asked.items()}
         for path, content in made.items():
-            write_bytes(path, content if isinstance(content, bytes) else content.encode("utf-8"))
-            click.echo(f"wrote {path}", err=True)
+            write_and_say(path, content)
 
     @property
     def picture_format(self) -> str:

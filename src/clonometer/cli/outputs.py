@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+import rich_click as click
+
 from clonometer.errors import OutputError
 
 
@@ -24,6 +26,12 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file as `write_text` does."""
     _write(path, [data])
+
+
+def write_and_say(path: Path, content: bytes | str) -> None:
+    """Write a file as `write_text` does, and say so on standard error."""
+    _write(path, [content if isinstance(content, bytes) else content.encode("utf-8")])
+    click.echo(f"wrote {path}", err=True)
 
 
 def write_pieces(path: Path, pieces: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ import rich_click as click
 
 from clonometer.cli.answers import read_results
 from clonometer.cli.examples import examples
-from clonometer.cli.outputs import write_bytes
+from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
@@ -52,6 +52,4 @@ def command(run_file: Path, kind: str, out: Path, force: bool) -> None:
             f"--out {out} is no picture's name", f"a picture ends in {' or '.join(map('.{}'.format, FORMATS))}"
         )
     check_output(out, force)
-    drawn = picture(read_results(run_file), kind, image_format)
-    write_bytes(out, drawn if isinstance(drawn, bytes) else drawn.encode("utf-8"))
-    click.echo(f"wrote {out}", err=True)
+    write_and_say(out, picture(read_results(run_file), kind, image_format))
