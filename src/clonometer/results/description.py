@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from clonometer.stats.ess import effective_sample_size_of_median
 from clonometer.stats.modes import find_modes
 from clonometer.stats.serial import median_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
@@ -168,15 +167,7 @@ def warm_up(values: NDArray[Any], process: NDArray[Any]) -> WarmUp | None:
     return WarmUp(before, share) if abs(share) >= WARM_UP_SHARE and agree >= _AGREEING else None
 
 
-def effective_samples(group: Group) -> float:
-    """How many independent samples a group is worth for its median: the sum over its blocks."""
-    import numpy as np
-
-    changes = np.flatnonzero(np.diff(group.process) | np.diff(group.block)) + 1
-    return sum(effective_sample_size_of_median(part) for part in np.split(group.values, changes))
-
-
-def describe(group: Group, processes: Processes, effective: float, resolution_ns: float) -> dict[str, Any]:
+def describe(group: Group, processes: Processes, resolution_ns: float) -> dict[str, Any]:
     """Compute the fields of an estimate that say how its samples lie.
 
     Parameters
@@ -185,8 +176,6 @@ def describe(group: Group, processes: Processes, effective: float, resolution_ns
         Samples of a time, at least one.
     processes
         Their process medians with their starts.
-    effective
-        How many independent samples they are worth.
     resolution_ns
         Their grain.
 
@@ -197,7 +186,7 @@ def describe(group: Group, processes: Processes, effective: float, resolution_ns
     """
     values = group.values
     fields = _counted(group.totals) if group.totals else _spread(values, group.process)
-    fields |= _modes(values, effective, resolution_ns)
+    fields |= _modes(values, group.effective_samples, resolution_ns)
     if processes.starts is not None:
         change = level_change(processes.values, processes.starts)
         fields["drift"] = None if change is None else {"kind": change.kind, "share": change.share}
@@ -210,8 +199,8 @@ def describe(group: Group, processes: Processes, effective: float, resolution_ns
 def _spread(values: NDArray[Any], process: NDArray[Any]) -> dict[str, Any]:
     import numpy as np
 
-    _, first = np.unique(process, return_index=True)
-    means = [float(part.mean()) for part in np.split(values, first[1:])]
+    _, first, counts = np.unique(process, return_index=True, return_counts=True)
+    means = np.add.reduceat(values, first) / counts
     return {
         "min_ns": float(values.min()),
         "mean_ns": float(np.mean(means)),

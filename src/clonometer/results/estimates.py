@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from clonometer.results.description import describe, effective_samples, median_interval
+from clonometer.results.description import describe, median_interval
 from clonometer.results.evidence import Evidence
 from clonometer.results.groups import Group, ObservedCell
 from clonometer.results.outliers import find_outliers
@@ -107,7 +107,7 @@ def _numbers(
         value = {"value": interval.value, "value_low": interval.low, "value_high": interval.high}
         return fields | value | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
     fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
-    fields |= describe(group, processes, effective_samples(group), _resolution_ns(group, metadata))
+    fields |= describe(group, processes, _resolution_ns(group, metadata))
     blocks = [block for block in metadata["blocks"] if block["cell"] == cell]
     # Of a very large group every k-th sample is at hand, which counts nothing.
     if group.totals is None:
@@ -127,22 +127,16 @@ def _processes(group: Group, starts: Mapping[int, float]) -> Processes:
     if group.totals is not None:
         known = [starts.get(process) for process in group.totals.processes]
         return Processes.of(group.totals.medians, None if None in known else [start or 0.0 for start in known])
+    from clonometer.stats.segments import segment_medians
+
     own, first = np.unique(group.process, return_index=True)
-    parts = np.split(group.values, first[1:])
-    blocks = np.split(group.block, first[1:])
+    medians = segment_medians(group.values, group.block_starts)
     when = [starts.get(int(process)) for process in own]
     return Processes.of(
-        [float(np.median(part)) for part in parts],
+        segment_medians(group.values, first),
         None if any(start is None for start in when) else [start or 0.0 for start in when],
-        [_block_medians(part, block) for part, block in zip(parts, blocks, strict=True)],
+        np.split(medians, np.searchsorted(group.block_starts, first[1:])),
     )
-
-
-def _block_medians(values: NDArray[Any], block: NDArray[Any]) -> list[float]:
-    import numpy as np
-
-    _, first = np.unique(block, return_index=True)
-    return [float(np.median(part)) for part in np.split(values, first[1:])]
 
 
 def _effective_mhz(cell: str, metadata: Mapping[str, Any]) -> float | None:

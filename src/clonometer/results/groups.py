@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import RunFileError
@@ -86,6 +87,21 @@ class Group:
 
         return int(np.unique(self.process).size) if self.totals is None else len(self.totals.processes)
 
+    @cached_property
+    def block_starts(self) -> NDArray[np.intp]:
+        """Where each block of each process starts in ``values``, shape (blocks,)."""
+        import numpy as np
+
+        changes = (np.diff(self.process) != 0) | (np.diff(self.block) != 0)
+        return np.concatenate([np.zeros(min(1, self.values.size), np.intp), np.flatnonzero(changes) + 1])
+
+    @cached_property
+    def effective_samples(self) -> float:
+        """How many independent samples it is worth for its median: the sum over its blocks; at least one sample."""
+        from clonometer.stats.ess import effective_sample_size_of_medians
+
+        return effective_sample_size_of_medians(self.values, self.block_starts)
+
     def quantile(self, probability: float) -> float:
         """A quantile of all samples, interpolated linearly between two of them."""
         import numpy as np
@@ -100,9 +116,13 @@ class Group:
 
         if self.totals is not None or self.n_samples == 0:
             return None
+        from clonometer.stats.segments import equal_lengths
+
         _, first = np.unique(self.process, return_index=True)
-        parts = np.split(self.values, first[1:])
-        return np.array([np.quantile(part, probability) for part in parts], dtype=np.float64)
+        found = np.empty(first.size)
+        for places, rows in equal_lengths(self.values, first):
+            found[places] = np.quantile(rows, probability, axis=1)
+        return found
 
 
 @dataclass(frozen=True)

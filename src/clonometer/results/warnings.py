@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from clonometer.results.description import effective_samples
 from clonometer.results.groups import Group
 from clonometer.results.shape_warnings import shape_warnings
 from clonometer.results.types import Estimate, RunWarning
@@ -155,7 +154,7 @@ def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
     # A cold process has but one sample to give: there the number of processes says it all.
     if estimate.temperature == "cold":
         return None
-    effective = effective_samples(group)
+    effective = group.effective_samples
     if effective >= FEW_EFFECTIVE_SAMPLES:
         return None
     count = estimate.n_samples

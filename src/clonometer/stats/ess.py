@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.segments import equal_lengths
 
 _TOO_SHORT = 4
 
@@ -41,19 +42,25 @@ def autocorrelation(values: ArrayLike) -> Floats:
     >>> autocorrelation([1.0, -1.0, 1.0, -1.0]).round(2).tolist()
     [1.0, -0.75, 0.5, -0.25]
     """
-    array = finite_values(values)
-    n = array.size
-    centred = array - array.mean()
-    largest = float(np.max(np.abs(centred)))
+    return _autocorrelations(finite_values(values)[None, :])[0]
+
+
+def _autocorrelations(rows: Floats) -> Floats:
+    """Autocorrelation of each row, shape (rows, n) as the rows are."""
+    n = rows.shape[1]
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    largest = np.max(np.abs(centred), axis=1, keepdims=True)
     # Rounding in the mean leaves dust in a constant sequence, which would pass for correlation.
-    if np.ptp(array) == 0 or largest == 0:
-        return np.concatenate([[1.0], np.zeros(n - 1)])
+    constant = (np.ptp(rows, axis=1) == 0) | (largest[:, 0] == 0)
+    largest[constant] = 1.0
     # Squares of very small differences underflow to nothing.
     centred = centred / largest
     length = 1 << (2 * n - 1).bit_length()
     spectrum = np.fft.rfft(centred, length)
-    covariance = np.fft.irfft(spectrum * np.conj(spectrum), length)[:n]
-    return np.asarray(covariance / covariance[0], dtype=np.float64)
+    covariance = np.fft.irfft(spectrum * np.conj(spectrum), length)[:, :n]
+    covariance[constant] = 0.0
+    covariance[constant, 0] = 1.0
+    return np.asarray(covariance / covariance[:, :1], dtype=np.float64)
 
 
 def effective_sample_size(values: ArrayLike) -> float:
@@ -80,17 +87,20 @@ def effective_sample_size(values: ArrayLike) -> float:
     >>> effective_sample_size([5.0] * 10)
     10.0
     """
-    array = finite_values(values)
-    n = array.size
+    return float(_effective_sample_sizes(finite_values(values)[None, :])[0])
+
+
+def _effective_sample_sizes(rows: Floats) -> Floats:
+    """Effective sample size of each row, shape (rows,)."""
+    n = rows.shape[1]
     if n < _TOO_SHORT:
-        return float(n)
-    correlation = autocorrelation(array)
-    even = correlation[: n - n % 2]
-    pairs = even[0::2] + even[1::2]
-    negative = np.flatnonzero(pairs <= 0)
-    kept = pairs[: negative[0]] if negative.size else pairs
-    time = max(1.0, -1.0 + 2.0 * float(kept.sum()))
-    return float(max(1.0, n / time))
+        return np.full(rows.shape[0], float(n))
+    even = _autocorrelations(rows)[:, : n - n % 2]
+    pairs = even[:, 0::2] + even[:, 1::2]
+    # The initial sequence: what comes after the first pair that is not positive does not count.
+    kept = np.logical_and.accumulate(pairs > 0, axis=1)
+    time = np.maximum(1.0, -1.0 + 2.0 * np.where(kept, pairs, 0.0).sum(axis=1))
+    return np.maximum(1.0, n / time)
 
 
 def effective_sample_size_of_median(values: ArrayLike) -> float:
@@ -118,5 +128,34 @@ def effective_sample_size_of_median(values: ArrayLike) -> float:
     >>> effective_sample_size_of_median([1.0, 1.0, 1.0])
     3.0
     """
+    return effective_sample_size_of_medians(values, [0])
+
+
+def effective_sample_size_of_medians(values: ArrayLike, first: ArrayLike) -> float:
+    """Sum of `effective_sample_size_of_median` over segments that are independent of each other.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), finite, in the order of measuring.
+    first
+        Shape (segments,): where each segment starts, rising from 0; none is empty.
+
+    Returns
+    -------
+    float
+        Between the number of segments and n.
+
+    Raises
+    ------
+    ValueError
+        If there is no value or one is not finite.
+
+    Examples
+    --------
+    >>> effective_sample_size_of_medians([1.0, 1.0, 1.0, 2.0], [0, 3])
+    4.0
+    """
     array = finite_values(values)
-    return effective_sample_size((array <= np.median(array)).astype(np.float64))
+    parts = (rows <= np.median(rows, axis=1, keepdims=True) for _, rows in equal_lengths(array, first))
+    return float(sum(_effective_sample_sizes(part.astype(np.float64)).sum() for part in parts))
