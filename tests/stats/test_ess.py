@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.tsa.stattools import acf
 
-from clonometer.stats.ess import autocorrelation, effective_sample_size, effective_sample_size_of_median
+from clonometer.stats.ess import (
+    autocorrelation,
+    effective_sample_size,
+    effective_sample_size_of_median,
+    effective_sample_size_of_medians,
+)
+from clonometer.stats.segments import segment_medians
 
 
 def _autoregressive(rho: float, n: int, seed: int = 2) -> np.ndarray:
@@ -66,3 +72,11 @@ def test_between_one_and_n(values: list[float]) -> None:
 def test_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="must not be empty"):
         effective_sample_size([])
+
+
+def test_segments_of_any_lengths_are_worth_the_sum_of_what_each_is_worth_alone() -> None:
+    parts = [_autoregressive(0.7, n, seed=n) for n in (1, 3, 40, 7, 40, 120, 40)]
+    first = np.cumsum([0] + [part.size for part in parts[:-1]])
+    alone = sum(effective_sample_size_of_median(part) for part in parts)
+    assert effective_sample_size_of_medians(np.concatenate(parts), first) == pytest.approx(alone)
+    np.testing.assert_array_equal(segment_medians(np.concatenate(parts), first), [np.median(part) for part in parts])

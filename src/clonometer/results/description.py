@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from clonometer.stats.modes import find_modes
@@ -144,17 +143,21 @@ def warm_up(values: NDArray[Any], process: NDArray[Any]) -> WarmUp | None:
     """
     import numpy as np
 
-    own, first, counts = np.unique(process, return_index=True, return_counts=True)
+    from clonometer.stats.segments import equal_lengths, segment_medians
+
+    _, first, counts = np.unique(process, return_index=True, return_counts=True)
     length = int(np.median(counts))
     kept = np.flatnonzero(counts >= length)
     if length < _LEAST_PROFILE or kept.size < _LEAST_PROCESSES:
         return None
-    medians = {int(own[at]): float(np.median(values[first[at] : first[at] + counts[at]])) for at in kept}
-    if min(medians.values()) <= 0:
+    medians = segment_medians(values, first)[kept]
+    if medians.min() <= 0:
         return None
-    rows = np.stack([values[first[at] : first[at] + length] / medians[int(own[at])] for at in kept])
+    rows = values[first[kept][:, None] + np.arange(length)] / medians[:, None]
     edges = np.unique(np.linspace(0, length, min(length, _PROFILE_POINTS) + 1).astype(int))
-    profile = np.array([np.median(rows[:, low:high]) for low, high in pairwise(edges)])
+    profile = np.empty(edges.size - 1)
+    for bins, columns in equal_lengths(np.arange(length), edges[:-1]):
+        profile[bins] = np.median(rows[:, columns], axis=(0, 2))
     change = pettitt(profile)
     if change.p_value >= WARM_UP_P or change.before > profile.size / 2:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clonometer.results.description import describe, median_interval
 from clonometer.results.evidence import Evidence
@@ -13,9 +13,6 @@ from clonometer.results.outliers import find_outliers
 from clonometer.results.types import Estimate
 from clonometer.results.warnings import estimate_warnings
 from clonometer.stats.bootstrap import Processes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1

@@ -42,7 +42,7 @@ def autocorrelation(values: ArrayLike) -> Floats:
     >>> autocorrelation([1.0, -1.0, 1.0, -1.0]).round(2).tolist()
     [1.0, -0.75, 0.5, -0.25]
     """
-    return _autocorrelations(finite_values(values)[None, :])[0]
+    return np.asarray(_autocorrelations(finite_values(values)[None, :])[0], dtype=np.float64)
 
 
 def _autocorrelations(rows: Floats) -> Floats:
@@ -100,7 +100,7 @@ def _effective_sample_sizes(rows: Floats) -> Floats:
     # The initial sequence: what comes after the first pair that is not positive does not count.
     kept = np.logical_and.accumulate(pairs > 0, axis=1)
     time = np.maximum(1.0, -1.0 + 2.0 * np.where(kept, pairs, 0.0).sum(axis=1))
-    return np.maximum(1.0, n / time)
+    return np.asarray(np.maximum(1.0, n / time), dtype=np.float64)
 
 
 def effective_sample_size_of_median(values: ArrayLike) -> float:

@@ -76,6 +76,7 @@ def rank_sum_p(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     return larger, smaller
 
 
+@lru_cache(maxsize=256)
 def least_p(n: int, m: int) -> float:
     """The smallest one-sided p-value that ``n`` and ``m`` values can give.
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from clonometer.stats.quantiles import Floats
 
 
-def equal_lengths(values: Floats, first: ArrayLike) -> Iterator[tuple[NDArray[Any], Floats]]:
+def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Stack segments of equal length, so that numpy works on all of them at once.
 
     A run has thousands of blocks of a few dozen samples each: one call for each costs more than the work in it.
