@@ -35,7 +35,7 @@ $(VENV)/.run: $(VENV)/.created requirements/run.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 220 MB more (once).'
+	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 270 MB more (once).'
 	@$(PIP) install -q --require-hashes -r requirements/dev.txt
 	@touch $@
 
@@ -70,7 +70,7 @@ lint: $(VENV)/.built $(VENV)/.dev
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff format src tests bench tools
-	@clang-format -i $$(git ls-files 'core/*.c' 'core/*.h' 'drivers/*.cpp' 'drivers/*.hpp')
+	@$(BIN)/clang-format -i $$(git ls-files 'core/*.c' 'core/*.h' 'drivers/*.cpp' 'drivers/*.hpp')
 
 bench: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH)
@@ -86,9 +86,11 @@ docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python tools/make_docs.py
 
 # Locks carry hashes and no address, so that pip takes packages from wherever this machine's pip looks.
+# `make lock UPGRADE=` keeps every version that still fits.
+UPGRADE ?= --upgrade
 lock:
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q pip-tools
-	@cd requirements && for name in run dev; do ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --allow-unsafe \
+	@cd requirements && for name in run dev; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
 	  --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o $$name.txt $$name.in; done
 
 clean:

@@ -46,7 +46,8 @@ def sources() -> list[Path]:
 
 def checked(path: Path) -> subprocess.CompletedProcess[str]:
     """What clang-tidy says of one file."""
-    return subprocess.run(["clang-tidy", "--quiet", "-p", BUILD, path], check=False, capture_output=True, text=True)
+    command = [Path(sys.executable).with_name("clang-tidy"), "--quiet", "-p", BUILD, path]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
 def main() -> int:

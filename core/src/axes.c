@@ -60,21 +60,21 @@ static const char *const LINKAGES[] = {"static", "dynamic_lazy", "dynamic_now", 
 
 /* Rows of the table: axes by their kind, and the keys that only steer the measuring. */
 #define COUNT(key, fallback, summary)                                                                        \
-    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL }
+    {#key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL}
 #define COUNT_FROM_1(key, fallback, summary)                                                                 \
-    { #key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL }
+    {#key, OPTION_COUNT, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL}
 #define BYTES(key, fallback, summary)                                                                        \
-    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL }
+    {#key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 0, NULL}
 #define BYTES_FROM_1(key, fallback, summary)                                                                 \
-    { #key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL }
+    {#key, OPTION_BYTES, true, FIELD(key), fallback, NULL, NULL, summary, NULL, 1, NULL}
 #define TEXT(key, fallback, summary)                                                                         \
-    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, NULL }
+    {#key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, NULL}
 #define TEXT_LIKE(key, fallback, form, summary)                                                              \
-    { #key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, form }
+    {#key, OPTION_TEXT, true, FIELD(key), 0, fallback, NULL, summary, NULL, 0, form}
 #define CHOICE(key, choices, available, summary)                                                             \
-    { #key, OPTION_CHOICE, true, FIELD(key), 0, NULL, choices, summary, available, 0, NULL }
+    {#key, OPTION_CHOICE, true, FIELD(key), 0, NULL, choices, summary, available, 0, NULL}
 #define STEER(kind, key, field, fallback, text, choices)                                                     \
-    { key, OPTION_##kind, false, FIELD(field), fallback, text, choices, "", NULL, 0, NULL }
+    {key, OPTION_##kind, false, FIELD(field), fallback, text, choices, "", NULL, 0, NULL}
 
 const struct option OPTIONS[] = {
     STEER(TEXT, "workload", workload_id, 0, NULL, NULL),

@@ -120,5 +120,5 @@ void roots_program(const struct roots *roots, pid_t task, char *path, size_t cap
     }
     snprintf(link, sizeof link, "/proc/%d/exe", (int)task);
     ssize_t length = readlink(link, path, capacity - 1);
-    path[length > 0 ? length : 0] = '\0';
+    path[length > 0 && (size_t)length < capacity ? length : 0] = '\0';
 }

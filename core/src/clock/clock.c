@@ -116,6 +116,6 @@ int clock_calibrate(uint64_t span_ns, struct clock_calibration *answer) {
     answer->clock = clock_used;
     enum { READS = 10000 };
     (void)clock_cost_ticks(READS);
-    answer->cost_ns = (double)clock_ns((int64_t)clock_cost_ticks(READS)) / READS;
+    answer->cost_ns = (double)clock_ns((int64_t)clock_cost_ticks(READS)) / (double)READS;
     return 0;
 }

@@ -41,5 +41,5 @@ double clock_effective_mhz(void) {
         return 0.0;
     }
     double seconds = (double)best / (double)clock_used.hz;
-    return (double)CYCLES_EACH * 16 * ROUNDS / seconds / 1e6;
+    return (double)(CYCLES_EACH * 16 * ROUNDS) / seconds / 1e6;
 }

@@ -217,7 +217,7 @@ static void finish(struct bench *bench) {
 }
 
 #define GAP_AT(phase, step)                                                                                  \
-    (offsetof(struct stall_row, gap_ticks) + sizeof(uint64_t) * ((size_t)(phase)*LADDER + (step)))
+    (offsetof(struct stall_row, gap_ticks) + sizeof(uint64_t) * ((size_t)(phase) * LADDER + (step)))
 #define GAP_COLUMNS(name, phase, when)                                                                       \
     {name "_gap_p50_ns", COLUMN_DURATION, GAP_AT(phase, 0), NULL, "half of the gaps " when " are longer"},   \
         {name "_gap_p90_ns", COLUMN_DURATION, GAP_AT(phase, 1), NULL, "one gap in 10 " when " is longer"},   \
@@ -257,8 +257,8 @@ static const struct column COLUMNS[] = {
 static const char *const DETAILS[] = {GAP_NAMES("quiet"), GAP_NAMES("call"), GAP_NAMES("aftermath"), NULL};
 #define GAP_STEPS(name, stall)                                                                               \
     {                                                                                                        \
-        {name "_gap_p50_ns", 2}, {name "_gap_p90_ns", 10}, {name "_gap_p99_ns", 100},                        \
-            {name "_gap_p999_ns", 1000}, {name "_gap_p9999_ns", 10000}, {stall, 0},                          \
+        {name "_gap_p50_ns", 2},     {name "_gap_p90_ns", 10},      {name "_gap_p99_ns", 100},               \
+        {name "_gap_p999_ns", 1000}, {name "_gap_p9999_ns", 10000}, {stall, 0},                              \
     }
 static const struct distribution DISTRIBUTIONS[] = {
     {"before the fork", "quiet_gaps", GAP_STEPS("quiet", "quiet_stall_ns")},

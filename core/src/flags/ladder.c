@@ -59,7 +59,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
         .columns = LAUNCH_COLUMNS,                                                                           \
         .axes = LAUNCH_AXES,                                                                                 \
         .has_temperature = true,                                                                             \
-        .child_copies_memory = ((rung_flags)&TASK_VM) == 0,                                                  \
+        .child_copies_memory = ((rung_flags) & TASK_VM) == 0,                                                \
         .nulls = NO_NEW_PROGRAM,                                                                             \
         .clone = &name##_facts,                                                                              \
         .available = launch_clone3_available,                                                                \

@@ -25,7 +25,6 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct cpufreq *cpufreq,
                                                         const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    /* clang-tidy 14 overlooks the va_start above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(cpufreq->reason, sizeof cpufreq->reason, format, arguments);
     va_end(arguments);
     return error;

@@ -61,8 +61,9 @@ static void remove_files(const char *directory) {
         return;
     }
     const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
-        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    int at = dirfd(folder);
+    while (at >= 0 && (entry = readdir(folder)) != NULL) {
+        (void)unlinkat(at, entry->d_name, 0);
     }
     closedir(folder);
 }

@@ -44,7 +44,7 @@ static long load_program(const struct fast *fast, const struct program_wish *wis
     union bpf_attr attributes = {.prog_type = TYPES[wish->type],
                                  .insn_cnt = (uint32_t)length,
                                  .insns = (uint64_t)(uintptr_t)program,
-                                 .license = (uint64_t)(uintptr_t) "Apache-2.0",
+                                 .license = (uint64_t)(uintptr_t)"Apache-2.0",
                                  .prog_name = "clonometer"};
     return bpf(BPF_PROG_LOAD, &attributes);
 }

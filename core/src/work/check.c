@@ -87,7 +87,7 @@ static int check_disk(const struct request *request, struct reason *reason) {
     if (statvfs(parent, &disk) != 0) {
         return reason_set(reason, -errno, "output_folder %.200s cannot be used: %s", parent, strerror(errno));
     }
-    double needed = (double)request->workers * (double)request->numbers * LINE_GUESS_BYTES;
+    double needed = (double)request->workers * (double)request->numbers * (double)LINE_GUESS_BYTES;
     double room = (double)disk.f_bavail * (double)disk.f_frsize;
     if (needed > room) {
         return reason_set(reason, -ENOMEM,
