@@ -11,12 +11,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from clonometer._version import __version__
 
+# As in typing, whose import takes longer than all else that `clonometer --version` needs.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from clonometer.results.types import Results
     from clonometer.runfile import Run, RunMetadata

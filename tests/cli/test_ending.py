@@ -1,22 +1,22 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from tests.cli.conftest import CommandLine
 
 from clonometer._version import __version__
 from clonometer.cli.ending import complain, run_to_the_end
-from clonometer.cli.start import main
 
 Captured = pytest.CaptureFixture[str]
 
 
-def test_the_version(clonometer: CommandLine, capsys: Captured) -> None:
+def test_the_version(clonometer: CommandLine) -> None:
     assert clonometer("--version").stdout == f"clonometer {__version__}\n"
-    main(["--version"])
-    assert capsys.readouterr().out == f"clonometer {__version__}\n"
 
 
 def modules_loaded(clonometer: CommandLine, *words: str) -> set[str]:
@@ -124,14 +124,109 @@ def test_a_hostile_message_cannot_steer_the_terminal(capsys: Captured) -> None:
     assert capsys.readouterr().err == "clonometer: no ?[31mred?]0;title? file\n  try this?\n"
 
 
-def test_a_defect_never_ends_like_a_regression(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    def fail(words: list[str]) -> int:
-        raise ZeroDivisionError(words)
+# What is put in the place of the command's heart; the status and the words that must come of it.
+FAILURES = {
+    "1 / 0": (70, "this is a defect of Clonometer's"),
+    "raise BaseException('a panic of a library in Rust')": (70, "this is a defect of Clonometer's"),
+    "recurse(recurse)": (70, "this is a defect of Clonometer's"),
+    "raise MemoryError": (4, "there is not enough memory"),
+    "raise ImportError('x.so: failed to map segment from shared object')": (4, "there is not enough memory"),
+    "raise OSError(28, 'No space left on device')": (4, "no space left on device"),
+    "raise SystemExit('no')": (70, "this is a defect of Clonometer's"),
+    "raise click.FileError('x')": (2, "x"),
+    "raise KeyboardInterrupt": (130, "interrupted"),
+    "take_it_for_an_error(signal.SIGTERM)": (130, "interrupted"),
+    "lose_it_in_a_destructor(signal.SIGHUP); time.sleep(30)": (130, "interrupted"),
+    "go_on_in_spite_of(signal.SIGTERM); time.sleep(30)": (130, "interrupted"),
+    "go_on_in_spite_of(signal.SIGTERM)": (130, ""),
+    **{f"signal.raise_signal({number})": (130, "interrupted") for number in (1, 2, 3, 15)},
+    **{f"signal.raise_signal({number}) # ignored": (0, "") for number in (1, 2, 3, 15)},
+    "import numpy; raise SystemExit(40 + len(os.listdir('/proc/self/task')))": (41, ""),
+    "raise SystemExit(40 + ('OPENBLAS_NUM_THREADS' in os.environ))": (40, ""),
+}
 
-    monkeypatch.setattr("clonometer.cli.ending.run_to_the_end", fail)
-    with pytest.raises(SystemExit) as ended:
-        main(["check", "a", "--baseline", "b"])
-    assert ended.value.code == 70
-    complaint = capsys.readouterr().err
-    assert "ZeroDivisionError" in complaint
-    assert "this is a defect of Clonometer's" in complaint.splitlines()[-2]
+# Each in a process of its own, which has imported all that is needed: that takes longer than the rest.
+HEARTS = """
+import contextlib, json, os, signal, sys, time
+import rich_click as click
+from clonometer.cli import ending, signals, start
+
+def recurse(again):
+    again(again)
+
+def take_it_for_an_error(number):
+    try:
+        signal.raise_signal(number)
+    except KeyboardInterrupt:
+        raise ImportError("numpy")
+
+def go_on_in_spite_of(number):
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.raise_signal(number)
+
+def lose_it_in_a_destructor(number):
+    class Gone:
+        def __del__(self):
+            signal.raise_signal(number)
+    Gone()
+
+signals._REMIND_AFTER_S = 0.1
+for number, code in enumerate(json.load(sys.stdin)):
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(os.open(str(number), os.O_CREAT | os.O_WRONLY), 2)
+        for ending_signal in (1, 2, 3, 15) if code.endswith("ignored") else ():
+            signal.signal(ending_signal, signal.SIG_IGN)
+        ending.app.main = lambda **options: exec(code)
+        start.main(["check"])
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+
+
+def test_whatever_happens_no_status_is_that_of_a_regression(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", HEARTS], input=json.dumps(list(FAILURES)), capture_output=True,
+                           text=True, check=True, cwd=tmp_path)  # fmt: skip
+    for number, (status, (code, (expected, words))) in enumerate(
+        zip(ended.stdout.split(), FAILURES.items(), strict=True)
+    ):
+        said = (tmp_path / str(number)).read_text()
+        assert int(status) == expected, (code, said)
+        assert words in said, (code, said)
+        assert ("Traceback" in said) == ("defect" in words), (code, said)
+
+
+FULL_ANSWERS = (["--help"], ["--version"], ["check", "absent", "--baseline", "absent"])
+
+
+@pytest.mark.parametrize("words", FULL_ANSWERS, ids=" ".join)
+def test_an_answer_that_finds_no_room_is_told_by_the_status(clonometer: CommandLine, words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            clonometer.command(*words), env=clonometer.environment(), stdout=full, stderr=full, check=False
+        )
+    assert ended.returncode == (2 if "check" in words else 4)
+
+
+def test_closed_streams_are_as_devnull(clonometer: CommandLine) -> None:
+    for closed in ("<&- >&- 2>&-", "2>&-"):
+        ended = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', *clonometer.command("list", "x")], check=False,
+                               env=clonometer.environment(), capture_output=True)  # fmt: skip
+        assert ended.returncode == 2, closed
+    # Else the next file that is opened becomes standard output, and gets the answer.
+    code = "import os; from clonometer.cli.streams import make_sound; make_sound(); os._exit(os.open('.', 0))"
+    assert subprocess.run(["sh", "-c", f'exec "$0" -c "{code}" <&- >&- 2>&-', sys.executable]).returncode > 2
+
+
+def test_progress_that_cannot_be_written_stops_no_measuring(clonometer: CommandLine) -> None:
+    words = clonometer.command("run", "launch.none", "--budget", "0.2", "--out", "o.parquet")
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            words,
+            cwd=clonometer.folder,
+            env=clonometer.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=full,
+            check=False,
+        )
+    assert ended.returncode == 0
+    assert (clonometer.folder / "o.parquet").exists()

@@ -187,7 +187,7 @@ class Interrupting(Silent):
             signal.raise_signal(self.number)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
 def test_an_interrupt_keeps_what_was_measured(fake_run: FakeRun, number: int, alive: Callable[[int], bool]) -> None:
     before = signal.getsignal(number)
     outcome = fake_run(processes=10, progress=Interrupting(number))

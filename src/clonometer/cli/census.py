@@ -195,7 +195,9 @@ def _answer(
 def _status(census: Census, *, watched_command: bool) -> int:
     if census.ended["timed_out"] and watched_command:
         return EXIT_TIMED_OUT
+    if census.ended["interrupted"]:
+        return EXIT_INTERRUPTED
     if not watched_command:
-        return EXIT_INTERRUPTED if census.ended["interrupted"] else 0
+        return 0
     status = int(census.ended["exit_status"])
     return status if status >= 0 else EXIT_FAILED

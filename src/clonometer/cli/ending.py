@@ -2,42 +2,75 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import signal
-import sys
 from collections.abc import Sequence
 
 import rich_click as click
 from click.exceptions import NoSuchOption
 
 from clonometer.cli.app import app
-from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, unknown
+from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, ClonometerError, unknown
 
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
+EXIT_USAGE = ClonometerError.exit_status
+#: No room: on disk, in a file that may grow no further, in memory.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM)
+_NO_MEMORY_WORDS = ("cannot allocate memory", "failed to map segment")
 
 
 def run_to_the_end(words: Sequence[str]) -> int:
     """Run the command line and give its exit status; nothing expected ends in a traceback."""
     try:
         result = app.main(args=list(words), prog_name="clonometer", standalone_mode=False)
-        sys.stdout.flush()
     except SystemExit as error:
-        # click ends so by itself after completion and help; and where the reader of our answer has gone, with
-        # a status that means something else here.
-        if isinstance(error.__context__, BrokenPipeError):
-            return EXIT_BROKEN_PIPE
-        return error.code if isinstance(error.code, int) else 0
-    except BrokenPipeError:
-        # The same, seen by the flush above. Python flushes standard output once more on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
-    except (KeyboardInterrupt, click.Abort):
+        return _status_of_exit(error)
+    except (KeyboardInterrupt, ClonometerError, click.Abort, click.ClickException, OSError, MemoryError) as error:
+        return say_why(error)
+    return result if isinstance(result, int) else 0
+
+
+def say_why(error: BaseException, *, asked_to_end: bool = False) -> int:
+    """Say why a command has failed and give its exit status.
+
+    Parameters
+    ----------
+    error
+        What it met.
+    asked_to_end
+        Whether a signal had come: it may have met a library that made an error of its own of it.
+    """
+    if asked_to_end or isinstance(error, KeyboardInterrupt | click.Abort):
         complain("interrupted")
         return EXIT_INTERRUPTED
-    except (ClonometerError, click.ClickException, OSError) as error:
+    if isinstance(error, BrokenPipeError):
+        # The reader of our answer has gone, and knows why.
+        return EXIT_BROKEN_PIPE
+    if _is_lack_of_memory(error):
+        complain("there is not enough memory", "end other programs, or raise the limit (ulimit -v)")
+        return EXIT_FAILED_CELLS
+    if isinstance(error, ClonometerError | click.ClickException | OSError):
         return _explain(error)
-    return result if isinstance(result, int) else 0
+    _complain_of_a_defect(error)
+    return EXIT_DEFECT
+
+
+def _status_of_exit(error: SystemExit) -> int:
+    """Translate the status of click, which ends so by itself after completion and help."""
+    if isinstance(error.__context__, BrokenPipeError):
+        return EXIT_BROKEN_PIPE
+    if isinstance(error.code, int | None):
+        # Its 1 is wrong usage; ours would be a regression.
+        return EXIT_USAGE if error.code == 1 else error.code or 0
+    return say_why(error)
+
+
+def _is_lack_of_memory(error: BaseException) -> bool:
+    # A library that finds no room for its code cannot be imported.
+    return isinstance(error, MemoryError) or (
+        isinstance(error, ImportError | OSError) and any(word in str(error).lower() for word in _NO_MEMORY_WORDS)
+    )
 
 
 def complain(message: str, hint: str | None = None) -> None:
@@ -53,11 +86,11 @@ def complain(message: str, hint: str | None = None) -> None:
         click.echo(f"  {clean(hint)}", err=True)
 
 
-def complain_of_a_defect() -> None:
+def _complain_of_a_defect(error: BaseException) -> None:
     """Print the traceback of what nobody expected, and what to do with it."""
     import traceback
 
-    traceback.print_exc()
+    traceback.print_exception(error)
     complain("this is a defect of Clonometer's, not of what you asked", "please report it with the lines above")
 
 
@@ -69,7 +102,7 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
     if isinstance(error, OSError):
         # A file that vanished or a disk that filled up between our checks and the work.
         complain(_os_message(error))
-        return ClonometerError.exit_status
+        return EXIT_FAILED_CELLS if error.errno in _NO_ROOM else EXIT_USAGE
     if isinstance(error, NoSuchOption) and error.ctx is not None:
         # click offers everything that is remotely like it.
         known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts]
@@ -80,9 +113,13 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"'{error.ctx.command_path} --help' shows what exists"
     complain(message[:1].lower() + message[1:].removesuffix("."), hint)
-    return int(error.exit_code)
+    # Some of click's errors carry a 1.
+    return EXIT_USAGE
 
 
 def _os_message(error: OSError) -> str:
-    where = f": {error.filename}" if error.filename else ""
-    return f"{(error.strerror or str(error)).lower()}{where}"
+    reason = (error.strerror or str(error)).lower()
+    if error.filename:
+        return f"{reason}: {error.filename}"
+    # A write that fails tells no name.
+    return f"cannot write: {reason}" if error.errno in _NO_ROOM else reason

@@ -4,31 +4,82 @@ from __future__ import annotations
 
 import sys
 
+EXIT_INTERRUPTED = 130
+EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the program with its exit status.
+
+    Whatever happens, the status is one of those in docs/cli.md: Python's own for an error would say of a check that
+    there is a regression.
 
     Parameters
     ----------
     arguments
         The words after the program's name; by default those it was started with.
     """
-    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        # First of all: until then a signal meets Python's own answer, which is a traceback, or none.
+        from clonometer.cli import signals
+
+        signals.listen()
+        try:
+            status = _run(sys.argv[1:] if arguments is None else arguments)
+            signals.listen_no_more()
+        except BaseException as error:
+            signals.listen_no_more()
+            status = _say_why(error, asked_to_end=signals.was_asked_to_end())
+        status = _finished(status, asked_to_end=signals.was_asked_to_end())
+    except KeyboardInterrupt:
+        # Before the first handler was in place, or between two of these lines.
+        status = EXIT_INTERRUPTED
+    except BaseException:
+        # There was no memory even for saying so.
+        status = EXIT_DEFECT
+    sys.exit(status)  # noqa: TID251 (cli ends the program)
+
+
+def _run(words: list[str]) -> int:
+    from clonometer.cli.streams import make_sound
+
+    make_sound()
     if words == ["--version"]:
-        # Before any import: scripts ask often, and click and rich take longer to load than Python itself.
+        # Before any further import: scripts ask often, and click and rich take longer to load than Python itself.
         from clonometer._version import __version__
 
         sys.stdout.write(f"clonometer {__version__}\n")
-        return
-    from clonometer.cli.ending import EXIT_DEFECT, complain_of_a_defect, run_to_the_end
+        return 0
+    _hold_threads_back()
+    from clonometer.cli.ending import run_to_the_end
 
-    try:
-        status = run_to_the_end(words)
-    except Exception:
-        # Python would end with 1, which says of a check that there is a regression.
-        complain_of_a_defect()
-        status = EXIT_DEFECT
-    sys.exit(status)  # noqa: TID251 (cli ends the program)
+    return run_to_the_end(words)
+
+
+def _hold_threads_back() -> None:
+    """Let the library that numpy rests on start no threads: what we compute is small."""
+    # Where none may be started that library would end the program by SIGINT.
+    import os
+
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        # Not into os.environ, which is what the programs that we start get.
+        os.putenv("OPENBLAS_NUM_THREADS", "1")
+
+
+def _say_why(error: BaseException, *, asked_to_end: bool) -> int:
+    from clonometer.cli.ending import say_why
+
+    return say_why(error, asked_to_end=asked_to_end)
+
+
+def _finished(status: int, *, asked_to_end: bool) -> int:
+    """Send the last of the answer on its way; where that fails it has not been given."""
+    from clonometer.cli.streams import flush_answer
+
+    failure = flush_answer()
+    if asked_to_end:
+        return EXIT_INTERRUPTED
+    return status if failure is None else _say_why(failure, asked_to_end=False)
 
 
 if __name__ == "__main__":

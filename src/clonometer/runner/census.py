@@ -11,10 +11,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.runner.drivers import bin_folder
+from clonometer.runner.interrupts import replace_handlers, restore_handlers
 
 NAME = "clonometer-census"
 
@@ -64,14 +66,17 @@ def take_census(
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
     argv += [f"pid={pid}"] if pid is not None else ["--", *command]
     ended: dict[str, Any] | None = None
-    with os.fdopen(reading, "rb") as lines, _signals_wait() as children:
+    with os.fdopen(reading, "rb") as lines, _signals_wait() as signals:
         try:
-            child = subprocess.Popen(argv, pass_fds=(writing,), stdout=sys.stderr if output_to_stderr else None)
+            # The environment that the user gave: ours has more.
+            child = subprocess.Popen(
+                argv, pass_fds=(writing,), stdout=sys.stderr if output_to_stderr else None, env=os.environ
+            )
         except OSError as error:
             raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
         finally:
             os.close(writing)
-        children.append(child)
+        signals.watch(child)
         try:
             for line in _decoded(lines):
                 receive(line)
@@ -103,21 +108,33 @@ def _decoded(lines: Any) -> Iterator[dict[str, Any]]:
             yield line
 
 
+class _Signals:
+    """Holds interrupts back and passes a request to end on, until the census has told what it saw."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._too_early = False
+
+    def watch(self, child: subprocess.Popen[bytes]) -> None:
+        """Pass signals on to the census, also one that came before it was there."""
+        self._child = child
+        if self._too_early:
+            child.send_signal(signal.SIGTERM)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        if self._child is None:
+            self._too_early = True
+        elif number != signal.SIGINT:
+            # SIGINT the terminal sends to the command itself, which answers as it likes. For the others: the census
+            # ends by SIGTERM, and a core dump of it would help nobody.
+            self._child.send_signal(signal.SIGTERM)
+
+
 @contextmanager
-def _signals_wait() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Hold interrupts back and pass a request to end on, until the census has told what it saw."""
-    children: list[subprocess.Popen[bytes]] = []
-
-    def pass_on(number: int, frame: object) -> None:
-        for child in children:
-            child.send_signal(number)
-
-    former = {
-        signal.SIGINT: signal.signal(signal.SIGINT, lambda number, frame: None),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, pass_on),
-    }
+def _signals_wait() -> Iterator[_Signals]:
+    signals = _Signals()
+    former = replace_handlers(signals.handle)
     try:
-        yield children
+        yield signals
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        restore_handlers(former)

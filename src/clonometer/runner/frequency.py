@@ -82,7 +82,9 @@ def _start(command: Sequence[str | Path], frequency: str) -> subprocess.Popen[by
     pipe = subprocess.PIPE
     try:
         # Unbuffered, so that nothing read ahead is lost to `communicate`; a session of its own against Ctrl-C.
-        return subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        return subprocess.Popen(
+            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=os.environ
+        )
     except OSError as error:
         raise UnavailableError(f"frequency={frequency}: cannot start {command[0]}: {error.strerror}") from error
 

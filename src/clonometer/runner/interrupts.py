@@ -1,15 +1,22 @@
-"""Ctrl-C as a wish to stop, taken up where it is safe, instead of an exception anywhere."""
+"""Ctrl-C as a wish to stop, taken up where it is safe, instead of an exception anywhere.
+
+Every command imports this before all else, to answer signals from its first moment: little is imported here.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import threading
-from collections.abc import Callable, Iterator
-from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
+    from typing import Any
+
+#: The signals that ask a program to end.
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Interruption:
@@ -17,19 +24,29 @@ class Interruption:
 
     def __init__(self, descriptor: int, wake: Callable[[], None]) -> None:
         self.descriptor = descriptor
-        self.wanted = False
+        self.by: int | None = None
+        self.was_seen = False
+        self._wanted = False
         self._wake = wake
 
-    def want(self) -> None:
-        """Ask to stop. A second wish changes nothing: what was measured is being saved already."""
-        self.wanted = True
+    @property
+    def wanted(self) -> bool:
+        """Whether the user wants to stop. Who asks and hears so has to see to it."""
+        self.was_seen |= self._wanted
+        return self._wanted
+
+    def want(self, by: int | None = None) -> None:
+        """Ask to stop, by a signal or otherwise. A second wish changes nothing: the first is being fulfilled."""
+        self._wanted = True
+        self.by = self.by or by
         self._wake()
 
 
 @contextlib.contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Turn SIGINT, SIGTERM and SIGHUP into wishes while the block lasts.
+    """Turn SIGINT, SIGTERM, SIGHUP and SIGQUIT into wishes while the block lasts.
 
+    A signal that nobody in the block has asked about arrives at the end of the block, as it would have without one.
     Python runs handlers in the main thread only; in another thread the signals keep their meaning.
     """
     read_fd, write_fd = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -41,18 +58,48 @@ def interruption() -> Iterator[Interruption]:
     wish = Interruption(read_fd, wake)
 
     def handle(number: int, frame: FrameType | None) -> None:
-        wish.want()
+        wish.want(number)
 
-    former = {}
+    former = replace_handlers(handle)
     try:
-        if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                # An ignored signal stays ignored: nohup means it.
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                    former[number] = signal.signal(number, handle)
         yield wish
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        restore_handlers(former)
         os.close(read_fd)
         os.close(write_fd)
+    if wish.by is not None and not wish.was_seen:
+        signal.raise_signal(wish.by)
+
+
+def replace_handlers(handle: Callable[[int, FrameType | None], None]) -> Mapping[int, Any]:
+    """Let a handler have the signals that ask to end; an ignored one stays ignored: nohup means it.
+
+    Returns
+    -------
+    mapping
+        The former handlers, for `restore_handlers`; empty outside of the main thread.
+    """
+    former: dict[int, Any] = {}
+    # Python refuses handlers outside of its main thread.
+    with _none_arrives(), contextlib.suppress(ValueError):
+        for number in ENDING_SIGNALS:
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                former[number] = signal.signal(number, handle)
+    return former
+
+
+def restore_handlers(former: Mapping[int, Any]) -> None:
+    """Give the signals back what they had."""
+    with _none_arrives():
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _none_arrives() -> Iterator[None]:
+    """Hold signals back: one that came between two handlers would leave the second of them in place for ever."""
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)

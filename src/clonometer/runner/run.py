@@ -67,8 +67,8 @@ def run(
 ) -> RunOutcome:
     """Measure a plan and write the run file.
 
-    A cell that cannot be measured, or whose driver misbehaves, does not stop the others. SIGINT, SIGTERM and
-    SIGHUP end the measuring; what was measured is then written as a partial run. Start this from the main
+    A cell that cannot be measured, or whose driver misbehaves, does not stop the others. SIGINT, SIGTERM, SIGHUP
+    and SIGQUIT end the measuring; what was measured is then written as a partial run. Start this from the main
     thread: drivers die with the thread that started them.
 
     Parameters
@@ -267,16 +267,18 @@ class _Session:
 
     def finish(self, metadata: Mapping[str, Any]) -> RunOutcome:
         """Write the run file from all that was kept."""
-        missing = "the run was interrupted" if self._wish.wanted else "the run ended before its turn"
+        # Asked once: who wants to stop from here on gets a file that is whole, and is heard behind it.
+        interrupted = self._wish.wanted
+        missing = "the run was interrupted" if interrupted else "the run ended before its turn"
         if self._trouble is not None:
             missing = self._trouble.message
         ends = tuple(self._ledger.ends(self._scheduler.stopped_by, missing))
-        status, reason, exit_status = self._verdict(ends)
+        status, reason, exit_status = self._verdict(ends, interrupted=interrupted)
         outcome = RunOutcome(
             self._writer.path, status, reason, exit_status, ends, len(self._processes), self._writer.n_samples
         )
         self.progress.run_ended(status, reason)
-        if self._wish.wanted and self._writer.n_blocks == 0:
+        if interrupted and self._writer.n_blocks == 0:
             self._raw.remove()
             return replace(outcome, path=None)
         self._write(metadata, outcome)
@@ -303,11 +305,11 @@ class _Session:
             ) from error
         self._raw.remove()
 
-    def _verdict(self, ends: Sequence[CellEnd]) -> tuple[str, str | None, int]:
+    def _verdict(self, ends: Sequence[CellEnd], *, interrupted: bool) -> tuple[str, str | None, int]:
         count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed")}
         if self._trouble is not None:
             return "partial", self._trouble.message, EXIT_FAILED_CELLS
-        if self._wish.wanted:
+        if interrupted:
             done = len(self._processes)
             return "partial", f"interrupted after {done} processes", EXIT_INTERRUPTED
         if count["failed"]:
