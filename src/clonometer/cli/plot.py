@@ -22,17 +22,25 @@ _EXAMPLES = examples(
 )
 
 
+class _KindOption(click.Option):
+    """Lists the kinds of figures in its help, which are imported only where somebody reads it."""
+
+    def _kinds(self) -> str:
+        from clonometer.views.figures import FIGURES
+
+        return "; ".join(f"{figure.kind}: {figure.about}" for figure in FIGURES) + "."
+
+    # Click sets its help when it makes the option: there is nothing to keep.
+    help = property(_kinds, lambda self, value: None)
+
+
 @click.command(name="plot", epilog=_EXAMPLES)
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option(
     "--kind",
     metavar="KIND",
     required=True,
-    help="ablation: a gap as shared things are taken away; contention: an operation's cost against the workers; "
-    "ecdf: distributions; fit: workers, and curves; footprint: memory of idle tasks; gaps: how many are longer than a "
-    "time; isolation: failing workers; memory: time against the parent's memory; messages: latency and bandwidth "
-    "against size; overview: medians; ring, working_set: switches against tasks and their work; scan: time against "
-    "every other number that the run varies; story: an event and its phases, such as a fork and its aftermath.",
+    cls=_KindOption,
 )
 @click.option(
     "--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The picture: NAME.png or NAME.svg."

@@ -30,16 +30,18 @@ class ScanChart:
     panels: Mapping[str, list[dict[str, Any]]]
 
 
-#: Axes with a picture of their own, and what it is called; messages have panels of another kind.
-OWN_KINDS = {"ring_tasks": "ring", "working_set_bytes": "working_set"}
-_MESSAGES = "message_bytes"
+#: Axes with a figure of their own, and its kind; messages have panels of another kind.
+_KINDS = {"ring_tasks": "ring", "working_set_bytes": "working_set", "message_bytes": "messages"}
 _BESIDE = ("alone_ns",)
 
 
-def scans_drawn(series: Sequence[ScanSeries], kind: str | None = None) -> list[ScanSeries]:
-    """The scans of a kind of picture; None: those without a picture of their own, ``all``: all but messages."""
-    drawn = [one for one in series if one.axis != _MESSAGES and one.quantity not in _BESIDE]
-    return drawn if kind == "all" else [one for one in drawn if OWN_KINDS.get(one.axis) == kind]
+def scans_drawn(series: Sequence[ScanSeries], kind: str) -> list[ScanSeries]:
+    """The scans of a kind of figure: each belongs to one."""
+    return [one for one in series if one.quantity not in _BESIDE and _kind_of(one) == kind]
+
+
+def _kind_of(one: ScanSeries) -> str:
+    return "contention" if one.family in _VERSUS else _KINDS.get(one.axis, "scan")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.results.types import Results
 from clonometer.views.html.content import page_content
-from clonometer.views.html.figures import figure_content
+from clonometer.views.html.figures import figure_content, figure_sections
 
 if TYPE_CHECKING:
     import jinja2
@@ -47,6 +47,7 @@ def render_report(results: Results, explanations: Sequence[Explanation | Versus 
         .render(
             **page_content(results),
             figures=figures,
+            figure_sections=figure_sections(results, figures["charts"]),
             explained_sections=sections,
             **page_assets(figures, "fit.js", "report.js", draws=figures["any"] or bool(explained)),
         )

@@ -9,7 +9,6 @@ from typing import Any
 from clonometer.results.types import Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
-from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import (
     FAMILY_EXPLANATIONS,
     STAGE_EXPLANATIONS,
@@ -38,7 +37,6 @@ from clonometer.views.rows import (
     troubles,
     value_unit,
 )
-from clonometer.views.tails import ladder_tables
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
@@ -92,9 +90,6 @@ def page_content(results: Results) -> dict[str, Any]:
         "measured": _measured(results),
         "summaries": _summaries(results, short),
         "command": shlex.join(results.command),
-        "ablation_tables": [ablation_table(one) for one in results.ablations],
-        "fit_tables": fit_tables(results.fits),
-        "ladder_tables": ladder_tables(results.ladders),
         "n_warnings": len(_warnings(results)),
     }
 

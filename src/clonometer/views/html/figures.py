@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from clonometer.results.types import Results
-from clonometer.views.against import memory_panel, messages_panel, scan_panel
-from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
-from clonometer.views.isolation import isolation_panel, isolation_points
+from clonometer.views.figures import FIGURES
+from clonometer.views.figures.types import Figure, Panel
 from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
-from clonometer.views.parts import part_points, parts_panel
-from clonometer.views.plots import (
-    drawable_families,
-    ecdf_index,
-    memory_points,
-    memory_stages,
-    overview_points,
-    overview_stages,
-    short_rows,
-    stage_title,
-    time_domain,
-)
-from clonometer.views.scans import ScanChart, message_charts, phase_charts, scan_charts, scans_drawn
-from clonometer.views.specs import PALETTE, ecdf_panel, overview_panel, theme
-from clonometer.views.tails import ladder_charts, ladder_panel
-from clonometer.words import axis_title
+from clonometer.views.plots import ecdf_index, stage_title
+from clonometer.views.specs import PALETTE, ecdf_panel, theme
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
 POINT_BUDGET = 24_000
@@ -34,22 +20,13 @@ MOST_SERIES = 600
 MOST_POINTS = 400
 EVERY = "all"
 PLAIN = "plain"
+_HEIGHT = 300
 
 
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
-    charts = [
-        *_overview(results),
-        *_memory(results),
-        *_story(results),
-        *_gaps(results),
-        *_isolation(results),
-        *_footprints(results),
-        *_scans(results),
-        *_messages(results),
-        *_fits(results),
-        *_ablations(results),
-    ]
+    drawn = [figure for figure in FIGURES if figure.section or figure.kind == "overview"]
+    charts = [_chart(figure.kind, panel) for figure in drawn for panel in _panels(figure, results)]
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
@@ -60,175 +37,24 @@ def figure_content(results: Results) -> dict[str, Any]:
     }
 
 
-def _overview(results: Results) -> list[dict[str, Any]]:
-    split = drawable_families(short_rows(results))
-    shown = [row for members in split.values() for row in members]
-    domain = time_domain(overview_points(shown), "low_ns", "high_ns")
-    longest = max((len(row.label) for row in shown), default=0)
-    return [
-        {
-            "id": f"overview-{family}",
-            "kind": "overview",
-            "title": family_name(family),
-            "alt": _alt("Medians with 95% intervals", points),
-            "spec": overview_panel(
-                points,
-                mechanisms=list(dict.fromkeys(row.label for row in members)),
-                stages=overview_stages(shown),
-                domain=domain,
-                label_letters=longest,
-                width="container",
-            ),
-        }
-        for family, members in split.items()
-        for points in [overview_points(members)]
-    ]
+def figure_sections(results: Results, charts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Say which of the charts and tables stand together, under which heading; in the order of the page."""
+    sections = []
+    for figure in FIGURES:
+        own = [chart for chart in charts if chart["kind"] == figure.kind]
+        if figure.section and own:
+            section = {"id": figure.kind, "charts": own, "tables": figure.tables(results)}
+            sections.append({**asdict(figure.section), **section})
+    return sections
 
 
-def _alt(about: str, points: Sequence[dict[str, Any]]) -> str:
-    """Say a chart in words, for those who cannot see it: what it shows, then each point."""
-    return f"{about}. {'; '.join(str(point['tip']) for point in points)}."
+def _panels(figure: Figure, results: Results) -> list[Panel]:
+    return [panel for row in figure.rows(results) for panel in row.panels]
 
 
-def _memory(results: Results) -> list[dict[str, Any]]:
-    charts = []
-    every = memory_points(results.memory)
-    labels = list(dict.fromkeys(point["label"] for point in every))
-    domain = time_domain(every, "low_ns", "high_ns")
-    for stage in memory_stages(results.memory):
-        points = memory_points([one for one in results.memory if one.stage == stage])
-        charts.append(
-            {
-                "id": f"memory-{stage}",
-                "kind": "memory",
-                "title": stage_title(stage),
-                "alt": _alt("Launch time by parent memory", points),
-                "spec": memory_panel(points, labels=labels, domain=domain, width="container", height=300),
-            }
-        )
-    return charts
-
-
-def _scans(results: Results) -> list[dict[str, Any]]:
-    return _scan_figures("scan", scan_charts(scans_drawn(results.scans, "all")))
-
-
-def _footprints(results: Results) -> list[dict[str, Any]]:
-    points = part_points(results.footprints)
-    return [
-        {
-            "id": "footprint-parts",
-            "kind": "footprint",
-            "title": "Memory of each idle task",
-            "alt": _alt("Memory of each idle task by its parts", points),
-            "spec": parts_panel(points, width="container"),
-        }
-        for _ in points[:1]
-    ]
-
-
-def _story(results: Results) -> list[dict[str, Any]]:
-    return _scan_figures("story", phase_charts(results.phases))
-
-
-def _gaps(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"gaps-{number}-{place}",
-            "kind": "story",
-            "title": f"{chart.title}, {name}",
-            "alt": _alt(f"{chart.title}, {name}", points),
-            "spec": ladder_panel(
-                points, labels=chart.labels, of="length", domain=chart.domain, width="container", height=300
-            ),
-        }
-        for number, chart in enumerate(ladder_charts(results.ladders))
-        for place, (name, points) in enumerate(chart.panels.items())
-    ]
-
-
-def _isolation(results: Results) -> list[dict[str, Any]]:
-    points = isolation_points(results.isolation)
-    return [
-        {
-            "id": "isolation-fates",
-            "kind": "isolation",
-            "title": "Who lives on, and how soon it is mended",
-            "alt": _alt("Failing workers", points),
-            "spec": isolation_panel(points, width="container"),
-        }
-        for _ in points[:1]
-    ]
-
-
-def _scan_figures(kind: str, charts: Sequence[ScanChart]) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"{kind}-{number}-{place}",
-            "kind": kind,
-            "title": f"{chart.title}, {title}",
-            "alt": _alt(f"Time by {axis_title(chart.axis)}", points),
-            "spec": scan_panel(
-                points,
-                labels=chart.labels,
-                axis_title=axis_title(chart.axis),
-                axis_kind=chart.axis_kind,
-                domain=chart.domain or time_domain(points, "low_ns", "high_ns"),
-                width="container",
-                height=300,
-            ),
-        }
-        for number, chart in enumerate(charts)
-        for place, (title, points) in enumerate(chart.panels.items())
-    ]
-
-
-def _fits(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"fit-{number}",
-            "kind": "fit",
-            "title": chart.title,
-            "alt": _alt(f"Time by {axis_title(chart.axis)}", chart.points),
-            "spec": fitted_panel(chart, width="container", height=300),
-        }
-        for number, chart in enumerate(fitted_charts(results.fit_panels))
-    ]
-
-
-def _ablations(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"ablation-{number}",
-            "kind": "ablation",
-            "title": ablation_title(one),
-            "alt": _alt("The gap by what was taken away", points),
-            "spec": ablation_panel(points, width="container"),
-        }
-        for number, one in enumerate(results.ablations)
-        for points in [ablation_points(one)]
-    ]
-
-
-def _messages(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"messages-{number}-{name}",
-            "kind": "scan",
-            "title": f"{name.capitalize()} of messages, {chart.title}",
-            "alt": _alt(f"{name.capitalize()} by size of a message", points),
-            "spec": messages_panel(
-                points,
-                labels=chart.labels,
-                quantity=name,
-                domain=chart.domains[name],
-                width="container",
-                height=300,
-            ),
-        }
-        for number, chart in enumerate(message_charts(results.messages))
-        for name, points in chart.panels.items()
-    ]
+def _chart(kind: str, panel: Panel) -> dict[str, Any]:
+    size = {"width": "container", **({"height": _HEIGHT} if panel.tall else {})}
+    return {"id": panel.id, "kind": kind, "title": panel.title, "alt": panel.alt, "spec": panel.draw(**size)}
 
 
 def _ecdf(results: Results) -> dict[str, Any]:
