@@ -84,7 +84,8 @@ def ask(
     reader = AnswerReader()
     blocks = list(reader.feed(data))
     done = reader.finish()
-    return Answer(blocks, done, process.returncode, errors.decode())
+    said = (line for line in errors.decode().splitlines(keepends=True) if not line.startswith("keeps: "))
+    return Answer(blocks, done, process.returncode, "".join(said))
 
 
 def present(block: Block, name: str) -> np.ndarray:

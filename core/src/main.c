@@ -13,6 +13,7 @@
 #include "emit/answer.h"
 #include "launch/guardian.h"
 #include "measure.h"
+#include "sys/sys.h"
 
 enum { FIRST_WORD = 3 }; /* after --fd N */
 
@@ -62,7 +63,7 @@ static int restart_with(const char *tunables, char **argv) {
     }
     snprintf(all, sizeof all, "%s%s%s", now != NULL ? now : "", now != NULL ? ":" : "", tunables);
     if (setenv(NAME, all, 1) == 0) {
-        execv("/proc/self/exe", argv);
+        execv(sys_own_program(), argv);
     }
     return -errno;
 }
@@ -100,6 +101,10 @@ static int answer(int fd, int count, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    /* A reader that has gone, or a file that may not grow, is an error to report, not a signal to die from.
+     */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (argc == 2 && (strcmp(argv[1], "--describe") == 0 || strcmp(argv[1], "--calibrate") == 0)) {
         int error =
             strcmp(argv[1], "--describe") == 0 ? describe(STDOUT_FILENO) : describe_clock(STDOUT_FILENO);
@@ -121,10 +126,6 @@ int main(int argc, char **argv) {
         dprintf(STDERR_FILENO, "probe: --fd %s is not an open descriptor\n", argv[2]);
         return 2;
     }
-    /* A reader that has gone, or a file that may not grow, is an error to report, not a signal to die from.
-     */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
     int error = follow_the_runner((int)fd);
     if (error != 0) {
         dprintf(STDERR_FILENO, "probe: nobody reads descriptor %ld: %s\n", fd, strerror(-error));

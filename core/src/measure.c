@@ -59,7 +59,8 @@ static int map_all(struct measurement *measurement, const struct request *reques
         measurement->blocks[i].samples =
             rows_at(request->workload, samples, earlier * request->concurrency * rows_each(request));
     }
-    bench->stamp_by_write = request->workload->child_copies_memory;
+    /* Without a file, children reach the stamp page through their own mapping of it: a fault more in each. */
+    bench->stamp_by_write = request->workload->child_copies_memory && arena->fd >= 0;
     /* What prepares may use the stamp page even when nothing is stamped. */
     measurement->children_stamp =
         !bench->stamp_by_write && (bench->stamp_child || request->workload->prepare != NULL);

@@ -88,7 +88,7 @@ static int parse_temperatures(struct request *request, struct reason *reason) {
         return reason_set(reason, -EINVAL, "temperatures=%s: it is cold, warm or cold,warm", text);
     }
     if (request->launch_number > MOST_EARLIER_LAUNCHES) {
-        return reason_set(reason, -EINVAL, "launch_number=%lld: at most %d",
+        return reason_set(reason, -EOPNOTSUPP, "launch_number=%lld: at most %d",
                           (long long)request->launch_number, MOST_EARLIER_LAUNCHES);
     }
     if ((request->launch_number > 1 || request->after != AFTER_NONE) && !request->cold) {
@@ -119,12 +119,12 @@ static int check_request(struct request *request, struct reason *reason) {
             request->frequency);
     }
     if (request->concurrency < 1 || request->concurrency > MOST_LAUNCHERS) {
-        return reason_set(reason, -EINVAL, "concurrency=%lld: from 1 to %d", (long long)request->concurrency,
-                          MOST_LAUNCHERS);
+        return reason_set(reason, -EOPNOTSUPP, "concurrency=%lld: from 1 to %d",
+                          (long long)request->concurrency, MOST_LAUNCHERS);
     }
     if (request->blocks > MOST_BLOCKS || request->samples < 1 || request->samples > MOST_SAMPLES ||
         request->samples * request->blocks * request->concurrency > MOST_SAMPLES) {
-        return reason_set(reason, -EINVAL,
+        return reason_set(reason, request->samples < 1 ? -EINVAL : -EOPNOTSUPP,
                           "samples=%lld in blocks=%lld by %lld launchers: at least 1, at most %d together",
                           (long long)request->samples, (long long)request->blocks,
                           (long long)request->concurrency, MOST_SAMPLES);

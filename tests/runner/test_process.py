@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from clonometer.errors import DriverError
+from clonometer.runner import leftovers
 from clonometer.runner.process import ANSWER_FD, STDERR_KEPT_CHARACTERS, Ending, supervise
 
 
@@ -31,6 +35,45 @@ def run(code: str, *, timeout_s: float = 20.0, interrupt_fd: int | None = None) 
         interrupt_fd=interrupt_fd,
     )
     return b"".join(pieces), ending
+
+
+def test_its_end_is_noticed_where_a_filter_refuses_pidfds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(pid: int, flags: int = 0) -> int:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "pidfd_open", refused)
+    before = signal.getsignal(signal.SIGCHLD)
+    endings = [run(ANSWER + "time.sleep(0.05); os.write(out, b'late'); sys.exit(7)")]
+    endings.append(run(ANSWER + "os.write(out, b'at once'); os._exit(0)"))
+    endings.append(run("time.sleep(60)", timeout_s=0.2))
+    # Python sets signals in its main thread only.
+    elsewhere = threading.Thread(target=lambda: endings.append(run(ANSWER + "os.write(out, b'there')")))
+    elsewhere.start()
+    elsewhere.join()
+    assert [(answer, ending.exit_status, ending.stopped) for answer, ending in endings] == [
+        (b"late", 7, None), (b"at once", 0, None), (b"", None, "timeout"), (b"there", 0, None)
+    ]  # fmt: skip
+    assert all(ending.seconds < 20 for _, ending in endings)
+    assert signal.getsignal(signal.SIGCHLD) == before
+
+
+@pytest.mark.parametrize("end", ["sys.exit(3)", "time.sleep(60)", "os.kill(0, 9)"])
+def test_what_a_driver_keeps_is_removed_whatever_ends_it(tmp_path: Path, end: str) -> None:
+    kept, foreign = tmp_path / "clonometer-a1B2c3", tmp_path / "of somebody else"
+    for folder in (kept, foreign):
+        folder.mkdir()
+        (folder / "file").touch()
+    _, ending = run(f"os.write(2, b'one\\nkeeps: {kept}\\nkeeps: {foreign}\\ntwo')\n{end}", timeout_s=1.0)
+    assert not kept.exists()
+    assert (foreign / "file").exists()
+    assert (ending.stderr, ending.left) == ("one\ntwo", ())
+
+
+def test_what_nobody_can_remove_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftovers, "_PATIENCE_S", 0.0)
+    kept = tmp_path / "clonometer.123"
+    (kept / "a folder").mkdir(parents=True)
+    assert run(f"os.write(2, b'keeps: {kept}')")[1].left == (str(kept),)
 
 
 ANSWER = "out = int(sys.argv[2])\n"

@@ -90,10 +90,12 @@ int cgroup_own(const char *root, const char *controller, char path[CGROUP_PATH_B
     return -ENOENT;
 }
 
-int cgroup_make(const char *directory, char path[CGROUP_PATH_BYTES]) {
+int cgroup_name(const char *directory, char path[CGROUP_PATH_BYTES]) {
     int length = snprintf(path, CGROUP_PATH_BYTES, "%s/clonometer.%d", directory, (int)getpid());
-    if (length < 0 || length >= CGROUP_PATH_BYTES) {
-        return -ENAMETOOLONG;
-    }
-    return mkdir(path, S_IRWXU) == 0 ? 0 : -errno;
+    return length > 0 && length < CGROUP_PATH_BYTES ? 0 : -ENAMETOOLONG;
+}
+
+int cgroup_make(const char *directory, char path[CGROUP_PATH_BYTES]) {
+    int error = cgroup_name(directory, path);
+    return error != 0 || mkdir(path, S_IRWXU) == 0 ? error : -errno;
 }

@@ -11,6 +11,9 @@ enum { CGROUP_PATH_BYTES = 1024 };
  * there; -ENAMETOOLONG. */
 int cgroup_own(const char *root, const char *controller, char path[CGROUP_PATH_BYTES]);
 
+/* The name of this process's own group below a group's directory. 0 or -ENAMETOOLONG. */
+int cgroup_name(const char *directory, char path[CGROUP_PATH_BYTES]);
+
 /* Makes a group of our own below a group's directory; its maker removes it, or has a guardian do so. Its name
  * tells who left it, should nobody. 0 or -errno. */
 int cgroup_make(const char *directory, char path[CGROUP_PATH_BYTES]);

@@ -49,6 +49,6 @@ void contend_files_remove(struct contend *contend) {
             (void)unlink(contend->workers[i].path);
         }
     }
-    (void)guardian_end(&contend->guardian);
+    (void)guardian_end(&contend->guardian, contend->folder);
     contend->folder[0] = '\0';
 }

@@ -144,7 +144,7 @@ static int join_group(struct footprint *own, struct reason *reason) {
     }
     error = account_join_group(&own->account, reason);
     if (error != 0) {
-        (void)guardian_end(&own->guardian);
+        (void)guardian_end(&own->guardian, own->account.group);
     }
     return error;
 }
@@ -181,7 +181,5 @@ void footprint_finish(struct bench *bench) {
         return;
     }
     account_leave_group(&own->account);
-    if (guardian_end(&own->guardian) != 0) {
-        dprintf(STDERR_FILENO, "probe: the control group %s could not be removed\n", own->account.group);
-    }
+    (void)guardian_end(&own->guardian, own->account.group);
 }

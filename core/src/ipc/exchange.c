@@ -229,7 +229,7 @@ static int map_shared(struct exchange *exchange, struct reason *reason) {
 static int check(const struct request *request, const struct exchange_ways *ways, struct reason *reason) {
     int64_t size = request->message_bytes;
     if (size > MOST_BYTES) {
-        return reason_set(reason, -EINVAL, "message_bytes=%lld: at most %lld", (long long)size,
+        return reason_set(reason, -EOPNOTSUPP, "message_bytes=%lld: at most %lld", (long long)size,
                           (long long)MOST_BYTES);
     }
     int64_t descriptors = (int64_t)EXCHANGE_SIDES * ways->descriptors;

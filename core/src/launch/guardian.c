@@ -3,7 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,8 +31,13 @@ static int start(struct guardian *guardian, const char *directory) {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    int error = posix_spawn(&guardian->pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
+    /* What ends a terminal's or a service's programs must not end it: blocked before its first instruction,
+     * for as long as it lives. */
+    sigset_t all;
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+    int error = posix_spawn(&guardian->pid, sys_own_program(), &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
@@ -40,18 +49,13 @@ static int start(struct guardian *guardian, const char *directory) {
 }
 
 int guardian_start(struct guardian *guardian, const char *directory) {
+    /* Said before there is a guardian: until then the runner alone can remove it. */
+    dprintf(STDERR_FILENO, GUARDIAN_KEEPS "%s\n", directory);
     int error = start(guardian, directory);
     if (error != 0) {
         (void)rmdir(directory);
     }
     return error;
-}
-
-int guardian_end(struct guardian *guardian) {
-    int status = 0;
-    close(guardian->pipe);
-    int error = sys_wait(guardian->pid, &status);
-    return error != 0 ? error : WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
 }
 
 /* Removes the files of a folder; what is a folder itself stays. */
@@ -68,7 +72,40 @@ static void remove_files(const char *directory) {
     closedir(folder);
 }
 
+/* Removes the directory, with patience for tasks that are just leaving. 0 or -errno. */
+static int remove_directory(const char *directory) {
+    int error = 0;
+    for (int i = 0; i < PATIENCE_STEPS; i++) {
+        if (rmdir(directory) == 0 || errno == ENOENT) {
+            return 0;
+        }
+        error = -errno;
+        if (errno == ENOTEMPTY) {
+            remove_files(directory);
+        }
+        struct timespec pause = {.tv_nsec = STEP_NS};
+        nanosleep(&pause, NULL);
+    }
+    return error;
+}
+
+int guardian_end(const struct guardian *guardian, const char *directory) {
+    int status = 0;
+    close(guardian->pipe);
+    int error = sys_wait(guardian->pid, &status);
+    if (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return 0;
+    }
+    error = remove_directory(directory);
+    if (error != 0) {
+        dprintf(STDERR_FILENO, "probe: %s could not be removed: %s\n", directory, strerror(-error));
+    }
+    return error;
+}
+
 int guardian_main(const char *directory) {
+    /* Started from /proc/self/exe it would be called `exe` in lists of processes. */
+    prctl(PR_SET_NAME, "clonometer-guardian");
     /* The runner waits for the end of the answer, which must not wait for us. */
     for (int fd = LOWEST_TO_CLOSE; fd < MOST_TO_CLOSE; fd++) {
         close(fd);
@@ -78,15 +115,5 @@ int guardian_main(const char *directory) {
     do {
         got = read(STDIN_FILENO, &byte, 1);
     } while (got > 0 || (got < 0 && errno == EINTR));
-    for (int i = 0; i < PATIENCE_STEPS; i++) {
-        if (rmdir(directory) == 0 || errno == ENOENT) {
-            return 0;
-        }
-        if (errno == ENOTEMPTY) {
-            remove_files(directory);
-        }
-        struct timespec pause = {.tv_nsec = STEP_NS};
-        nanosleep(&pause, NULL);
-    }
-    return 1;
+    return remove_directory(directory) == 0 ? 0 : 1;
 }

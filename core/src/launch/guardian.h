@@ -7,6 +7,10 @@
 
 #define GUARDIAN_WORD "--remove-when-gone"
 
+/* What the probe says on stderr of a directory that it keeps; the runner removes what is left of it should
+ * the probe and the guardian both be killed (docs/protocol.md). */
+#define GUARDIAN_KEEPS "keeps: "
+
 struct guardian {
     pid_t pid;
     int pipe; /* open as long as the directory is needed; children that exec do not inherit it */
@@ -16,8 +20,9 @@ struct guardian {
  */
 int guardian_start(struct guardian *guardian, const char *directory);
 
-/* Lets it remove the directory and waits until it has. 0, or -EBUSY if it could not. */
-int guardian_end(struct guardian *guardian);
+/* Lets it remove the directory and waits until it has; where it was killed, removes it itself. 0, or -errno
+ * if nobody could, which is said on stderr with the path. */
+int guardian_end(const struct guardian *guardian, const char *directory);
 
 /* The guardian's whole life, called by main: reads descriptor 0 to its end, then removes the directory, with
  * patience for tasks that are just leaving. Its exit status. */

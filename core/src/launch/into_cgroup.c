@@ -69,8 +69,10 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static void finish(struct bench *bench) {
     struct room *room = bench->state;
     close(room->group);
-    if (guardian_end(&room->guardian) != 0) {
-        dprintf(STDERR_FILENO, "probe: a cgroup clonometer.%d could not be removed\n", (int)getpid());
+    char own[CGROUP_PATH_BYTES];
+    char path[CGROUP_PATH_BYTES];
+    if (cgroup_own("", NULL, own) == 0 && cgroup_name(own, path) == 0) {
+        (void)guardian_end(&room->guardian, path);
     }
 }
 

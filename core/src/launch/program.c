@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "launch/launch.h"
+#include "sys/sys.h"
 
 /* Where the first word ends: at a colon that no backslash takes its meaning from. */
 static size_t word_length(const char *text) {
@@ -39,12 +40,18 @@ static int write_folder(const struct request *request, char **to, const char *en
         *to += length;
         return 0;
     }
-    ssize_t length = readlink("/proc/self/exe", *to, room - 1);
+    const char *own = sys_own_program();
+    ssize_t length = readlink(own, *to, room - 1);
+    if (length < 0 && strlen(own) >= room) {
+        return -ENAMETOOLONG;
+    }
     if (length < 0) {
-        return -errno;
+        length = (ssize_t)strlen(own);
+        memcpy(*to, own, (size_t)length);
     }
     (*to)[length] = '\0';
-    *to = strrchr(*to, '/') + 1;
+    char *slash = strrchr(*to, '/');
+    *to = slash != NULL ? slash + 1 : *to;
     return 0;
 }
 
@@ -82,6 +89,14 @@ int launch_prepare_program(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
     struct program *program = &bench->program;
     bool ours = memchr(request->program, '/', word_length(request->program)) == NULL;
+    if (ours && bench->stamp_child && bench->stamps_fd < 0) {
+        return reason_set(
+            reason, -EOPNOTSUPP,
+            "a new program cannot stamp its start: memfd_create answers \"%s\" (a seccomp filter "
+            "such as old container runtimes have, or ulimit -f), and /dev/shm takes no file; ask "
+            "for stages=parent",
+            strerror(-bench->stamps_fd));
+    }
     /* What a target is told: the clock, and the descriptor and the place that it writes its stamp to. */
     snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d:%d",
              clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1,
@@ -91,6 +106,6 @@ int launch_prepare_program(struct bench *bench, struct reason *reason) {
         error = -errno;
     }
     return error == 0 ? 0
-                      : reason_set(reason, error == -E2BIG || error == -ENAMETOOLONG ? -EINVAL : error,
+                      : reason_set(reason, error == -E2BIG || error == -ENAMETOOLONG ? -EOPNOTSUPP : error,
                                    "program=%s cannot be started: %s", request->program, strerror(-error));
 }

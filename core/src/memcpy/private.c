@@ -30,7 +30,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static int prepare(struct bench *bench, struct reason *reason) {
     int64_t length = bench->request->copy_bytes;
     if (length < 1 || length > INT64_MAX / 4) {
-        return reason_set(reason, -EINVAL, "copy_bytes=%lld: nothing that can be copied", (long long)length);
+        return reason_set(reason, -EOPNOTSUPP, "copy_bytes=%lld: nothing that can be copied",
+                          (long long)length);
     }
     struct limits_need need = {.memory_bytes = 2 * length, .tasks = 1};
     int error = limits_check("", &need, reason);

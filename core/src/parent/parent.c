@@ -9,16 +9,22 @@ static const int64_t MOST_BYTES = (int64_t)1 << 50;
 static const int64_t MOST_THINGS = 100000000;
 
 static int check_sizes(const struct request *request, struct reason *reason) {
-    const int64_t things[] = {request->vmas, request->open_files, request->parent_threads, request->nofile};
-    bool sane = request->parent_bytes <= MOST_BYTES;
-    for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {
-        sane = sane && things[i] <= MOST_THINGS;
+    const struct {
+        const char *axis;
+        int64_t value;
+        int64_t most;
+    } sizes[] = {{"parent_bytes", request->parent_bytes, MOST_BYTES},
+                 {"vmas", request->vmas, MOST_THINGS},
+                 {"open_files", request->open_files, MOST_THINGS},
+                 {"parent_threads", request->parent_threads, MOST_THINGS},
+                 {"nofile", request->nofile, MOST_THINGS}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (sizes[i].value > sizes[i].most) {
+            return reason_set(reason, -ENOMEM, "no machine has that: %s=%lld, which is at most %lld",
+                              sizes[i].axis, (long long)sizes[i].value, (long long)sizes[i].most);
+        }
     }
-    return sane ? 0
-                : reason_set(reason, -ENOMEM,
-                             "no machine has that: parent_bytes is at most %lld; vmas, open_files, "
-                             "parent_threads and nofile at most %lld",
-                             (long long)MOST_BYTES, (long long)MOST_THINGS);
+    return 0;
 }
 
 /* Conditions that contradict each other are refused, not bent. */

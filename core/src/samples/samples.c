@@ -16,10 +16,8 @@ int arena_map(struct arena *arena, size_t length) {
     arena->used = 0;
     arena->stamp_bytes = 0;
     arena->fd = sys_memory_file("clonometer", arena->length);
-    if (arena->fd < 0) {
-        return arena->fd;
-    }
-    void *memory = mmap(NULL, arena->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, arena->fd, 0);
+    int kind = MAP_SHARED | MAP_POPULATE | (arena->fd < 0 ? MAP_ANONYMOUS : 0);
+    void *memory = mmap(NULL, arena->length, PROT_READ | PROT_WRITE, kind, arena->fd < 0 ? -1 : arena->fd, 0);
     if (memory == MAP_FAILED) {
         return -errno;
     }

@@ -55,7 +55,7 @@ struct stamps {
 /* One mapping for everything the probe writes while it measures, since each mapping more would be a VMA that
  * the measured fork duplicates. The stamp page comes first. */
 struct arena {
-    int fd; /* its memory file, inherited through exec */
+    int fd; /* its memory file, inherited through exec; where there can be none, why: -errno */
     unsigned char *memory;
     size_t length;
     size_t used;

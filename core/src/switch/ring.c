@@ -75,11 +75,12 @@ static int check(const struct request *request, const struct ring_ways *ways, st
     int64_t tasks = request->ring_tasks;
     int64_t set = request->working_set_bytes;
     if (tasks < 2 || tasks > TEAM_MOST_TASKS) {
-        return reason_set(reason, -EINVAL, "ring_tasks=%lld: from 2 to %d", (long long)tasks,
+        return reason_set(reason, -EOPNOTSUPP, "ring_tasks=%lld: from 2 to %d", (long long)tasks,
                           TEAM_MOST_TASKS);
     }
     if (set > INT64_MAX / TEAM_MOST_TASKS / 2) {
-        return reason_set(reason, -EINVAL, "working_set_bytes=%lld: no memory is that large", (long long)set);
+        return reason_set(reason, -EOPNOTSUPP, "working_set_bytes=%lld: no memory is that large",
+                          (long long)set);
     }
     int error = ways->check != NULL ? ways->check(request, reason) : 0;
     if (error != 0) {

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,17 +97,32 @@ int sys_pin(int cpu) {
 }
 
 int sys_memory_file(const char *name, size_t length_bytes) {
-    /* No MFD_CLOEXEC: the programs that exec launches write their stamp through this descriptor. */
-    long fd = syscall(SYS_memfd_create, name, 0U);
-    if (fd < 0) {
-        return -errno;
+    /* Neither is closed by an exec: the programs that exec launches write their stamp through this
+     * descriptor. */
+    int fd = (int)syscall(SYS_memfd_create, name, 0U);
+    int refused = -errno;
+    bool in_shm = fd < 0;
+    if (in_shm) {
+        fd = open("/dev/shm", O_RDWR | O_TMPFILE, S_IRUSR | S_IWUSR);
     }
-    if (ftruncate((int)fd, (off_t)length_bytes) != 0) {
+    if (fd < 0) {
+        return refused;
+    }
+    /* A small /dev/shm must say so now, and not by a SIGBUS when it is written. */
+    if (ftruncate(fd, (off_t)length_bytes) != 0 ||
+        (in_shm && length_bytes > 0 && fallocate(fd, 0, 0, (off_t)length_bytes) != 0)) {
         int error = -errno;
-        close((int)fd);
+        close(fd);
         return error;
     }
-    return (int)fd;
+    return fd;
+}
+
+const char *sys_own_program(void) {
+    static const char LINK[] = "/proc/self/exe";
+    /* The auxiliary vector has addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    const char *started_as = (const char *)getauxval(AT_EXECFN);
+    return access(LINK, X_OK) == 0 || started_as == NULL ? LINK : started_as;
 }
 
 /* linux/futex.h is not among musl's headers. */

@@ -36,8 +36,14 @@ int sys_cpu_count(const struct sys_cpus *mask);
 /* The highest CPU in the mask, or -1. */
 int sys_highest_cpu(const struct sys_cpus *mask);
 
-/* An anonymous memory file that exec'd programs inherit. A descriptor or -errno. */
+/* A file in memory that has no name, and that exec'd programs inherit: by memfd_create, or on /dev/shm where
+ * that is refused (filters of old container runtimes do not know it). A descriptor or memfd_create's -errno.
+ */
 int sys_memory_file(const char *name, size_t length_bytes);
+
+/* The file that this program was started from, for exec: /proc/self/exe, or where /proc is hidden the name
+ * that it was started by. */
+const char *sys_own_program(void);
 
 /* Sleeps while the word has the expected value; may wake for no reason. `shared`: the word lies in memory
  * that other processes share. 0, or -EAGAIN if it had another value. */

@@ -58,7 +58,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static int prepare(struct bench *bench, struct reason *reason) {
     int64_t count = bench->request->zombies;
     if (count < 1 || count > INT32_MAX) {
-        return reason_set(reason, -EINVAL, "zombies=%lld: at least 1", (long long)count);
+        return reason_set(reason, -EOPNOTSUPP, "zombies=%lld: at least 1", (long long)count);
     }
     struct limits_need need = {.memory_bytes = count * ZOMBIE_BYTES, .tasks = count + 1};
     int error = limits_check("", &need, reason);

@@ -29,8 +29,8 @@ int work_folder_make(struct work *work, struct reason *reason) {
 }
 
 void work_folder_remove(struct work *work) {
-    if (work->has_folder && guardian_end(&work->guardian) != 0) {
-        dprintf(STDERR_FILENO, "probe: the folder %s could not be removed\n", work->folder);
+    if (work->has_folder) {
+        (void)guardian_end(&work->guardian, work->folder);
     }
     work->has_folder = false;
 }

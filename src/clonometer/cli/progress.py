@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -44,6 +46,10 @@ def _complain(target: Target, status: str, reason: str | None) -> str | None:
     return f"{name_of(target)} {status}: {reason}"
 
 
+def _left_behind(paths: Sequence[str]) -> str:
+    return f"could not be removed, please remove: {' '.join(map(shlex.quote, paths))}"
+
+
 class PlainProgress:
     """For logs: what is measured, about every ten seconds, and each failure once."""
 
@@ -69,6 +75,10 @@ class PlainProgress:
         if line is not None and line not in self._said:
             self._said.add(line)
             click.echo(line, err=True)
+
+    def left_behind(self, paths: Sequence[str]) -> None:
+        """Say where they are."""
+        click.echo(_left_behind(paths), err=True)
 
     def run_ended(self, status: str, reason: str | None) -> None:
         """Say nothing: the command does."""
@@ -100,6 +110,11 @@ class BarProgress:
         if line is not None and line not in self._said and self._live is not None:
             self._said.add(line)
             self._live.console.print(line, markup=False, highlight=False)
+
+    def left_behind(self, paths: Sequence[str]) -> None:
+        """Say above the bar where they are."""
+        if self._live is not None:
+            self._live.console.print(_left_behind(paths), markup=False, highlight=False, soft_wrap=True)
 
     def run_ended(self, status: str, reason: str | None) -> None:
         """Remove the bar."""

@@ -45,6 +45,9 @@ class Progress(Protocol):
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Learn how that process ended: ``ok``, ``skipped`` or ``failed``."""
 
+    def left_behind(self, paths: Sequence[str]) -> None:
+        """Learn which directories a driver made and nobody could remove."""
+
     def run_ended(self, status: str, reason: str | None) -> None:
         """Learn that nothing more will be measured."""
 
@@ -66,6 +69,9 @@ class Silent:
         """Show nothing."""
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+        """Show nothing."""
+
+    def left_behind(self, paths: Sequence[str]) -> None:
         """Show nothing."""
 
     def run_ended(self, status: str, reason: str | None) -> None:

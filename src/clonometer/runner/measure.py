@@ -27,6 +27,7 @@ class Measured:
 
     ``status`` is ``ok``, ``skipped``, ``failed`` or ``interrupted``, all but the first with a ``reason``.
     ``blocks`` are whole and verified, whatever the status. ``hopeless``: the target must not be tried again.
+    ``left`` names the directories that the driver made and nobody could remove.
     """
 
     status: str
@@ -37,6 +38,7 @@ class Measured:
     stderr: str
     seconds: float
     hopeless: bool = False
+    left: tuple[str, ...] = ()
 
 
 def timeout_for(target: Target) -> float:
@@ -107,7 +109,16 @@ def _measure(
     except DriverError as error:
         return Measured("failed", error.message, (), None, None, "", 0.0)
     status, reason = _judge(target, reader, blocks, ending)
-    return Measured(status, reason, tuple(blocks), reader.done, ending.exit_status, ending.stderr, ending.seconds)
+    return Measured(
+        status,
+        reason,
+        tuple(blocks),
+        reader.done,
+        ending.exit_status,
+        ending.stderr,
+        ending.seconds,
+        left=ending.left,
+    )
 
 
 def _judge(target: Target, reader: AnswerReader, blocks: list[Block], ending: Ending) -> tuple[str, str | None]:

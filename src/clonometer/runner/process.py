@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.errors import DriverError
+from clonometer.runner.leftovers import KeptPaths, remove_left
+from clonometer.runner.waiting import watched
 
 STDERR_KEPT_CHARACTERS = 2000
 # poll(2) takes an int; a hundred terabytes take longer to build than that.
@@ -29,12 +31,14 @@ class Ending:
 
     ``exit_status`` is negative for a signal, and None where the process was not waited for. ``stopped`` says
     why it was ended from here: ``timeout``, ``interrupt``, ``refused``, or None where it ended by itself.
+    ``left`` names the directories of its own that nobody could remove.
     """
 
     exit_status: int | None
     stderr: str
     seconds: float
     stopped: str | None
+    left: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """Say how it ended, in words."""
@@ -58,7 +62,7 @@ def supervise(
 
     The caller sleeps in the kernel for as long as nothing arrives: a measuring driver is not disturbed.
     Whatever happens, also an exception out of ``receive``, the program and all of its process group are gone
-    on return.
+    on return, and so are the directories that it said it keeps.
 
     Parameters
     ----------
@@ -85,8 +89,8 @@ def supervise(
             child = _start(argv, write_fd)
         finally:
             os.close(write_fd)
-        with _gone_at_the_end(child):
-            tail = _Tail()
+        tail = _Tail()
+        with _gone_at_the_end(child, tail):
             sinks = {read_fd: receive, _stderr_fd(child): tail.add}
             stopped = _listen(child, sinks, began_s + timeout_s, interrupt_fd)
             if stopped is None:
@@ -97,7 +101,7 @@ def supervise(
     finally:
         os.close(read_fd)
     status = child.returncode if stopped is None else None
-    return Ending(status, tail.text(), seconds, stopped)
+    return Ending(status, tail.text(), seconds, stopped, tail.left)
 
 
 def _start(argv: Sequence[str], write_fd: int) -> subprocess.Popen[bytes]:
@@ -126,7 +130,7 @@ def _environment() -> Mapping[str, str]:
 
 
 @contextlib.contextmanager
-def _gone_at_the_end(child: subprocess.Popen[bytes]) -> Iterator[None]:
+def _gone_at_the_end(child: subprocess.Popen[bytes], tail: _Tail) -> Iterator[None]:
     try:
         yield
     finally:
@@ -134,7 +138,9 @@ def _gone_at_the_end(child: subprocess.Popen[bytes]) -> Iterator[None]:
         child.wait()
         _await_strays(child.pid)
         if child.stderr is not None:
+            _drain(child.stderr.fileno(), tail.add)
             child.stderr.close()
+        tail.end()
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
@@ -160,16 +166,16 @@ def _listen(
     interrupt_fd: int | None,
 ) -> str | None:
     """Listen until the child has ended; say why it must be stopped where it has not."""
-    pidfd = os.pidfd_open(child.pid)
-    try:
+    with watched(child.pid) as watch:
         poll = select.poll()
-        for descriptor in (*sinks, pidfd, *(() if interrupt_fd is None else (interrupt_fd,))):
-            poll.register(descriptor, select.POLLIN)
+        for descriptor in (*sinks, watch.descriptor, interrupt_fd):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
         while True:
             left_ms = (deadline_s - time.monotonic()) * 1000
             if left_ms <= 0:
                 return "timeout"
-            ready = [descriptor for descriptor, _ in poll.poll(min(left_ms, _LONGEST_POLL_MS))]
+            ready = [descriptor for descriptor, _ in poll.poll(min(left_ms, watch.most_ms, _LONGEST_POLL_MS))]
             for descriptor in ready:
                 if descriptor not in sinks:
                     continue
@@ -178,12 +184,10 @@ def _listen(
                     poll.unregister(descriptor)
                 elif not sinks[descriptor](data):
                     return "refused"
-            if pidfd in ready:
+            if watch.has_ended(ready):
                 return None
             if interrupt_fd in ready:
                 return "interrupt"
-    finally:
-        os.close(pidfd)
 
 
 def _drain(descriptor: int, sink: Callable[[bytes], bool]) -> None:
@@ -201,15 +205,22 @@ def _stderr_fd(child: subprocess.Popen[bytes]) -> int:
 
 
 class _Tail:
-    """The end of a stream, bounded."""
+    """The end of a driver's stderr, bounded, and what the driver said there that it keeps."""
 
     def __init__(self) -> None:
         self._data = b""
+        self._kept = KeptPaths()
+        self.left: tuple[str, ...] = ()
 
     def add(self, data: bytes) -> bool:
         # Four bytes at most make one UTF-8 character.
-        self._data = (self._data + data)[-4 * STDERR_KEPT_CHARACTERS :]
+        self._data = (self._data + self._kept.take(data))[-4 * STDERR_KEPT_CHARACTERS :]
         return True
+
+    def end(self) -> None:
+        """Take the driver's end: what it kept goes now."""
+        self._data += self._kept.rest()
+        self.left = remove_left(self._kept.paths)
 
     def text(self) -> str:
         return self._data.decode("utf-8", "replace")[-STDERR_KEPT_CHARACTERS:]

@@ -211,6 +211,8 @@ class _Session:
             if not self._ledger.note(index, measured):
                 self._scheduler.drop(index)
             self.progress.process_ended(target, number, measured.status, measured.reason)
+            if measured.left:
+                self.progress.left_behind(measured.left)
             if self._between is not None and not self._wish.wanted:
                 self._between(self._since_start_ns(), self._wish.descriptor)
 

@@ -1,0 +1,89 @@
+"""What a driver keeps outside itself while it measures, and its removal should nobody else have done it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from pathlib import Path
+
+KEEPS = b"keeps: "
+"""Begins the line on stderr by which a driver names a directory that it has made (docs/protocol.md)."""
+
+# Only what bears our name and a process's number or six random characters is ever removed.
+_NAME = re.compile(r"clonometer(-[A-Za-z0-9]{6}|\.[0-9]+)")
+_MOST_KEPT = 16
+_MOST_LINE_BYTES = 4096
+# A guardian begins as soon as its driver has gone, and a control group is busy until its last task has left.
+_PATIENCE_S = 2.0
+_STEP_S = 0.01
+
+
+class KeptPaths:
+    r"""Takes the lines that name directories out of a stream of bytes.
+
+    Examples
+    --------
+    >>> kept = KeptPaths()
+    >>> kept.take(b"a warning\nkeeps: /tmp/clono"), kept.take(b"meter-a1b2C3\nits end")
+    (b'a warning\n', b'')
+    >>> kept.rest(), kept.paths
+    (b'its end', ['/tmp/clonometer-a1b2C3'])
+    """
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self._line = b""
+
+    def take(self, data: bytes) -> bytes:
+        """Take in a piece of the stream; what is left of its whole lines."""
+        *lines, self._line = (self._line + data).split(b"\n")
+        if len(self._line) > _MOST_LINE_BYTES:
+            lines, self._line = [*lines, self._line], b""
+            return b"\n".join(line for line in lines if not self._keeps(line))
+        return b"".join(line + b"\n" for line in lines if not self._keeps(line))
+
+    def rest(self) -> bytes:
+        """End the stream: what its last line, which had no end, is."""
+        line, self._line = self._line, b""
+        return b"" if self._keeps(line) else line
+
+    def _keeps(self, line: bytes) -> bool:
+        if not line.startswith(KEEPS):
+            return False
+        if len(self.paths) < _MOST_KEPT:
+            self.paths.append(os.fsdecode(line[len(KEEPS) :]))
+        return True
+
+
+def remove_left(paths: list[str]) -> tuple[str, ...]:
+    """Remove the directories that are still there, with the files in them; name those that cannot be removed.
+
+    They are a driver's, which has ended; its guardian may be removing them at the same time.
+    """
+    ours = [path for path in paths if _NAME.fullmatch(Path(path).name)]
+    end_s = time.monotonic() + _PATIENCE_S
+    while (left := tuple(path for path in ours if not _removed(path))) and time.monotonic() < end_s:
+        time.sleep(_STEP_S)
+    return left
+
+
+def _removed(path: str) -> bool:
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        # A control group's files cannot be unlinked, and need not be.
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.name, dir_fd=folder)
+    finally:
+        os.close(folder)
+    with contextlib.suppress(OSError):
+        Path(path).rmdir()
+    return not os.path.lexists(path)
