@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from clonometer.results import summarize
+from clonometer.results import ablation, fits, summarize
 from clonometer.results.types import Finding
 
 KINDS = ("thread", "process")
@@ -67,6 +68,15 @@ def test_a_parabola_through_numbers_has_its_known_terms(ops: Any) -> None:
         for (low, high), truth in zip(curves[kind]["coefficients_ns_intervals"], PARABOLA[kind], strict=True):
             assert low <= truth <= high
         assert 0.9 < curves[kind]["r_squared"] <= 1
+
+
+def test_findings_tables_and_figures_share_what_is_resampled(ops: Any, ablated: Any) -> None:
+    with (
+        patch.object(fits, "polynomial_through_medians", wraps=fits.polynomial_through_medians) as curve,
+        patch.object(ablation, "ladder_of_differences", wraps=ablation.ladder_of_differences) as ladder,
+    ):
+        assert len(summarize(ops).fits) == curve.call_count == len(KINDS)
+        assert len(summarize(ablated).ablations) == ladder.call_count == 1
 
 
 def test_terms_are_compared_between_threads_and_processes(ops: Any) -> None:

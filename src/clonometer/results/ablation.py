@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from clonometer.results.evidence import Book, Evidence
+from clonometer.results.evidence import Book, Evidence, once_per_book
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
 #: The axis whose two values are compared, first less second.
@@ -37,7 +37,8 @@ class AblationEvidence:
     ladder: Ladder
 
 
-def ablations_of(book: Book, seed: int) -> list[AblationEvidence]:
+@once_per_book
+def ablations_of(book: Book, seed: int) -> tuple[AblationEvidence, ...]:
     """Find the ablations of a run.
 
     An ablation is the longest row of conditions, one after the other in the plan, that both sides have, of which each
@@ -52,16 +53,17 @@ def ablations_of(book: Book, seed: int) -> list[AblationEvidence]:
 
     Returns
     -------
-    list of AblationEvidence
+    tuple of AblationEvidence
         One for each workload and quantity that has one.
     """
     found = []
     for workload, quantity, rungs in _chains(book):
         sides = [(rung.sides[0].processes, rung.sides[1].processes) for rung in rungs]
         found.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
-    return found
+    return tuple(found)
 
 
+@once_per_book
 def rung_cells(book: Book) -> frozenset[str]:
     """The cells of the run's ablations: what one of them takes alone is no finding, for they are told together."""
     return frozenset(side.estimate.cell for _, _, rungs in _chains(book) for rung in rungs for side in rung.sides)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from clonometer.results.groups import Group
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
+
+_Asked = ParamSpec("_Asked")
+_Answer = TypeVar("_Answer")
 
 STAGES = ("call_returns", "task_runs", "image_runs", "reaped")
 
@@ -59,6 +63,7 @@ class Book:
         self._defaults = dict(defaults)
         self._kinds = dict(kinds or {})
         self._facts = dict(facts or {})
+        self.computed: dict[tuple[object, ...], Any] = {}
         self._bases = {entry.get("step_from") for entry in self._facts.values()} - {None}
 
     def changes(self, estimate: Estimate) -> dict[str, int | str]:
@@ -138,3 +143,22 @@ class Book:
                     own.append(changes)
             found.append(own)
         return [changes for changes in found[0] if all(changes in other for other in found[1:])] if found else []
+
+
+def once_per_book(
+    function: Callable[Concatenate[Book, _Asked], _Answer],
+) -> Callable[Concatenate[Book, _Asked], _Answer]:
+    """Keep what a function says of a book: findings, tables and figures ask for the same scans, fits and ladders.
+
+    The arguments beside the book must be hashable, the answer must not be changed by whoever gets it.
+    """
+
+    @wraps(function)
+    def kept(book: Book, /, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
+        key = (function, args, tuple(sorted(kwargs.items())))
+        if key not in book.computed:
+            book.computed[key] = function(book, *args, **kwargs)
+        answer: _Answer = book.computed[key]
+        return answer
+
+    return kept

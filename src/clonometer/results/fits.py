@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clonometer.results.evidence import Book
+from clonometer.results.evidence import Book, once_per_book
 from clonometer.results.scans import Scan, scans_of
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 
@@ -51,7 +51,8 @@ def has_shape(scan: Scan) -> bool:
     return scan.axis in SHAPES and first.family == FAMILY and not first.detail
 
 
-def fits_of(book: Book, seed: int) -> list[Fit]:
+@once_per_book
+def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
     """Fit every scan along an axis of `SHAPES`, in the order of the plan.
 
     Parameters
@@ -63,7 +64,7 @@ def fits_of(book: Book, seed: int) -> list[Fit]:
 
     Returns
     -------
-    list of Fit
+    tuple of Fit
         A scan with too few points for its shape has none, nor has a quantity that is a mere detail.
     """
     found = []
@@ -79,4 +80,4 @@ def fits_of(book: Book, seed: int) -> list[Fit]:
         values = [point.processes.values for point in points]
         fitted = polynomial_through_medians(x, values, shape.degree, seed=seed)
         found.append(Fit(scan, fitted, x, sum(one.size for one in values)))
-    return found
+    return tuple(found)

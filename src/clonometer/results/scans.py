@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.plan.qualifiers import QUALIFIES
-from clonometer.results.evidence import Book, Evidence
+from clonometer.results.evidence import Book, Evidence, once_per_book
 
 _NUMERIC = ("bytes", "count")
 _KIND = "task_kind"
@@ -26,7 +26,8 @@ class Scan:
     points: tuple[Evidence, ...]
 
 
-def scans_of(book: Book) -> list[Scan]:
+@once_per_book
+def scans_of(book: Book) -> tuple[Scan, ...]:
     """Find every scan of a run, in the order of the plan.
 
     Where tasks were free to run anywhere, each observed placement is a scan of its own; else the one with most
@@ -40,13 +41,13 @@ def scans_of(book: Book) -> list[Scan]:
 
     Returns
     -------
-    list of Scan
+    tuple of Scan
         Empty where no numeric axis has two values.
     """
     axes = dict.fromkeys(
         axis for row in book.rows for axis in book.changes(row.estimate) if book.kind(axis) in _NUMERIC
     )
-    return [scan for axis in axes for scan in _scans_along(book, axis)]
+    return tuple(scan for axis in axes for scan in _scans_along(book, axis))
 
 
 def _scans_along(book: Book, axis: str) -> list[Scan]:

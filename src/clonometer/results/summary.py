@@ -64,6 +64,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
     known = (defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata))
     book = Book(usable, *known, sizes=sizes, untimed=untimed)
     seed = int(metadata["seed"])
+    scans, fits = scan_series(book), fit_series(book, seed)
     estimates = tuple(row.estimate for row in rows)
     present = {estimate.workload for estimate in estimates}
     return Results(
@@ -77,7 +78,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         host=metadata["host"],
         clock=metadata["clock"],
         clonometer_version=metadata["clonometer_version"],
-        seed=int(metadata["seed"]),
+        seed=seed,
         n_processes=len(metadata["processes"]),
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
@@ -87,12 +88,12 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         ecdfs=ecdf_series(book),
         memory=memory_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
-        scans=scan_series(book),
+        scans=scans,
         phases=phase_series(book),
         footprints=footprint_bars(book),
-        fits=fit_series(book, seed),
+        fits=fits,
         ablations=ablation_series(book, seed),
-        fit_panels=fit_panels(scan_series(book), fit_series(book, seed)),
+        fit_panels=fit_panels(scans, fits),
         messages=message_series(book),
         ladders=ladder_series(book),
         isolation=isolation_rows(book),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from clonometer.results.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
@@ -34,7 +35,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     return [*(_ablation(one) for one in ablations), *_fits(fits), *_variants(told), *(finding for finding, _ in told)]
 
 
-def _contests(comparer: Comparer, told: frozenset[str], fits: list[Fit]) -> list[tuple[Finding, _Told]]:
+def _contests(comparer: Comparer, told: frozenset[str], fits: Sequence[Fit]) -> list[tuple[Finding, _Told]]:
     """Threads against processes with as many workers as there are CPUs, and with most; else where both were.
 
     Of points on a curve only the last is told: what lies between is the curve's.
@@ -60,7 +61,7 @@ def _contests(comparer: Comparer, told: frozenset[str], fits: list[Fit]) -> list
     return found
 
 
-def _is_last(row: Evidence, fits: list[Fit]) -> bool:
+def _is_last(row: Evidence, fits: Sequence[Fit]) -> bool:
     own = [fit for fit in fits if fit.scan.axis == "numbers"]
     return any(fit.scan.points[-1].estimate.cell == row.estimate.cell for fit in own)
 
@@ -144,7 +145,7 @@ def _verdict(one: Comparison) -> str:
     return f"{second} take {one.inverse_text} times as long as {first}"
 
 
-def _fits(fits: list[Fit]) -> list[Finding]:
+def _fits(fits: Sequence[Fit]) -> list[Finding]:
     """One finding for each pair of curves that differ in the kind of task alone, or for one that stands alone."""
     groups: dict[tuple[Any, ...], dict[str, Fit]] = {}
     for fit in fits:
