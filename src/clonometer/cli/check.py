@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,6 +85,7 @@ def _measure_again(checked: Checked, run: Side) -> Side | None:
     from clonometer.cli.measuring import draw_seed, find_catalogue, measure_plan
     from clonometer.errors import unknown
     from clonometer.results.scheduler import RoundsScheduler
+    from clonometer.runner.folder import temporary_folder
 
     drivers, catalogue = find_catalogue()
     plan = _plan_again(checked, run)
@@ -93,8 +93,8 @@ def _measure_again(checked: Checked, run: Side) -> Side | None:
         if target.workload not in catalogue.workloads:
             raise unknown("workload", target.workload, catalogue.workloads)
     seed = draw_seed()
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "again.parquet"
+    with temporary_folder() as folder:
+        out = folder / "again.parquet"
         # Without a budget: every target gets the processes that it needs, and no more.
         scheduler = RoundsScheduler(seed, None)
         outcome = measure_plan(

@@ -96,14 +96,12 @@ def examine() -> dict[str, Any]:
 
 def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[Noise | None, str | None]:
     """Run the bare loop and pinned forks for two seconds; None with the reason where that cannot be."""
-    import tempfile
-    from pathlib import Path
-
     from clonometer.errors import ClonometerError
     from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.audit.noise import LAUNCH, LOOP, noise_of
     from clonometer.results.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
+    from clonometer.runner.folder import temporary_folder
     from clonometer.runner.run import run
 
     workloads = [name for name in (LOOP, LAUNCH) if name in catalogue.workloads]
@@ -111,8 +109,8 @@ def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[Noise | None
     limits = {"processes": 2, "samples": 50_000, "blocks": 1, "block_limit_ns": 40_000_000}
     try:
         plan = plan_from_arguments(workloads, [], catalogue, budget_seconds=NOISE_SECONDS, limits=limits)
-        with tempfile.TemporaryDirectory(prefix="clonometer-") as folder:
-            out = Path(folder) / "noise.parquet"
+        with temporary_folder() as folder:
+            out = folder / "noise.parquet"
             outcome = run(plan, catalogue, drivers, out=out, seed=1, scheduler=RoundsScheduler(1, plan.budget_seconds))
             if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
                 raise KeyboardInterrupt

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -89,13 +87,14 @@ def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> 
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
     from clonometer.results.stopping import TargetScheduler, timed_quantities
+    from clonometer.runner.folder import temporary_folder
 
     drivers, catalogue = find_catalogue()
     plan = apply_only(load_plan(plan_name, catalogue), globs)
     doubled = _doubled(plan)
     sides: list[Side] = []
     status = 0
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         for number in range(rounds):
             scheduler = TargetScheduler(
                 seed + number, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
@@ -104,7 +103,7 @@ def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> 
                 doubled,
                 catalogue,
                 drivers,
-                out=Path(folder) / f"round-{number}.parquet",
+                out=folder / f"round-{number}.parquet",
                 seed=seed + number,
                 scheduler=scheduler,
                 command=["clonometer", "noise", "--plan", plan_name],

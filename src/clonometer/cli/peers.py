@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -69,8 +68,10 @@ def _place(out: Path | None) -> Iterator[Path]:
     if out is not None:
         yield out
         return
-    with tempfile.TemporaryDirectory(prefix="clonometer-") as folder:
-        yield Path(folder) / "peers.parquet"
+    from clonometer.runner.folder import temporary_folder
+
+    with temporary_folder() as folder:
+        yield folder / "peers.parquet"
 
 
 def _measure(

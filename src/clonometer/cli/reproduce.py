@@ -70,7 +70,11 @@ def command(
 
     chosen = load_published().choose(studies)
     _check_outputs(report, force=force)
-    found, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
+    try:
+        found, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
+    except KeyboardInterrupt:
+        # Between two measurements, or while the answer was worked out.
+        interrupted = True
     if interrupted:
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
         ctx.exit(EXIT_INTERRUPTED)

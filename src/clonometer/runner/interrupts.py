@@ -81,7 +81,7 @@ def replace_handlers(handle: Callable[[int, FrameType | None], None]) -> Mapping
     """
     former: dict[int, Any] = {}
     # Python refuses handlers outside of its main thread.
-    with _none_arrives(), contextlib.suppress(ValueError):
+    with held_back(), contextlib.suppress(ValueError):
         for number in ENDING_SIGNALS:
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 former[number] = signal.signal(number, handle)
@@ -90,14 +90,17 @@ def replace_handlers(handle: Callable[[int, FrameType | None], None]) -> Mapping
 
 def restore_handlers(former: Mapping[int, Any]) -> None:
     """Give the signals back what they had."""
-    with _none_arrives():
+    with held_back():
         for number, handler in former.items():
             signal.signal(number, handler)
 
 
 @contextlib.contextmanager
-def _none_arrives() -> Iterator[None]:
-    """Hold signals back: one that came between two handlers would leave the second of them in place for ever."""
+def held_back() -> Iterator[None]:
+    """Hold the signals that ask to end back for some lines that belong together; they arrive behind them.
+
+    Programs that are started meanwhile never hear of them, unless they ask to.
+    """
     former = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         yield
