@@ -101,7 +101,10 @@ class Fields(ABC):
         value = self.content.get(key)
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.wrong(key, "a number")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.wrong(key, "a number of at most 308 digits") from None
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts."""

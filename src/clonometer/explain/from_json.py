@@ -142,7 +142,7 @@ def _timeline(place: Place) -> Timeline:
         raise InputError(f"{place.name}.segments has no segment, or one that ends before it begins")
     return Timeline(
         place["which"].one_of(_TIMELINES),
-        place["reaped_ns"].whole(),
+        place["reaped_ns"].whole(1),
         {name: at.whole(least=-(1 << 62)) for name, at in place["stages_ns"].items()},
         tuple(_moment(one) for one in place["events"].each()),
         segments,

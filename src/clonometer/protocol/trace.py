@@ -145,7 +145,7 @@ def parse_trace(data: bytes) -> TraceAnswer:
         texts=raw.get("TEXT", b""),
         stacks=np.frombuffer(raw.get("STCK", b""), np.uint64),
         maps=raw.get("MAPS", b"").decode("utf-8", "replace"),
-        calls={int(number): str(name) for number, name in said.mapping("calls", _is_text, "a name").items()},
+        calls=_calls(said),
         pairs=_pairs(head.get("pairs"), said),
         stamps=str(said.text("stamps")),
         blocks=blocks,
@@ -176,6 +176,14 @@ def _frames(data: bytes) -> dict[str, Any]:
     if unfinished is not None:
         raise ProtocolError(f"the tracer's answer ends with {unfinished}")
     return found
+
+
+def _calls(said: Json) -> dict[int, str]:
+    calls = said.mapping("calls", _is_text, "a name")
+    strange = [number for number in calls if not (number.isascii() and number.isdecimal() and len(number) < 10)]
+    if strange:
+        said.refuse(f"calls: {strange[0]!r:.40} is no number of a call")
+    return {int(number): name for number, name in calls.items()}
 
 
 def _pairs(value: object, said: Json) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.errors import RunFileError
+from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource, null_mask
 from clonometer.results.worker_types import WorkerRow, WorkersOfCell
 
@@ -26,18 +28,30 @@ def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
     list of WorkersOfCell
         Those of the cells that have workers and samples; executions that failed are left out. Medians are over
         executions of all processes: workers of one number are launched at the same place in the row.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata is not sound.
     """
+    try:
+        check_soundness(run.metadata)
+    except KeyError as error:
+        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
+    return _described(run, cells) if WORKER in run.metadata["columns"] else []
+
+
+def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
     import numpy as np
 
     declared = run.metadata["columns"]
-    if WORKER not in declared:
-        return []
     catalogue = run.metadata["catalogue"]
     own_names = {entry["id"]: entry["quantities"] for entry in catalogue["workloads"]}
     found = []
     for cell in cells:
         quantities = own_names.get(cell.partition("[")[0], ())
-        names = [name for name in quantities if name in declared and catalogue["quantities"][name].get("detail")]
+        about = catalogue["quantities"]
+        names = [name for name in quantities if name in declared and about.get(name, {}).get("detail")]
         columns = run.columns(cell, ["process", WORKER, *names])
         worker = columns[WORKER]
         sound = ~null_mask(worker)

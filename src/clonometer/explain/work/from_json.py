@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clonometer.errors import InputError
 from clonometer.explain.reading import Place, read_tier
+from clonometer.explain.types import Figure
 from clonometer.explain.work.life import Piece
 from clonometer.explain.work.measure import TIERS
 from clonometer.explain.work.notes import FUTEX_PLACES
@@ -42,7 +43,7 @@ def work_from_json(place: Place) -> WorkExplanation:
         thread=_side("thread", sides["thread"]),
         process=_side("process", sides["process"]),
         gap_ns=place.figure("gap", "_ns"),
-        gap=place.figure("gap"),
+        gap=_gap(place),
         untraced_gap=place.figure("untraced_gap"),
         reasons=tuple(_reason(one) for one in place["budget"].each()),
         cpu_reasons=tuple(_reason(one) for one in place["cpu_budget"].each()),
@@ -55,6 +56,13 @@ def work_from_json(place: Place) -> WorkExplanation:
         ablation=place.maybe("ablation", _ablation),
         notes=place["notes"].texts(),
     )
+
+
+def _gap(place: Place) -> Figure:
+    gap = place.figure("gap")
+    if gap.value <= -1:
+        raise InputError(f"gap is {gap.value:g}: threads would need no time")
+    return gap
 
 
 def _reason(place: Place) -> WorkReason:
