@@ -19,12 +19,12 @@ _CALLS = {
     "x86_64": {
         "audit": 0xC000003E, "clone": 56, "clone3": 435, "unshare": 272, "setns": 308, "mount": 165, "umount2": 166,
         "pivot_root": 155, "perf_event_open": 298, "bpf": 321, "kexec_load": 246, "init_module": 175,
-        "clock_settime": 227, "add_key": 248, "keyctl": 250, "userfaultfd": 323,
+        "clock_settime": 227, "add_key": 248, "keyctl": 250, "userfaultfd": 323, "fsopen": 430, "fsmount": 432,
     },
     "aarch64": {
         "audit": 0xC00000B7, "clone": 220, "clone3": 435, "unshare": 97, "setns": 268, "mount": 40, "umount2": 39,
         "pivot_root": 41, "perf_event_open": 241, "bpf": 280, "kexec_load": 104, "init_module": 105,
-        "clock_settime": 112, "add_key": 217, "keyctl": 219, "userfaultfd": 282,
+        "clock_settime": 112, "add_key": 217, "keyctl": 219, "userfaultfd": 282, "fsopen": 430, "fsmount": 432,
     },
 }  # fmt: skip
 # What filters of old runtimes do not know, and what else a program may find refused.

@@ -28,7 +28,9 @@ pytestmark = [
 ]
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+# Where tracefs may be mounted, and what a private mount takes: each case forbids what it is about by itself.
 TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug")
+MOUNTING = ("fsopen", "mount")
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,20 @@ CASES = {
         lockdown="none integrity [confidentiality]",
     ),
     "lockdown, tracefs": Case(
-        ("own",), "ptrace", ("locked down (confidentiality)",), empty=TRACEFS,
+        ("own",), "ptrace", ("locked down (confidentiality)",), empty=TRACEFS, refused=MOUNTING,
         lockdown="none integrity [confidentiality]",
     ),
-    "no tracefs": Case(("own",), "ptrace", ("mount -t tracefs tracefs /sys/kernel/tracing",), empty=TRACEFS),
+    "tracefs is not mounted": Case(("tracepoints",), "tracepoints", (), empty=TRACEFS),
+    "not mounted, an old kernel": Case(
+        ("tracepoints",), "tracepoints", (), empty=TRACEFS, refused=("fsopen",), error=errno.ENOSYS
+    ),
+    "not mounted, no mounting": Case(
+        ("own",), "ptrace", ("Operation not permitted", "mount -t tracefs tracefs /sys/kernel/tracing"), empty=TRACEFS,
+        refused=MOUNTING,
+    ),
+    "a kernel without tracefs": Case(
+        ("own",), "ptrace", ("CONFIG_FTRACE",), empty=TRACEFS, refused=MOUNTING, error=errno.ENODEV
+    ),
     "no BTF": Case(("tracepoints",), "tracepoints", (), empty=("/sys/kernel/btf",)),
 }  # fmt: skip
 
@@ -170,6 +182,27 @@ def test_a_census_takes_the_best_way_that_is_left(machine: tuple[Case, Installed
     assert answer["how"] == case.how
     if case.how == "ptrace":
         assert all(words in answer["without"] for words in case.words), answer["without"]
+
+
+@pytest.mark.parametrize("refused", [(), ("fsopen",)], ids=["in no namespace", "in one of its own"])
+def test_what_is_watched_sees_nothing_of_a_private_mount(tmp_path: Path, refused: tuple[str, ...]) -> None:
+    namespace = tmp_path / "namespace"
+    changes = [(place, str(made(tmp_path / "empty"))) for place in TRACEFS if Path(place).is_dir()]
+
+    def before() -> None:
+        container.change_mounts(*changes)
+        namespace.write_text(str(Path("/proc/self/ns/mnt").readlink()))
+        container.refuse(refused, errno.ENOSYS)
+
+    look = "grep tracefs /proc/self/mounts; readlink /proc/self/ns/mnt /proc/$$/fd/*; ls /sys/kernel/tracing; true"
+    installed = Installed(HERE.python, HERE.modules, before)
+    ended = run(installed, tmp_path / "work", "census", "--json", "--", "sh", "-c", look)
+    assert (ended.returncode, said(ended)["how"]) == (0, "tracepoints")
+    seen = ended.stderr.splitlines()
+    assert seen[0] == namespace.read_text()
+    # Input, output and errors; and what readlink makes of the folder's own, which is closed by then.
+    assert len(seen) <= 4
+    assert all(one.startswith(("/dev/null", "pipe:")) for one in seen[1:])
 
 
 def test_a_tier_that_is_asked_for_by_name_is_not_exceeded(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.explain.test_anatomy import explained
-from tests.fakes.fake_trace import FORK, events_array, fork_trace, launches_block
+from tests.explain.test_anatomy import explained, target
+from tests.fakes.fake_trace import FORK, FakeTracer, events_array, fork_trace, launches_block
 
 from clonometer.errors import UsageError
+from clonometer.explain.anatomy import Wish, explain
 from clonometer.explain.as_json import explanation_to_json
 from clonometer.explain.budget import set_beside
 from clonometer.explain.counters import counters_of
@@ -60,6 +61,13 @@ def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
     ).replace("\n", " ")
     assert "cannot see everything inside the kernel" in said
     assert "none could be seen" in said
+    assert "cannot be used" not in said, "it was asked for by name"
+    tracer = FakeTracer({"none": fork_trace("none")})
+    lesser = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
+    said = " ".join(render_explanation(lesser, width=80, colour=False, ascii_only=False).split())
+    first = "Kernel tracepoints cannot be used (no fast here). Used instead: stamps"
+    assert said.index(first) < said.index("part time share")
+    assert said.count("no fast here") == 1
 
 
 # The trace event format: what each phase must have (its public description, section "Event Descriptions").

@@ -18,7 +18,11 @@ uint32_t sys_cpu(void) {
 }
 
 long sys_read_file(const char *path, char *buffer, size_t capacity) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return sys_read_file_at(AT_FDCWD, path, buffer, capacity);
+}
+
+long sys_read_file_at(int folder, const char *path, char *buffer, size_t capacity) {
+    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return -errno;
     }

@@ -14,6 +14,8 @@ uint32_t sys_cpu(void);
 /* Reads a small file whole into `buffer` and ends it with NUL; what does not fit is cut. Its length or
  * -errno. */
 long sys_read_file(const char *path, char *buffer, size_t capacity);
+/* The same of a path from an open folder. */
+long sys_read_file_at(int folder, const char *path, char *buffer, size_t capacity);
 
 /* Writes all of `data`, going on after EINTR and short writes. 0 or -errno. */
 int sys_write_all(int fd, const void *data, size_t length);

@@ -210,11 +210,12 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned
     fast->layout.most_run = most_run;
     int error = map_memory(fast);
     if (error != 0) {
-        fast_close(fast);
         char locked[64];
         lockdown_here(locked, sizeof locked);
-        return reason_set(reason, error, "bpf gives no memory of %zu bytes: %s%s", fast->bytes,
-                          strerror(-error), locked);
+        (void)reason_set(reason, error, "bpf gives no memory of %zu bytes: %s%s", fast->bytes,
+                         strerror(-error), locked);
+        fast_close(fast);
+        return error;
     }
     fast->main_only = (wanted & RINGS_MAIN) != 0 && (wanted & RINGS_CALLS) == 0;
     fast->asks_tasks = (wanted & RINGS_SCHED) == 0;

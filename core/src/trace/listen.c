@@ -192,6 +192,17 @@ static int open_rings(const struct listening *listening, pid_t pid, struct rings
                                         : 0;
 }
 
+int listen_try(const struct listening *listening, struct reason *reason) {
+    struct rings rings = {.count = 0};
+    struct fast fast = {.map = -1};
+    int error = open_rings(listening, getpid(), &rings, &fast, reason);
+    if (error == 0) {
+        rings_close(&rings);
+        fast_close(&fast);
+    }
+    return error;
+}
+
 static void end(const struct started *started, int *exit_status, bool kill_it) {
     int status = 0;
     if (kill_it) {

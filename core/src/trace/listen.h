@@ -54,7 +54,10 @@ struct heard {
 int listen_to(const struct listening *listening, char **arguments, struct heard *heard,
               struct reason *reason);
 
-/* The same with every system call of every task of it stopped twice, which anybody may. */
+/* Whether this machine allows to listen so: nothing is started. 0, or -errno with the reason. */
+int listen_try(const struct listening *listening, struct reason *reason);
+
+/* As listen_to, with every system call of every task of it stopped twice, which anybody may. */
 int follow_calls(pid_t process, struct heard *heard, struct reason *reason);
 
 int bytes_add(struct bytes *bytes, const void *data, size_t length);

@@ -12,7 +12,11 @@
  * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
  * a list of tasks,sched,calls,faults,samples,exec,main,futex,locks, ring_bytes=, period_ns=,
  * stamps=tsc|monotonic, counters=hardware|software (with tracepoints), window_ns= and fault_run=
- * (with fast). */
+ * (with fast).
+ *
+ *     tracer --fd N ways
+ *
+ * Says in one JSON object why fast, tracepoints and own are refused here; null: they are not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,11 +32,13 @@
 #include "trace/files.h"
 #include "trace/send.h"
 #include "trace/trace.h"
+#include "trace/ways.h"
 
 enum { MOST_WORDS = 64, ANSWER_BYTES = 2 << 20, FLAG_BITS = 64, MOST_RUN = 1 << 30 };
 
 static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE key=value...\n"
-                            "       tracer --fd N trace key=value... -- PROGRAM WORD...\n";
+                            "       tracer --fd N trace key=value... -- PROGRAM WORD...\n"
+                            "       tracer --fd N ways\n";
 
 void trace_note(struct trace *trace, const struct new_task *task) {
     if (trace->count < TRACE_MOST_TASKS) {
@@ -218,7 +224,8 @@ static bool is_confirm(int argc, char **argv) {
 int main(int argc, char **argv) {
     char *end = NULL;
     bool trace = argc >= 6 && strcmp(argv[3], "trace") == 0;
-    if (argc < 6 || strcmp(argv[1], "--fd") != 0 || (!trace && !is_confirm(argc, argv))) {
+    bool ways = argc == 4 && strcmp(argv[3], "ways") == 0;
+    if (argc < 4 || strcmp(argv[1], "--fd") != 0 || (!trace && !ways && !is_confirm(argc, argv))) {
         (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
         return 2;
     }
@@ -232,7 +239,7 @@ int main(int argc, char **argv) {
     if (trace) {
         return trace_program((int)fd, argc - 4, argv + 4);
     }
-    int error = confirm((int)fd, argv[4], argc - 5, argv + 5);
+    int error = ways ? ways_send((int)fd) : confirm((int)fd, argv[4], argc - 5, argv + 5);
     if (error != 0) {
         dprintf(STDERR_FILENO, "tracer: %s\n", strerror(-error));
     }

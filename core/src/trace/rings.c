@@ -12,6 +12,7 @@
 
 #include "sys/sys.h"
 #include "trace/lockdown.h"
+#include "trace/tracefs.h"
 
 enum { TEXT_BYTES = 8192, FORMAT_LOST = 1U << 4 };
 
@@ -26,28 +27,6 @@ static const struct {
     {RINGS_SAMPLES, EVENT_SAMPLE},      {RINGS_EXEC, EVENT_EXEC},          {RINGS_FUTEX, EVENT_FUTEX},
     {RINGS_LOCKS, EVENT_LOCK_WANTED},   {RINGS_LOCKS, EVENT_LOCK_GOT},
 };
-
-const char *rings_tracefs(void) {
-    static const char *const PLACES[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/events/sched", PLACES[i]);
-        if (access(path, R_OK | X_OK) == 0) {
-            return PLACES[i];
-        }
-    }
-    return NULL;
-}
-
-static long read_event_file(const char *tracepoint, const char *name, char *text, size_t capacity) {
-    char path[160];
-    const char *place = rings_tracefs();
-    if (place == NULL) {
-        return -ENOENT;
-    }
-    snprintf(path, sizeof path, "%s/events/%s/%s", place, tracepoint, name);
-    return sys_read_file(path, text, capacity);
-}
 
 /* arm64 and others have no tracepoints for page faults: then only their ends are known. Those of single calls
  * and of mmap_lock are options of the kernel's build (CONFIG_FTRACE_SYSCALLS and others). */
@@ -98,21 +77,18 @@ int rings_describe_source(enum event_kind kind, const struct event_source *sourc
         }
         return 0;
     }
-    if (read_event_file(source->tracepoint, "format", text, sizeof text) <= 0) {
-        char locked[64];
-        lockdown_here(locked, sizeof locked);
-        return reason_set(reason, -ENOENT, "the tracepoint %s cannot be read: %s%s", source->tracepoint,
-                          rings_tracefs() == NULL
-                              ? "no tracefs is mounted, or it may not be read (as root: mount -t tracefs "
-                                "tracefs /sys/kernel/tracing)"
-                              : "this kernel does not have it, or it may not be read",
-                          locked);
+    if (tracefs_read(source->tracepoint, "format", text, sizeof text) <= 0) {
+        return tracefs_missing(reason)
+                   ? -ENOENT
+                   : reason_set(reason, -ENOENT,
+                                "this kernel does not have the tracepoint %s, or it may not be read",
+                                source->tracepoint);
     }
     if (event_format_read(text, source->fields, format) != 0) {
         return reason_set(reason, -ENOTSUP, "the format of the tracepoint %s is not understood",
                           source->tracepoint);
     }
-    if (read_event_file(source->tracepoint, "id", text, sizeof text) <= 0) {
+    if (tracefs_read(source->tracepoint, "id", text, sizeof text) <= 0) {
         return reason_set(reason, -ENOENT, "the tracepoint %s has no id", source->tracepoint);
     }
     attributes->type = PERF_TYPE_TRACEPOINT;
@@ -185,10 +161,11 @@ static int refuse(struct rings *rings, int error, enum event_kind kind, struct r
     if (error == -EACCES || error == -EPERM) {
         char locked[64];
         lockdown_here(locked, sizeof locked);
-        return reason_set(reason, error,
-                          "perf_event_open refuses %s: %s (perf_event_paranoid is %s; it takes root or "
-                          "CAP_PERFMON, and no seccomp filter or lockdown that forbids it%s)",
-                          name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid, locked);
+        return reason_set(reason, error, "perf_event_open refuses %s: %s (perf_event_paranoid is %s%s): %s",
+                          name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid, locked,
+                          geteuid() != 0
+                              ? "run it as root, or with CAP_PERFMON"
+                              : "a container, a seccomp filter or lockdown forbids it; run it outside");
     }
     if (error == -ENOSYS) {
         return reason_set(reason, error, "this kernel, or a seccomp filter, does not have perf_event_open");
@@ -264,11 +241,11 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
 static int describe_call(const char *tracepoint, const char *const *fields, struct event_format *format,
                          struct perf_event_attr *attributes) {
     char text[TEXT_BYTES];
-    if (read_event_file(tracepoint, "format", text, sizeof text) <= 0) {
+    if (tracefs_read(tracepoint, "format", text, sizeof text) <= 0) {
         return -ENOENT;
     }
     if (event_format_read(text, fields, format) != 0 ||
-        read_event_file(tracepoint, "id", text, sizeof text) <= 0) {
+        tracefs_read(tracepoint, "id", text, sizeof text) <= 0) {
         return -ENOTSUP;
     }
     attributes->type = PERF_TYPE_TRACEPOINT;

@@ -66,7 +66,7 @@ struct rings {
 };
 
 /* Opens what `wanted` asks for, system-wide, stopped; rings_start starts it. `ring_bytes` a CPU, rounded up
- * to a power of two of pages; less where the limits of locked memory give less. Needs a readable tracefs and
+ * to a power of two of pages; less where the limits of locked memory give less. Needs tracefs (tracefs.h) and
  * CAP_PERFMON, root, or perf_event_paranoid at -1. 0, or -errno with the reason, and then nothing is open. */
 int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_t clock,
                struct reason *reason);
@@ -136,8 +136,5 @@ void groups_close(struct ring *ring);
 /* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults are. */
 bool rings_wants(unsigned wanted, enum event_kind kind);
 bool rings_may_lack(enum event_kind kind);
-
-/* Where tracefs can be read; NULL where nowhere. */
-const char *rings_tracefs(void);
 
 #endif

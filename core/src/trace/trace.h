@@ -21,7 +21,7 @@ struct trace {
  * and then nothing was started or it has been ended. */
 
 /* By the tracepoint task:task_newtask on every CPU: all threads of the program, its own timing undisturbed
- * but for a record a launch. Needs a mounted tracefs that can be read, and CAP_PERFMON or a low
+ * but for a record a launch. Needs tracefs (tracefs.h), and CAP_PERFMON or a low
  * perf_event_paranoid. */
 int trace_by_perf(char **arguments, struct trace *trace, struct reason *reason);
 

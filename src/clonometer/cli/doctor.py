@@ -13,6 +13,7 @@ from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
+    from clonometer.results.audit.items import AuditItem
     from clonometer.results.audit.noise import Noise
     from clonometer.runner.drivers import Drivers
 
@@ -78,7 +79,7 @@ def examine() -> dict[str, Any]:
     catalogue = read_catalogue(drivers.descriptions)
     clock = drivers.calibrate()
     noise, reason = _measure_noise(drivers, catalogue)
-    items = [*audit(facts), *(check_noise(noise) if noise is not None else [])]
+    items = [*audit(facts), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
     return {
         "schema": DOCTOR_SCHEMA,
         "host": facts["host.summary"],
@@ -92,6 +93,17 @@ def examine() -> dict[str, Any]:
         ],
         "lacks": [dict(lack) for lack in catalogue.lacks],
     }
+
+
+def _check_tracing() -> AuditItem:
+    from clonometer.errors import DriverError
+    from clonometer.results.audit.tracing import check_tracing
+    from clonometer.runner.tracing import refusals
+
+    try:
+        return check_tracing(refusals())
+    except DriverError as error:
+        return check_tracing(None, error.message)
 
 
 def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[Noise | None, str | None]:

@@ -33,7 +33,7 @@ _WAYS = {"tracepoints": ("fast", "tracepoints"), "own": ("own",), "stamps": ("no
 _MEANS = {
     "fast": "kernel tracepoints, noted by bpf programs",
     "tracepoints": "kernel tracepoints, by perf rings",
-    "own": "perf without privileges: the parent's own switches and page faults",
+    "own": "perf events of the parent alone: its own switches and page faults",
     "none": "stamps in user code only",
 }
 _CANNOT_SEE = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,52 @@ _AGAIN_WHEN_MISSED = 1
 # NTP slews by 500 ppm at most.
 _MOST_CLOCK_DRIFT = 0.001
 _MOST_RING_BYTES = 128 << 20
+_WAYS_TIMEOUT_S = 30
+
+
+def refusals(folder: Path | None = None) -> dict[str, str | None]:
+    """Try what this machine lets whoever asks listen to; takes half a second.
+
+    Parameters
+    ----------
+    folder
+        Where the tracer is; by default where the drivers are.
+
+    Returns
+    -------
+    dict
+        For ``fast``, ``tracepoints`` and ``own`` why it is refused; None where it is not.
+
+    Raises
+    ------
+    DriverError
+        If the tracer cannot be started, or fails.
+    """
+    answer = _supervised(folder, ["ways"], _WAYS_TIMEOUT_S, None)
+    try:
+        said = json.loads(answer)
+    except ValueError as error:
+        raise DriverError(f"the tracer wrote what is no JSON: {answer[:80]!r}") from error
+    return {str(name): None if why is None else str(why) for name, why in said.items()}
+
+
+def _supervised(folder: Path | None, words: Sequence[str], timeout_s: float, interrupt_fd: int | None) -> bytes:
+    """Start the tracer and give its answer."""
+    place = bin_folder(os.environ) if folder is None else folder
+    pieces: list[bytes] = []
+
+    def receive(data: bytes) -> bool:
+        pieces.append(data)
+        return True
+
+    argv = [str(place / "tracer"), "--fd", ANSWER_FD, *words]
+    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+    if ending.stopped == "interrupt":
+        raise KeyboardInterrupt
+    if ending.stopped is not None or ending.exit_status != 0:
+        said = ending.stderr.strip().splitlines()
+        raise DriverError(f"the tracer {ending.describe()}{': ' + said[-1][:200] if said else ''}")
+    return b"".join(pieces)
 
 
 @dataclass
@@ -117,7 +164,6 @@ class Tracer:
 
     def _once(self, target: Target, how: str, events: Sequence[str], more: Mapping[str, object]) -> TraceAnswer:
         driver = self.drivers.choose(target.workload, target.condition)
-        folder = bin_folder(os.environ) if self.folder is None else self.folder
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
         keys = [
             f"how={how}",
@@ -126,24 +172,8 @@ class Tracer:
         ]
         keys += [f"events={','.join(events)}"] if events else []
         keys += [f"{name}={value}" for name, value in more.items() if value is not None]
-        pieces: list[bytes] = []
-
-        def receive(data: bytes) -> bool:
-            pieces.append(data)
-            return True
-
-        ending = supervise(
-            [str(folder / "tracer"), "--fd", ANSWER_FD, "trace", *keys, "--", *request],
-            receive,
-            timeout_s=3 * timeout_for(target),
-            interrupt_fd=self.interrupt_fd,
-        )
-        if ending.stopped == "interrupt":
-            raise KeyboardInterrupt
-        if ending.stopped is not None or ending.exit_status != 0:
-            words = ending.stderr.strip().splitlines()
-            raise DriverError(f"the tracer {ending.describe()}{': ' + words[-1][:200] if words else ''}")
-        answer = parse_trace(b"".join(pieces))
+        words = ["trace", *keys, "--", *request]
+        answer = parse_trace(_supervised(self.folder, words, 3 * timeout_for(target), self.interrupt_fd))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
             raise DriverError(f"the probe gave no launches of {target.workload}: {why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.explain.parts import PARTS
-from clonometer.explain.types import Explanation, Versus
+from clonometer.explain.types import Explanation, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 
 _NAMED = 3
@@ -32,6 +32,25 @@ def versus_sentence(versus: Versus) -> str:
 def part_name(part: str) -> str:
     """Who is at work and at what; the id where it is no part of a launch."""
     return f"{PARTS[part].who}: {PARTS[part].label}" if part in PARTS else part
+
+
+def why_no_closer(tier: Tier) -> str | None:
+    """Say in one sentence why kernel tracepoints are not used, and the next step; None where they are used.
+
+    Examples
+    --------
+    >>> print(why_no_closer(Tier("stamps", "stamps in user code", {"by bpf": "no tracefs: run it as root"}, ())))
+    Kernel tracepoints cannot be used (no tracefs: run it as root). Used instead: stamps in user code.
+    """
+    if tier.name == "tracepoints" or not tier.refused:
+        return None
+    return f"Kernel tracepoints cannot be used ({next(iter(tier.refused.values()))}). Used instead: {tier.how}."
+
+
+def refused_besides(tier: Tier) -> list[str]:
+    """Each better means that is not used and why, where `why_no_closer` does not say it already."""
+    said = next(iter(tier.refused.values()), None) if tier.name != "tracepoints" else None
+    return [f"{name}: {reason}" for name, reason in tier.refused.items() if reason != said]
 
 
 def lost_and_grown(lost: int, grown: int) -> str:

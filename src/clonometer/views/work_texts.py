@@ -17,7 +17,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.explain_texts import lost_and_grown
+from clonometer.views.explain_texts import lost_and_grown, refused_besides
 from clonometer.views.gaps import TextTable
 
 NAMES = {"thread": "threads", "process": "processes"}
@@ -201,8 +201,8 @@ def whole_text(side: WorkSide) -> str:
 
 def footnotes(one: WorkExplanation) -> Iterator[str]:
     """What was refused, what cannot be seen, what was lost."""
-    if one.tier.refused:
-        yield "not used here: " + "; ".join(f"{name}: {reason}" for name, reason in one.tier.refused.items())
+    if refused := refused_besides(one.tier):
+        yield "not used here: " + "; ".join(refused)
     yield f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see)
     if one.lost or one.grown:
         yield lost_and_grown(one.lost, one.grown)

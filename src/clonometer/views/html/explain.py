@@ -10,7 +10,14 @@ from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Ve
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
-from clonometer.views.explain_texts import lost_and_grown, part_name, sentence, versus_sentence
+from clonometer.views.explain_texts import (
+    lost_and_grown,
+    part_name,
+    refused_besides,
+    sentence,
+    versus_sentence,
+    why_no_closer,
+)
 from clonometer.views.html import environment, page_assets
 from clonometer.views.specs import theme
 from clonometer.views.thinning import MOST_DRAWN, ends
@@ -95,9 +102,9 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
         "made": [f"{' | '.join(flags) or 'no flags'} ({count:.3g} a launch)" for flags, count in one.flags],
         "programs": [f"{name} ({count:.3g} a launch)" for name, count in one.programs],
         "cannot_see": list(one.tier.cannot_see),
-        "refused": [f"{name}: {reason}" for name, reason in one.tier.refused.items()],
+        "refused": refused_besides(one.tier),
         "room": lost_and_grown(one.lost, one.grown).capitalize() if one.lost or one.grown else "",
-        "notes": list(one.notes),
+        "notes": [*filter(None, [why_no_closer(one.tier)]), *one.notes],
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from clonometer.explain.work.notes import conclusion
 from clonometer.explain.work.parts import part_meaning, part_title
 from clonometer.explain.work.types import WorkExplanation
+from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title
 from clonometer.views.gaps import ablation_table
 from clonometer.views.html import environment, page_assets
@@ -66,7 +67,7 @@ def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) 
         "condition": one.condition,
         "sentence": conclusion(one),
         "about": about(one),
-        "notes": list(one.notes),
+        "notes": [*filter(None, [why_no_closer(one.tier)]), *one.notes],
         "wholes": [(NAMES[side.kind], whole_text(side)) for side in (one.thread, one.process)],
         "sums": sums(one),
         "lives": life_table(one),

@@ -43,6 +43,8 @@ def render_census(
     """
     width = max(width, LEAST_WIDTH)
     drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
+    if (seen := _seen_by_ptrace(census)) is not None:
+        drawn += [paint(line, "warn", colour) for line in wrap(seen, width, bullet="! ")]
     if census.created:
         drawn += wrap(_cost(census), width)
     groups = census.by_cost()
@@ -145,15 +147,20 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
     return said
 
 
+def _seen_by_ptrace(census: Census) -> str | None:
+    """Say before all figures that they are the lesser way's, why, and what to do about it."""
+    if census.how != "ptrace":
+        return None
+    because = f" because kernel tracepoints cannot be used ({clean(census.without)})" if census.without else ""
+    return (
+        f"Seen by ptrace{because}: it stops every task that makes another, so lives are inflated, and what the "
+        "calls cost is not known."
+    )
+
+
 def _cautions(census: Census) -> list[str]:
     ended = census.ended
     said = []
-    if census.how == "ptrace":
-        because = f" ({clean(census.without)})" if census.without else ""
-        said.append(
-            f"Seen by ptrace, which stops every task that makes another{because}: lives are inflated, and what the "
-            "calls cost is not known."
-        )
     if ended["timed_out"] and ended["exit_status"] >= 0:
         said.append("The time was over before it ended, so that it was ended.")
     if ended["interrupted"]:

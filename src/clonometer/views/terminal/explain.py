@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Figure, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.views.explain_texts import lost_and_grown
+from clonometer.views.explain_texts import lost_and_grown, refused_besides, why_no_closer
 from clonometer.views.terminal.counters import counter_lines, not_counted
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
@@ -63,7 +63,9 @@ def _finished(lines: Sequence[str], ascii_only: bool) -> str:
 
 def _about(one: Explanation, width: int) -> list[str]:
     low, high = (f"{end:.0%}" for end in one.band)
-    return wrap(
+    why = why_no_closer(one.tier)
+    first = wrap(clean(why), width, bullet="! ") if why is not None else []
+    return first + wrap(
         f"{one.launches:,} traced launches in {one.processes} processes ({one.tier.how}), {one.untraced:,} untraced "
         f"beside them; means over launches between the {low} and {high} quantiles of each process, with 95% intervals.",
         width,
@@ -185,9 +187,8 @@ def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
 
 def _footnotes(one: Explanation, width: int) -> list[str]:
     lines: list[str] = []
-    if one.tier.refused:
-        why = "; ".join(f"{name}: {reason}" for name, reason in one.tier.refused.items())
-        lines += ["", *wrap(f"not used here: {why}", width)]
+    if refused := refused_besides(one.tier):
+        lines += ["", *wrap(f"not used here: {clean('; '.join(refused))}", width)]
     lines += ["", *wrap(f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see), width)]
     if one.counters is not None:
         lines += [line for words in not_counted(one.counters) for line in wrap(words, width)]

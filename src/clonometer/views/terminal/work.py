@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clonometer.explain.work.notes import conclusion
 from clonometer.explain.work.types import WorkExplanation
+from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.gaps import ablation_table
 from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
@@ -14,6 +15,8 @@ def render_work(one: WorkExplanation, *, width: int, colour: bool, ascii_only: b
     """Write why threads and processes take different times."""
     title = wrap(f"Threads against processes at work: {clean(one.condition)}", width)
     lines = [paint(elide(line, width), "bold", colour) for line in title]
+    why = why_no_closer(one.tier)
+    lines += wrap(clean(why), width, bullet="! ") if why is not None else []
     lines += [*wrap(about(one), width), "", *(paint(line, "bold", colour) for line in wrap(conclusion(one), width)), ""]
     lines += text_table(life_table(one), width, colour)
     lines += ["", *wrap(sums(one), width)]
