@@ -26,10 +26,12 @@ static const char *const STACK_CACHES[] = {"warm", "cold", NULL};
 static const char *const THREAD_ENDINGS[] = {"return", "pthread_exit", NULL};
 static const char *const PROCESS_ENDINGS[] = {"_exit", "exit", NULL};
 static const char *const CLOSE_FILES[] = {"none", "close", "close_range", NULL};
-static const char *const VMA_KINDS[] = {"untouched", "touched", NULL};
+static const char *const VMA_KINDS[] = {"untouched", "touched", "dontfork", NULL};
 static const char *const FILE_KINDS[] = {"same", "distinct", NULL};
 static const char *const THREAD_STATES[] = {"idle", "busy", NULL};
 static const char *const AFTER[] = {"none", "fork", "vfork", "pthread", NULL};
+static const char *const CACHES[] = {"hot", "idle", "thrashed", NULL};
+static const char *const THRASH_CPUS[] = {"same", "other", NULL};
 static const char *const LAUNCHERS[] = {"threads", "processes", NULL};
 static const char *const SCHED_CLASSES[] = {"other", "batch", "idle", "fifo", "rr", NULL};
 static const char *const WRITE_STEPS[] = {"page", "small_page", NULL};
@@ -124,7 +126,8 @@ const struct option OPTIONS[] = {
     COUNT(nofile, 0, "limit of open files (RLIMIT_NOFILE) while measuring; 0: as it is"),
     COUNT(vmas, 0, "memory areas (VMAs) that the parent has beside its own few"),
     CHOICE(vma_kind, VMA_KINDS, NULL,
-           "whether those areas were written, and so have page tables and an anon_vma"),
+           "whether those areas were written, and so have page tables and an anon_vma, and whether they are "
+           "then kept from children"),
     COUNT(open_files, 0, "files that the parent has open beside its own few"),
     CHOICE(file_kind, FILE_KINDS, NULL,
            "whether those are one open file under many numbers, or distinct open files"),
@@ -132,6 +135,17 @@ const struct option OPTIONS[] = {
     CHOICE(thread_state, THREAD_STATES, parent_thread_state_available,
            "what those threads do: sleep, or compute on other CPUs"),
     CHOICE(mlockall, NO_YES, NULL, "whether the parent has locked its memory, present and future"),
+    CHOICE(
+        caches, CACHES, NULL,
+        "the processor's caches at each launch: hot from the launch before, or cold since the parent idled "
+        "or another task walked memory of its own"),
+    COUNT_FROM_1(idle_ns, 100000000, "how long the parent sleeps before each launch where caches=idle"),
+    BYTES_FROM_1(thrash_bytes, 128 << 20,
+                 "memory that another task walks before each launch where caches=thrashed: several times the "
+                 "last-level cache"),
+    CHOICE(thrash_cpu, THRASH_CPUS, NULL,
+           "where that task is: on the parent's CPU, whose every cache it thrashes, or on another one, with "
+           "which it shares the last level at most"),
     COUNT_FROM_1(launch_number, 1, "which launch of the fresh process the cold sample is: 1 is the first"),
     CHOICE(after, AFTER, NULL, "a launch of another kind that the fresh process made before"),
     COUNT_FROM_1(concurrency, 1,

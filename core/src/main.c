@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "caches/caches.h"
 #include "describe.h"
 #include "emit/answer.h"
 #include "launch/guardian.h"
@@ -115,6 +116,9 @@ int main(int argc, char **argv) {
     }
     if (argc == 3 && strcmp(argv[1], GUARDIAN_WORD) == 0) {
         return guardian_main(argv[2]);
+    }
+    if (argc == 3 && strcmp(argv[1], CACHES_WALKER_WORD) == 0) {
+        return caches_walk_main(argv[2]);
     }
     if (argc < 3 || strcmp(argv[1], "--fd") != 0) {
         return usage();

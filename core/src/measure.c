@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "caches/caches.h"
 #include "clock/clock.h"
 #include "crew/crew.h"
 #include "rows.h"
@@ -36,9 +37,9 @@ static int map_all(struct measurement *measurement, const struct request *reques
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
     size_t parent_bytes = parent_shared_bytes(request) * launchers;
     size_t stamp_bytes = launchers * STAMP_PAGE_BYTES;
-    int error =
-        arena_map(arena, stamp_bytes + sample_bytes + block_bytes + parent_bytes + crew_bytes(request) +
-                             sizeof(struct sys_cpus) + SCRATCH_BYTES + ROUNDING_BYTES);
+    int error = arena_map(arena, stamp_bytes + sample_bytes + block_bytes + parent_bytes +
+                                     crew_bytes(request) + caches_shared_bytes(request) +
+                                     sizeof(struct sys_cpus) + SCRATCH_BYTES + ROUNDING_BYTES);
     if (error != 0) {
         return error;
     }
@@ -49,6 +50,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
     measurement->blocks = arena_take(arena, block_bytes);
     bench->affinity = arena_take(arena, sizeof *bench->affinity);
     bench->parent.shared = arena_take(arena, parent_bytes);
+    bench->walker = caches_shared_bytes(request) > 0 ? arena_take(arena, caches_shared_bytes(request)) : NULL;
     measurement->crew = launchers > 1 ? arena_take(arena, crew_bytes(request)) : NULL;
     struct sample *samples = arena_take(arena, sample_bytes);
     if (samples == NULL) {

@@ -31,10 +31,12 @@ enum stack_cache { STACK_CACHE_WARM = 0, STACK_CACHE_COLD };
 enum thread_ending { THREAD_RETURNS = 0, THREAD_PTHREAD_EXIT };
 enum process_ending { PROCESS_FAST_EXIT = 0, PROCESS_EXIT };
 enum close_files { CLOSE_NONE = 0, CLOSE_EACH, CLOSE_RANGE };
-enum vma_kind { VMA_UNTOUCHED = 0, VMA_TOUCHED };
+enum vma_kind { VMA_UNTOUCHED = 0, VMA_TOUCHED, VMA_DONTFORK };
 enum file_kind { FILE_SAME = 0, FILE_DISTINCT };
 enum thread_state { THREAD_IDLE = 0, THREAD_BUSY };
 enum after { AFTER_NONE = 0, AFTER_FORK, AFTER_VFORK, AFTER_PTHREAD };
+enum caches { CACHES_HOT = 0, CACHES_IDLE, CACHES_THRASHED };
+enum thrash_cpu { THRASH_CPU_SAME = 0, THRASH_CPU_OTHER };
 enum launchers { LAUNCHERS_THREADS = 0, LAUNCHERS_PROCESSES };
 enum sched_class {
     SCHED_CLASS_OTHER = 0,
@@ -112,6 +114,10 @@ struct request {
     int64_t parent_threads;
     int64_t thread_state;
     int64_t mlockall;
+    int64_t caches;
+    int64_t idle_ns;
+    int64_t thrash_bytes;
+    int64_t thrash_cpu;
     int64_t launch_number;
     int64_t after;
     int64_t concurrency;

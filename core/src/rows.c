@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "caches/caches.h"
 #include "clock/clock.h"
 #include "parent/parent.h"
 
@@ -28,6 +29,7 @@ int64_t rows_each(const struct request *request) {
 
 int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
     int error = parent_before_launch(bench);
+    error = error != 0 ? error : caches_before_launch(bench);
     if (error != 0) {
         return error;
     }

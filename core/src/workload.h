@@ -11,6 +11,7 @@
 #include "samples/samples.h"
 
 struct sys_cpus;
+struct walker;
 
 enum column_kind {
     COLUMN_SINCE_BLOCK,  /* uint64_t ticks, from the start of the block, in ns */
@@ -92,6 +93,7 @@ struct bench {
     struct program program;
     struct parent parent;
     struct sys_cpus *affinity; /* the CPUs this process was given, before it pinned itself */
+    struct walker *walker;     /* what thrashes the caches, in the arena; NULL: nothing does */
     void *state;               /* the workload's own, set by its prepare */
 };
 
@@ -142,7 +144,7 @@ struct workload {
 #define AXES_PLACE AXES_MACHINE, "stages"
 #define AXES_PARENT                                                                                          \
     "page_kind", "pages", "parent_bytes", "vmas", "vma_kind", "open_files", "file_kind", "parent_threads",   \
-        "thread_state", "mlockall", "sched_class"
+        "thread_state", "mlockall", "caches", "idle_ns", "thrash_bytes", "thrash_cpu", "sched_class"
 #define AXES_CLOSE "nofile", "close_files"
 #define AXES_CONCURRENCY "concurrency", "launchers"
 #define AXES_COLD "launch_number", "after"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from clonometer.units import approximate_bytes
+from clonometer.units import approximate_bytes, format_duration
 
 _VALUES: dict[str, dict[str, str]] = {
     "pages": {"first": "never forked pages"},
@@ -27,7 +27,9 @@ _VALUES: dict[str, dict[str, str]] = {
         "dontfork": "DONTFORK",
         "untouched": "untouched",
     },
-    "vma_kind": {"touched": "touched VMAs", "untouched": "untouched VMAs"},
+    "vma_kind": {"touched": "touched VMAs", "untouched": "untouched VMAs", "dontfork": "DONTFORK VMAs"},
+    "caches": {"hot": "hot caches", "idle": "cold caches after idling", "thrashed": "thrashed caches"},
+    "thrash_cpu": {"same": "thrashed on the same CPU", "other": "thrashed on another CPU"},
     "file_kind": {"same": "one file", "distinct": "distinct files"},
     "thread_state": {"busy": "busy threads", "idle": "idle threads"},
     "mlockall": {"yes": "mlockall", "no": "not locked"},
@@ -109,6 +111,7 @@ _SIZES = {
     "touched_bytes": "{} of stack written",
     "message_bytes": "messages of {}",
     "working_set_bytes": "{} of work",
+    "thrash_bytes": "{} walked",
 }
 
 
@@ -142,6 +145,8 @@ def _number_words(name: str, value: int) -> str:
         return _SIZES.get(name, f"{name.removesuffix('_bytes').replace('_', ' ')} {{}}").format(
             approximate_bytes(value)
         )
+    if name == "idle_ns":
+        return f"{format_duration(float(value))} idle"
     return f"{name.replace('_', ' ')} {value}"
 
 

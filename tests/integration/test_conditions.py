@@ -29,13 +29,25 @@ NEEDS = {
     "page_kind": f"parent_bytes={4 * MIB}",
     "pages": f"parent_bytes={4 * MIB}",
     "vma_kind": "vmas=50",
+    "idle_ns": "caches=idle",
+    "thrash_bytes": "caches=thrashed",
+    "thrash_cpu": "caches=thrashed",
     "file_kind": "open_files=50",
     "thread_state": "parent_threads=2",
     "close_files": "nofile=256",
     "launchers": "concurrency=2",
 }
-SIZES = {"parent_bytes": 4 * MIB, "vmas": 200, "open_files": 200, "parent_threads": 8, "nofile": 512, "concurrency": 3}
-CONDITIONS = [*NEEDS, *SIZES, "mlockall", "sched_class"]
+SIZES = {
+    "parent_bytes": 4 * MIB,
+    "vmas": 200,
+    "idle_ns": 2_000_000,
+    "thrash_bytes": MIB,
+    "open_files": 200,
+    "parent_threads": 8,
+    "nofile": 512,
+    "concurrency": 3,
+}
+CONDITIONS = [*NEEDS, *SIZES, "caches", "mlockall", "sched_class"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -64,7 +76,17 @@ def values() -> list[tuple[str, str, str]]:
 
 
 # Words of reasons that are about the machine; any other refusal of a small condition is a fault.
-LACKS = ("RLIMIT", "sysctl", "MemAvailable", "cgroup", "huge pages are", "no CPU beside", "sched_setscheduler", "5.9")
+LACKS = (
+    "needs two CPUs",
+    "RLIMIT",
+    "sysctl",
+    "MemAvailable",
+    "cgroup",
+    "huge pages are",
+    "no CPU beside",
+    "sched_setscheduler",
+    "5.9",
+)
 
 
 def lacks(answer: probe.Answer) -> bool:
@@ -151,7 +173,7 @@ def test_only_pages_that_a_fork_protects_fault_when_rewritten(kind: str, faults:
     assert faults * 0.99 - 8 <= each - bare <= faults + 8
 
 
-@pytest.mark.parametrize(("kind", "resident"), [("untouched", 0), ("touched", 3000 * PAGE)])
+@pytest.mark.parametrize(("kind", "resident"), [("untouched", 0), ("touched", 3000 * PAGE), ("dontfork", 3000 * PAGE)])
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_memory_areas_are_counted_by_the_kernel(workload: str, kind: str, resident: int) -> None:
     words = ("vmas=3000", f"vma_kind={kind}")
@@ -159,10 +181,60 @@ def test_memory_areas_are_counted_by_the_kernel(workload: str, kind: str, reside
     assert abs(grown(workload, "rss_bytes", *words) - resident) < MIB
 
 
+def test_areas_kept_from_children_are_passed_over() -> None:
+    """What a fork does not copy it does not protect either: nothing faults when they are written again."""
+    assert faults_each("vmas=500", "vma_kind=dontfork") - faults_each() < 8
+
+
 def test_touched_areas_are_rewritten_before_each_fork() -> None:
     each = faults_each("vmas=500", "vma_kind=touched")
     assert each - faults_each() >= 500 * 0.99
     assert faults_each("vmas=500", "vma_kind=touched", "pages=clean") - faults_each() < 300
+
+
+def asked_of_cold(*words: str) -> probe.Answer:
+    return probe.ask("workload=launch.fork", "samples=4", "blocks=1", "warmup=0", *words)
+
+
+def test_an_idle_parent_sleeps_before_each_launch_and_not_in_it() -> None:
+    (block,) = asked_of_cold("caches=idle", "idle_ns=30000000").blocks
+    assert block.facts["wall_ns"] >= block.rows * 30_000_000
+    # The launches lie one idling apart; none of it is in the interval.
+    assert (block.columns["start_ns"][1:] - block.columns["start_ns"][:-1] >= 30_000_000).all()
+    assert min(block.columns["reaped_ns"]) < 30_000_000
+
+
+def test_the_task_that_walks_is_no_part_of_the_parent_and_sleeps_during_the_launch() -> None:
+    hot = facts("workload=launch.fork")
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(asked_of_cold, "caches=thrashed", f"thrash_bytes={32 * MIB}", "child_spin_ns=100000000")
+        seen: list[tuple[str, int, str]] = []
+        while not asked.done():
+            seen += _walkers()
+            time.sleep(0.01)
+    (block,) = asked.result().blocks
+    # Its whole memory is there while the launches are made, and it sleeps during most of their time.
+    built = [(state, cpus) for state, resident, cpus in seen if resident >= 32 * MIB]
+    assert [state for state, _ in built].count("S") > len(built) / 2
+    assert {cpus for _, cpus in built} == {str(max(os.sched_getaffinity(0)))}
+    for fact in ("vmas", "open_files"):
+        assert block.facts[fact] == hot[fact]
+    assert abs(block.facts["rss_bytes"] - hot["rss_bytes"]) < 32 * PAGE
+    assert _walkers() == []
+
+
+def _walkers() -> list[tuple[str, int, str]]:
+    """State, resident bytes and CPUs of the tasks that walk for probes of this session."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if b"clonometer-walker" not in (folder / "cmdline").read_bytes():
+                continue
+            status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+            if "VmRSS" in status:
+                resident = int(status["VmRSS"].split()[0]) * 1024
+                found.append((status["State"].split()[0], resident, status["Cpus_allowed_list"].strip()))
+    return found
 
 
 def test_sixty_thousand_areas_where_the_kernel_allows_them() -> None:
@@ -287,6 +359,9 @@ def test_a_target_still_stamps_when_its_parent_closed_all_files(how: str) -> Non
         (["nofile=10"], "nofile=10 leaves no room"),
         (["mlockall=yes", f"parent_bytes={MIB}", "page_kind=untouched"], "nothing stays untouched"),
         ([f"parent_bytes={MIB}", "page_kind=thp"], "is no multiple"),
+        (["caches=thrashed", "placement=free"], "one CPU, which placement=free does not name"),
+        (["caches=thrashed", "concurrency=2"], "for one launcher"),
+        (["caches=idle", "idle_ns=10000000001"], "at most 10000000000"),
         (["concurrency=2", "pages=first", f"parent_bytes={MIB}"], "launchers=processes"),
     ],
 )
@@ -298,7 +373,7 @@ def test_what_makes_no_sense_together_is_refused(words: list[str], said: str) ->
     assert said in answer.done.reason
 
 
-@pytest.mark.parametrize("axis", ["parent_bytes", "vmas", "open_files", "parent_threads", "nofile"])
+@pytest.mark.parametrize("axis", ["parent_bytes", "vmas", "open_files", "parent_threads", "nofile", "idle_ns"])
 def test_absurd_sizes_are_refused_before_anything_is_built(axis: str) -> None:
     answer = probe.ask("workload=launch.fork", f"{axis}={(1 << 63) - 1}")
     assert answer.done.status == "skipped"

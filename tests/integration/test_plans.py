@@ -78,7 +78,7 @@ def test_full_has_every_workload_and_every_choice_that_matters_to_the_two_main_o
     for workload in LAUNCHES:
         for axis in ("placement", "linkage", "after", "sched_class", "launchers", "thread_state"):
             assert values(plan, workload, axis) == set(catalogue.axes[axis].values)
-    for axis in ("page_kind", "pages", "vma_kind", "file_kind", "close_files", "process_ending", "mlockall"):
+    for axis in ("page_kind", "pages", "vma_kind", "file_kind", "close_files", "process_ending", "mlockall", "caches"):
         assert values(plan, "launch.fork", axis) == set(catalogue.axes[axis].values)
     for axis in ("detached", "guard", "stack_cache", "stack_kind", "thread_ending"):
         assert values(plan, "launch.pthread", axis) == set(catalogue.axes[axis].values)

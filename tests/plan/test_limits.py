@@ -47,6 +47,16 @@ def test_more_memory_never_makes_a_launch_cheaper(first, second):
     assert estimated_launch_ns({"parent_bytes": less}) <= estimated_launch_ns({"parent_bytes": more})
 
 
+def test_cold_caches_cost_the_time_until_they_are_cold():
+    hot = estimated_launch_ns({"caches": "hot", "idle_ns": 100_000_000, "thrash_bytes": 1 << 30})
+    idle = {"caches": "idle", "idle_ns": 100_000_000, "concurrency": 4}
+    # Launchers idle at the same time.
+    assert estimated_launch_ns(idle) == 100_000_000 + 4 * hot
+    walked = {"caches": "thrashed", "thrash_bytes": 1 << 30}
+    assert 100_000_000 < estimated_launch_ns(walked) - hot < 1_000_000_000
+    assert estimated_process_ns(walked, Limits(samples=1, blocks=1, warmup=0)) > estimated_launch_ns(walked) * 2
+
+
 def test_easing_keeps_a_process_with_much_memory_short():
     condition = {"parent_bytes": 1 << 30}
     eased = estimated_process_ns(condition, limits_for(condition))

@@ -36,6 +36,15 @@ static int batch(struct contend_worker *worker) {
 static const struct contend_ways WAYS = {
     .operations = OPERATIONS, .worker_bytes = MAPPED_BYTES, .batch = batch};
 
+static int check(const struct request *request, struct reason *reason) {
+    return request->vma_kind != VMA_DONTFORK
+               ? 0
+               : reason_set(
+                     reason, -EOPNOTSUPP,
+                     "vma_kind=dontfork is about a parent's memory areas; contend.mmap forks nobody: ask for "
+                     "untouched or touched");
+}
+
 static int prepare(struct bench *bench, struct reason *reason) {
     return contend_start(bench, &WAYS, reason);
 }
@@ -48,6 +57,7 @@ const struct workload contend_mmap = {
     .summary = "workers map and unmap memory at the same time",
     .columns = CONTEND_COLUMNS,
     .axes = AXES,
+    .check = check,
     .prepare = prepare,
     .launch = contend_window,
     .finish = contend_end,

@@ -88,7 +88,7 @@ static int touch_and_verify(const struct thread_settings *settings, struct reaso
     for (int round = 0; round < ROUNDS; round++) {
         memset(settings->stack, round + 1, settings->stack_bytes);
     }
-    int error = parent_region_read(settings->stack, &region);
+    int error = parent_region_read(settings->stack, settings->stack_bytes, &region);
     if (error != 0) {
         return reason_set(reason, error, "/proc/self/smaps does not tell of the thread's stack: %s",
                           strerror(-error));

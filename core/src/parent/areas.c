@@ -2,6 +2,7 @@
  * merge them. That flag changes nothing else, and unlike a differing protection it also keeps neighbours from
  * sharing one anon_vma (mm/vma.c, anon_vma_compatible): each has its own, as mappings made apart have. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -26,7 +27,8 @@ static int map_areas(struct bench *bench) {
         }
     }
     parent_areas_touch(bench);
-    return 0;
+    bool kept = bench->request->vma_kind == VMA_DONTFORK;
+    return kept && madvise(bench->parent.areas, count * page, MADV_DONTFORK) != 0 ? -errno : 0;
 }
 
 void parent_areas_touch(const struct bench *bench) {
@@ -48,12 +50,34 @@ int parent_areas_renew(struct bench *bench) {
     return map_areas(bench);
 }
 
+/* Asks the kernel whether they became what was asked for: so many, none merged, written or not, kept or not.
+ */
+static int verify(const struct bench *bench, struct reason *reason) {
+    int64_t count = bench->request->vmas;
+    int64_t page = parent_small_page_bytes();
+    int64_t written = bench->request->vma_kind == VMA_UNTOUCHED ? 0 : count * page;
+    int64_t kept = bench->request->vma_kind == VMA_DONTFORK ? count : 0;
+    struct parent_region all;
+    int error = parent_region_read(bench->parent.areas, (size_t)(count * page), &all);
+    if (error != 0) {
+        return reason_set(reason, error, "/proc/self/smaps does not tell of the parent's memory areas: %s",
+                          strerror(-error));
+    }
+    return all.areas == count && all.anonymous_bytes == written && all.areas_kept_from_children == kept
+               ? 0
+               : reason_set(reason, -ENOMEM,
+                            "asked for %" PRId64 " memory areas, %" PRId64 " kB written, %" PRId64
+                            " kept from children, but there are %" PRId64 ", %" PRId64 " kB and %" PRId64,
+                            count, written >> 10, kept, all.areas, all.anonymous_bytes >> 10,
+                            all.areas_kept_from_children);
+}
+
 int parent_areas_build(struct bench *bench, struct reason *reason) {
     if (bench->request->vmas == 0) {
         return 0;
     }
     int error = map_areas(bench);
-    return error == 0 ? 0
+    return error == 0 ? verify(bench, reason)
                       : reason_set(reason, error, "%lld memory areas cannot be made: %s",
                                    (long long)bench->request->vmas, strerror(-error));
 }

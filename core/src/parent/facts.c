@@ -64,32 +64,41 @@ static void read_field(const char *line, struct parent_region *region) {
         return;
     }
     if (strncmp(line, "VmFlags:", 8) == 0) {
-        region->kept_from_children = strstr(line, " dc") != NULL;
+        region->areas_kept_from_children += strstr(line, " dc") != NULL;
     }
 }
 
-int parent_region_read(const void *start, struct parent_region *region) {
+/* Whether a line begins a VMA, and where that starts: its addresses are hexadecimal and in lower case, the
+ * names of fields begin with a capital. */
+static bool starts_area(const char *line, uintptr_t *start) {
+    char *end = NULL;
+    *start = (uintptr_t)strtoull(line, &end, 16);
+    return end != line && *end == '-';
+}
+
+int parent_region_read(const void *start, size_t length, struct parent_region *region) {
     char buffer[1024];
-    char address[40];
     struct lines lines;
     int error = open_lines(&lines, "/proc/self/smaps", buffer, sizeof buffer);
     if (error != 0) {
         return error;
     }
     *region = (struct parent_region){0};
-    snprintf(address, sizeof address, "%lx-", (unsigned long)(uintptr_t)start);
+    uintptr_t first = (uintptr_t)start;
     bool inside = false;
-    bool ended = false;
-    for (char *line = next_line(&lines); line != NULL && !ended; line = next_line(&lines)) {
-        if (inside) {
+    bool beyond = false;
+    for (char *line = next_line(&lines); line != NULL && !beyond; line = next_line(&lines)) {
+        uintptr_t at;
+        if (starts_area(line, &at)) {
+            inside = at >= first && at < first + length;
+            beyond = at >= first + length;
+            region->areas += inside;
+        } else if (inside) {
             read_field(line, region);
-            ended = strncmp(line, "VmFlags:", 8) == 0;
-        } else {
-            inside = strncmp(line, address, strlen(address)) == 0;
         }
     }
     close(lines.fd);
-    return inside ? 0 : -ENOENT;
+    return region->areas > 0 ? 0 : -ENOENT;
 }
 
 static int64_t count_lines(const char *path, char *scratch, size_t capacity) {

@@ -183,7 +183,7 @@ static int verify(const struct bench *bench, struct reason *reason) {
     enum touch touch = KINDS[request->page_kind].touch;
     int64_t bytes = request->parent_bytes;
     struct parent_region region;
-    int error = parent_region_read(bench->parent.memory, &region);
+    int error = parent_region_read(bench->parent.memory, (size_t)bytes, &region);
     if (error != 0) {
         return reason_set(reason, error, "/proc/self/smaps does not tell of the parent's memory: %s",
                           strerror(-error));
@@ -196,7 +196,8 @@ static int verify(const struct bench *bench, struct reason *reason) {
                                (touch != TOUCH_NOTHING || region.rss_bytes == 0) &&
                                (huge ? region.huge_bytes >= bytes : region.huge_bytes == 0) &&
                                (!copied || region.anonymous_bytes >= bytes);
-    right = right && region.kept_from_children == (request->page_kind == PAGE_KIND_DONTFORK);
+    bool kept = request->page_kind == PAGE_KIND_DONTFORK;
+    right = right && (region.areas_kept_from_children > 0) == kept;
     return right
                ? 0
                : reason_set(reason, -ENOMEM,
@@ -251,7 +252,8 @@ int parent_memory_build(struct bench *bench, struct reason *reason) {
             (long long)request->parent_bytes, strerror(-error));
     }
     struct parent_region region;
-    if (request->page_kind == PAGE_KIND_THP && parent_region_read(bench->parent.memory, &region) == 0 &&
+    if (request->page_kind == PAGE_KIND_THP &&
+        parent_region_read(bench->parent.memory, (size_t)request->parent_bytes, &region) == 0 &&
         region.huge_bytes < request->parent_bytes) {
         /* Fragmented memory gave small pages; the kernel may still move them together. */
         (void)madvise(bench->parent.memory, (size_t)request->parent_bytes, ADVICE_COLLAPSE);

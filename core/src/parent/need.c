@@ -1,3 +1,4 @@
+#include "caches/caches.h"
 #include "limits/limits.h"
 #include "parent/parent.h"
 #include "parent/parts.h"
@@ -49,9 +50,10 @@ void parent_need(const struct request *request, struct limits_need *need) {
                             : request->open_files;
     need->memory_bytes += request->vmas * AREA_BYTES + request->open_files * FILE_BYTES +
                           request->parent_threads * THREAD_KERNEL_BYTES;
-    if (request->vma_kind == VMA_TOUCHED) {
+    if (request->vma_kind != VMA_UNTOUCHED) {
         need->memory_bytes += request->vmas * page;
     }
+    caches_need(request, need);
     need->address_bytes += request->vmas * page + request->parent_threads * PARENT_THREAD_STACK_BYTES;
     need->commit_bytes += request->vmas * page;
     if (request->mlockall != 0) {

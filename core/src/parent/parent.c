@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "caches/caches.h"
 #include "parent/parts.h"
 
 /* Numbers beyond these are mistakes; below them no sum of sizes overflows. */
@@ -51,6 +52,7 @@ int parent_build(struct bench *bench, struct reason *reason) {
     struct limits_need need;
     parent_need(request, &need);
     error = limits_check("", &need, reason);
+    error = error != 0 ? error : caches_build(bench, reason);
     error = error != 0 ? error : parent_memory_build(bench, reason);
     error = error != 0 ? error : parent_areas_build(bench, reason);
     error = error != 0 ? error : parent_files_build(bench, reason);
@@ -65,6 +67,11 @@ int parent_build(struct bench *bench, struct reason *reason) {
         parent_end(bench);
     }
     return error;
+}
+
+void parent_end(struct bench *bench) {
+    parent_threads_end(bench);
+    caches_end(bench);
 }
 
 int parent_before_launch(struct bench *bench) {

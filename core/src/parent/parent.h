@@ -28,7 +28,7 @@ int parent_files_raise(int64_t files, struct reason *reason);
 /* In a child: closes every descriptor from 3 up to the limit, but for `kept` (-1: all of them). */
 void parent_close_files(const struct bench *bench, int kept);
 
-/* Ends the parent's threads and joins them. */
+/* Ends the parent's threads and joins them, and what thrashes its caches. */
 void parent_end(struct bench *bench);
 
 /* Hooks of the options: whether this machine has a value. 0, or -errno with the reason. */

@@ -7,17 +7,19 @@
 
 enum { PARENT_THREAD_STACK_BYTES = 64 << 10 };
 
-/* What the kernel says of one VMA, in bytes. */
+/* What the kernel says of the VMAs of a range of addresses, all together. */
 struct parent_region {
     int64_t rss_bytes;
     int64_t anonymous_bytes;
     int64_t huge_bytes; /* anonymous, shared or of files: mapped by one entry for a whole huge page */
     int64_t hugetlb_bytes;
-    bool kept_from_children;
+    int64_t areas; /* VMAs */
+    int64_t areas_kept_from_children;
 };
 
-/* Finds the VMA that starts at the address. 0, -ENOENT or another -errno. */
-int parent_region_read(const void *start, struct parent_region *region);
+/* Reads the VMAs that start within `length` bytes from the address. 0, -ENOENT where none does, or another
+ * -errno. */
+int parent_region_read(const void *start, size_t length, struct parent_region *region);
 
 int64_t parent_small_page_bytes(void);
 int64_t parent_huge_page_bytes(void);    /* transparent ones; 0: this kernel has none */
@@ -43,6 +45,7 @@ int parent_files_build(struct bench *bench, struct reason *reason);
 int parent_files_limit(struct bench *bench, struct reason *reason);
 
 int parent_threads_build(struct bench *bench, struct reason *reason);
+void parent_threads_end(struct bench *bench);
 
 int parent_lock_memory(const struct bench *bench, struct reason *reason);
 int parent_set_class(const struct bench *bench, struct reason *reason);

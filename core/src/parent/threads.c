@@ -117,7 +117,7 @@ int parent_threads_build(struct bench *bench, struct reason *reason) {
     return 0;
 }
 
-void parent_end(struct bench *bench) {
+void parent_threads_end(struct bench *bench) {
     struct parent_threads *all = bench->parent.shared;
     if (bench->parent.threads == 0) {
         return;

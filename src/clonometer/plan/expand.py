@@ -118,7 +118,7 @@ def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> 
 
     A cold launch is the first of its process: no earlier fork can have left the pages clean. The number of a
     launch says which one the cold sample is. And where the parent has no memory, VMAs, files or threads of its
-    own, they are of no kind.
+    own, they are of no kind; nor is it said how long nobody idles.
     """
     if condition.get("pages") == "clean" and temperature == "cold":
         return "pages=clean has no cold launch: only an earlier fork leaves the pages clean"
@@ -126,7 +126,7 @@ def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> 
         return "launch_number has no warm launches: it says which launch of a fresh process the cold sample is"
     axis = qualifies_nothing(condition)
     if axis is not None:
-        return f"{axis}={condition[axis]} says nothing where {QUALIFIES[axis][0]}=0"
+        return f"{axis}={condition[axis]} says nothing {QUALIFIES[axis].nowhere}"
     return None
 
 

@@ -47,6 +47,8 @@ _NS_PER_THING: Mapping[str, tuple[float, float]] = {
     "message_bytes": (6.0, 4.0),
     "launch_number": (0.0, 100_000.0),
 }
+# What another task takes to walk a byte, a line at a time, and to be seen asleep again.
+_WALK_NS_PER_BYTE, _WALK_NS = 0.2, 300_000.0
 # A written VMA has page tables of its own.
 _TOUCHED_VMA = 5
 _CLOSE_NS_PER_DESCRIPTOR = 100.0
@@ -130,7 +132,16 @@ def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
         launch_ns += (_TOUCHED_VMA - 1) * _NS_PER_THING["vmas"][0] * _number(condition, "vmas")
     if condition.get("close_files") == "close":
         launch_ns += _CLOSE_NS_PER_DESCRIPTOR * _number(condition, "nofile")
-    return launch_ns * max(1, _number(condition, "concurrency")) + _workers_ns(condition)
+    return launch_ns * max(1, _number(condition, "concurrency")) + _workers_ns(condition) + _cooling_ns(condition)
+
+
+def _cooling_ns(condition: Mapping[str, AxisValue]) -> float:
+    """What goes by before each launch until the caches are as they shall be; launchers idle all at once."""
+    if condition.get("caches") == "idle":
+        return float(_number(condition, "idle_ns"))
+    if condition.get("caches") == "thrashed":
+        return _WALK_NS + _WALK_NS_PER_BYTE * _number(condition, "thrash_bytes")
+    return 0.0
 
 
 def _workers_ns(condition: Mapping[str, AxisValue]) -> float:
@@ -170,7 +181,8 @@ def _launch_ns_per_byte(condition: Mapping[str, AxisValue]) -> float:
 def _build_ns(condition: Mapping[str, AxisValue]) -> float:
     per_byte = 0.0 if condition.get("page_kind") == "untouched" else _BUILD_NS_PER_BYTE
     things_ns = sum(_number(condition, axis) * costs[1] for axis, costs in _NS_PER_THING.items())
-    return per_byte * _number(condition, "parent_bytes") + things_ns
+    walked = _number(condition, "thrash_bytes") if condition.get("caches") == "thrashed" else 0
+    return per_byte * _number(condition, "parent_bytes") + _BUILD_NS_PER_BYTE * walked + things_ns
 
 
 def limits_for(condition: Mapping[str, AxisValue], base: Limits | None = None) -> Limits:

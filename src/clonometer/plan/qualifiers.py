@@ -3,17 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from clonometer.plan.cell import AxisValue
 
-#: Axis -> the axis that counts or sizes what it qualifies, and the value that says nothing.
-QUALIFIES: Mapping[str, tuple[str, AxisValue]] = {
-    "page_kind": ("parent_bytes", "4k"),
-    "pages": ("parent_bytes", "rewritten"),
-    "vma_kind": ("vmas", "untouched"),
-    "file_kind": ("open_files", "same"),
-    "thread_state": ("parent_threads", "idle"),
+
+class Qualifier(NamedTuple):
+    """What an axis qualifies, the value that says nothing, and the one value it needs (None: any but 0)."""
+
+    of: str
+    usual: AxisValue
+    needs: AxisValue | None = None
+
+    def says_nothing(self, condition: Mapping[str, AxisValue]) -> bool:
+        """Whether a condition has none of the things that it qualifies."""
+        there = condition.get(self.of)
+        return there == 0 if self.needs is None else there is not None and there != self.needs
+
+    @property
+    def nowhere(self) -> str:
+        """Where it says nothing, in words."""
+        return f"where {self.of}=0" if self.needs is None else f"without {self.of}={self.needs}"
+
+
+#: Axis -> what it qualifies.
+QUALIFIES: Mapping[str, Qualifier] = {
+    "page_kind": Qualifier("parent_bytes", "4k"),
+    "pages": Qualifier("parent_bytes", "rewritten"),
+    "vma_kind": Qualifier("vmas", "untouched"),
+    "file_kind": Qualifier("open_files", "same"),
+    "thread_state": Qualifier("parent_threads", "idle"),
+    "idle_ns": Qualifier("caches", 100_000_000, "idle"),
+    "thrash_bytes": Qualifier("caches", 128 << 20, "thrashed"),
+    "thrash_cpu": Qualifier("caches", "same", "thrashed"),
 }
+
+
+def qualified_by(of: str) -> frozenset[str]:
+    """The axes that say of what kind the things of an axis are.
+
+    Examples
+    --------
+    >>> sorted(qualified_by("caches"))
+    ['idle_ns', 'thrash_bytes', 'thrash_cpu']
+    """
+    return frozenset(axis for axis, one in QUALIFIES.items() if one.of == of)
 
 
 def qualifies_nothing(condition: Mapping[str, AxisValue]) -> str | None:
@@ -23,8 +57,10 @@ def qualifies_nothing(condition: Mapping[str, AxisValue]) -> str | None:
     --------
     >>> qualifies_nothing({"vma_kind": "touched", "vmas": 0}), qualifies_nothing({"vma_kind": "touched", "vmas": 9})
     ('vma_kind', None)
+    >>> qualifies_nothing({"idle_ns": 1000, "caches": "hot"}), qualifies_nothing({"idle_ns": 1000, "caches": "idle"})
+    ('idle_ns', None)
     """
-    for axis, (counted, usual) in QUALIFIES.items():
-        if condition.get(axis, usual) != usual and condition.get(counted) == 0:
+    for axis, one in QUALIFIES.items():
+        if condition.get(axis, one.usual) != one.usual and one.says_nothing(condition):
             return axis
     return None

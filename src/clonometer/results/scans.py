@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clonometer.plan.qualifiers import QUALIFIES
+from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.evidence import Book, Evidence, once_per_book
 
 _NUMERIC = ("bytes", "count")
@@ -86,7 +86,7 @@ def _borrow_zero(
     for name in others:
         without = tuple((other, value) for other, value in others.items() if other != name)
         plain = groups.get((*key[:-1], without), {})
-        if 0 in plain and QUALIFIES.get(name, ("", ""))[0] == axis:
+        if 0 in plain and name in qualified_by(axis):
             own[0] = plain[0]
             return
 

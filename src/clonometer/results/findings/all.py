@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clonometer.results.evidence import Book
+from clonometer.results.findings.caches import caches
 from clonometer.results.findings.choices import choices
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.conditions import linkages, pages, placements
@@ -24,6 +25,7 @@ _FINDERS = (
     process_against_thread,
     workers,
     memory,
+    caches,
     stalls,
     first_writes,
     kinds,

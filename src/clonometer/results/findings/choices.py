@@ -14,7 +14,17 @@ from clonometer.words import axis_words
 
 _KINDS = ("choice", "text")
 # These have findings of their own; free launches are not averaged over where they ran, so that placement has none.
-_TOLD_ELSEWHERE = ("task_kind", "partner_cpu", "counter_layout", "pages", "linkage", "placement", "fault")
+_TOLD_ELSEWHERE = (
+    "task_kind",
+    "partner_cpu",
+    "counter_layout",
+    "pages",
+    "linkage",
+    "placement",
+    "fault",
+    "caches",
+    "thrash_cpu",
+)
 _TEMPERATURES = ("warm", None, "cold")
 Value = int | str
 Changes = dict[str, Value]

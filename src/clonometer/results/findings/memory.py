@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.plan.qualifiers import QUALIFIES
+from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
@@ -126,7 +126,7 @@ def memory_points(
     sizes = {row.estimate.condition.get("parent_bytes") for row in book.rows if row.estimate.workload == workload}
     points = []
     for size in sorted(size for size in sizes if isinstance(size, int)):
-        plain = {axis: value for axis, value in changes.items() if QUALIFIES.get(axis, ("",))[0] != "parent_bytes"}
+        plain = {axis: value for axis, value in changes.items() if axis not in qualified_by("parent_bytes")}
         # Where there is no memory, it is of no kind.
         own = plain if size == book.default("parent_bytes") else {**changes, "parent_bytes": size}
         row = book.main(workload, own, temperature, stage)

@@ -25,7 +25,7 @@ MOST_MISS = 0.5
 # Families whose scans are no lines: findings of their own compare at each point.
 _SPOKEN_OF_ELSEWHERE = ("contend",)
 # Findings of their own tell of these axes, and these quantities are there to be subtracted.
-_TOLD_ELSEWHERE = frozenset(("message_bytes", "working_set_bytes"))
+_TOLD_ELSEWHERE = frozenset(("message_bytes", "working_set_bytes", "idle_ns", "thrash_bytes"))
 _BESIDE = frozenset(("alone_ns",))
 _SPOKEN = ("reaped", "call_returns")
 _STAGE_ORDER = (*reversed(STAGES), None)

@@ -1,0 +1,173 @@
+"""What a launch costs with cold caches, as a server has them that launches now and then, beside a tight loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.plan.qualifiers import qualified_by
+from clonometer.results.evidence import Evidence
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.contests import TEMPERATURES
+from clonometer.results.findings.ends import duration_words, interval_ends
+from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.types import Finding
+from clonometer.stats.bootstrap import difference_of_medians
+from clonometer.stats.interval import Interval
+from clonometer.units import approximate_bytes, format_duration, format_number
+
+PAGE_BYTES = 4096
+_AXES = frozenset(("caches",)) | qualified_by("caches")
+_OF_MEMORY = frozenset(("parent_bytes",)) | qualified_by("parent_bytes")
+# A live server notices the call; of what sleeps until another program has begun only the whole counts.
+_STAGES = ("call_returns", "reaped")
+Changes = dict[str, int | str]
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """One side: its row, and what a page of the parent's memory costs there, where one costs anything."""
+
+    row: Evidence
+    ns_per_page: Interval | None
+
+
+def caches(comparer: Comparer) -> list[Finding]:
+    """Say what each launch costs with cold caches and in a tight loop: for each page where there is memory.
+
+    One finding for each condition that was measured with hot caches and with others.
+    """
+    asked: dict[tuple[str, tuple[tuple[str, int | str], ...]], list[Changes]] = {}
+    for row in comparer.book.rows:
+        changes = comparer.book.changes(row.estimate)
+        if "caches" in changes and row.estimate.stage is not None:
+            base = {axis: value for axis, value in changes.items() if axis not in _AXES}
+            own = asked.setdefault((row.estimate.workload, tuple(base.items())), [])
+            cold = {axis: value for axis, value in changes.items() if axis in _AXES}
+            if cold not in own:
+                own.append(cold)
+    found = (_finding(comparer, workload, dict(base), colds) for (workload, base), colds in asked.items())
+    return [finding for finding in found if finding is not None]
+
+
+def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:
+    for stage in _STAGES:
+        for temperature in TEMPERATURES[::-1]:
+            hot = _figure(comparer, workload, base, {}, (temperature, stage))
+            if hot is None or not hot.row.estimate.rankable:
+                continue
+            sides = [(cold, _figure(comparer, workload, base, cold, (temperature, stage))) for cold in colds]
+            there = [(cold, side) for cold, side in sides if side is not None]
+            ratios = [comparer.compare(side.row, hot.row) for _, side in there]
+            if there and None not in ratios:
+                return _told(comparer, base, hot, there, [ratio for ratio in ratios if ratio is not None])
+    return None
+
+
+def _told(
+    comparer: Comparer,
+    base: Changes,
+    hot: _Figure,
+    colds: Sequence[tuple[Changes, _Figure]],
+    ratios: Sequence[Comparison],
+) -> Finding:
+    first = hot.row.estimate
+    name = mechanism(first.workload)
+    by_page = hot.ns_per_page is not None and all(side.ns_per_page is not None for _, side in colds)
+    words = condition(base, first.temperature, first.condition.get("placement"))
+    costs = [
+        f"{_cost(side, by_page=by_page)}{' a page' if by_page and not at else ''} {_why(comparer, cold)}"
+        for at, (cold, side) in enumerate(colds)
+    ]
+    text = (
+        f"with caches as a live server has them {name} costs {listed(costs)}, "
+        f"{_cost(hot, by_page=by_page)} in a tight loop, {until(first.stage)}, {words}; "
+        f"the whole launch takes {listed([ratio.text for ratio in ratios])} times as long"
+    )
+    short = [f"{_short(side, by_page=by_page)}{' a page' if by_page else ''}" for _, side in colds]
+    headline = (
+        f"with caches as a live server has them: {' or '.join(short)}, {_short(hot, by_page=by_page)} in a tight loop "
+        f"({name} {until(first.stage)}{_at(base)})"
+    )
+    numbers: dict[str, Any] = ratios[0].numbers | {
+        "workload": first.workload,
+        "hot": _numbers(hot),
+        "cold": [_numbers(side) | {"caches": cold} for cold, side in colds],
+        "ratios": [ratio.numbers for ratio in ratios],
+        "cells": [hot.row.estimate.cell, *(side.row.estimate.cell for _, side in colds)],
+    }
+    parts = [first.workload.removeprefix("launch."), *(f"{axis}={value}" for axis, value in base.items())]
+    return Finding(".".join(["caches", *parts]), sentence(text), numbers, sentence(headline))
+
+
+def _at(base: Changes) -> str:
+    size = base.get("parent_bytes")
+    if not isinstance(size, int):
+        return ""
+    pages = f" {base['pages']}" if "pages" in base else ""
+    return f", {approximate_bytes(size)}{pages}"
+
+
+def _why(comparer: Comparer, cold: Changes) -> str:
+    """What was done to the caches, with the amounts."""
+    if cold["caches"] == "idle":
+        return f"after {format_duration(float(_amount(comparer, cold, 'idle_ns')))} idle"
+    where = "another CPU" if cold.get("thrash_cpu") == "other" else "its CPU"
+    return f"after another task walked {approximate_bytes(_amount(comparer, cold, 'thrash_bytes'))} on {where}"
+
+
+def _amount(comparer: Comparer, cold: Changes, axis: str) -> int:
+    return int(cold.get(axis, comparer.book.default(axis) or 0))
+
+
+def _cost(side: _Figure, *, by_page: bool) -> str:
+    """What it costs with its interval: of a page, or the whole."""
+    one = side.row.estimate
+    if by_page and side.ns_per_page is not None:
+        each = side.ns_per_page
+        ends = interval_ends(each)
+        if ends is None:
+            return f"{format_number(each.value)} ns (one process)"
+        value, low, high = (format_number(number, each.low, each.high) for number in (each.value, *ends))
+        return f"{value} ({low} to {high}) ns"
+    ends = None if one.median_low_ns is None or one.median_high_ns is None else [one.median_low_ns, one.median_high_ns]
+    return duration_words(one.median_ns or 0.0, ends)
+
+
+def _short(side: _Figure, *, by_page: bool) -> str:
+    if by_page and side.ns_per_page is not None:
+        each = side.ns_per_page
+        return f"{format_number(each.value, each.low, each.high)} ns"
+    one = side.row.estimate
+    return format_duration(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+
+
+def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at: tuple[str, str]) -> _Figure | None:
+    """One side at a temperature and a stage; None where it was not measured."""
+    row = comparer.book.main(workload, {**base, **cold}, *at)
+    if row is None:
+        return None
+    size = base.get("parent_bytes")
+    bare = {axis: value for axis, value in base.items() if axis not in _OF_MEMORY}
+    without = comparer.book.main(workload, {**bare, **cold}, *at)
+    # Of huge pages the number of 4 KiB ones says nothing.
+    if not isinstance(size, int) or without is None or "page_kind" in base:
+        return _Figure(row, None)
+    seed = comparer.seed_for("caches", row.estimate.cell, row.estimate.stage)
+    grown = difference_of_medians(row.processes, without.processes, seed=seed)
+    pages = size / PAGE_BYTES
+    each = Interval(grown.value / pages, grown.low / pages, grown.high / pages, grown.confidence, grown.method, grown.n)
+    return _Figure(row, each if each.low > 0 else None)
+
+
+def _numbers(side: _Figure) -> dict[str, Any]:
+    each = side.ns_per_page
+    return {
+        "median_ns": side.row.estimate.median_ns,
+        "median_low_ns": side.row.estimate.median_low_ns,
+        "median_high_ns": side.row.estimate.median_high_ns,
+        "ns_per_page": None if each is None else each.value,
+        "ns_per_page_interval": None if each is None else interval_ends(each),
+        "cell": side.row.estimate.cell,
+    }
