@@ -41,6 +41,11 @@ static int check_sense(const struct bench *bench, struct reason *reason) {
         return reason_set(reason, -ENOMEM, "no machine has that: thrash_bytes is at most %lld",
                           (long long)MOST_THRASH_BYTES);
     }
+    if (bench->stamps_fd < 0) {
+        return reason_set(reason, bench->stamps_fd,
+                          "caches=thrashed needs a memory file for two programs to meet in: %s",
+                          strerror(-bench->stamps_fd));
+    }
     if (request->placement == PLACEMENT_FREE) {
         return reason_set(reason, -EOPNOTSUPP,
                           "caches=thrashed is about the caches of one CPU, which placement=free does not "
@@ -82,7 +87,7 @@ static int start(struct bench *bench) {
     walker->starter = getpid();
     walker->bytes = bench->request->thrash_bytes;
     pid_t pid;
-    error = -posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments, environ);
+    error = -posix_spawn(&pid, sys_own_program(), NULL, NULL, arguments, environ);
     walker->process = error == 0 ? pid : 0;
     return error;
 }
@@ -109,7 +114,8 @@ int caches_build(struct bench *bench, struct reason *reason) {
     if (error != 0) {
         caches_end(bench);
         return reason_set(reason, error,
-                          "the task that walks %lld bytes to thrash the caches cannot begin: %s",
+                          "the task that walks %lld bytes to thrash the caches cannot begin, or not be seen "
+                          "asleep in /proc: %s",
                           (long long)bench->request->thrash_bytes, strerror(-error));
     }
     return 0;

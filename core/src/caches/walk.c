@@ -56,6 +56,7 @@ static void walk(volatile unsigned char *memory, int64_t bytes) {
 }
 
 int caches_walk_main(const char *where) {
+    prctl(PR_SET_NAME, "clonometer-walk");
     struct walker *walker = meet(where);
     /* It lives long: it must not outlive the probe. One that had died before the call took effect shows as
      * another parent. */
