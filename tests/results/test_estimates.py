@@ -58,6 +58,10 @@ def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:
         "parent_bytes": 1 << 20,
         "vmas": 0,
         "vma_kind": "untouched",
+        "caches": "hot",
+        "idle_ns": 100_000_000,
+        "thrash_bytes": 128 << 20,
+        "thrash_cpu": "same",
         "launch_number": 1,
         "sched_class": "other",
     }
