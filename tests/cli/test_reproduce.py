@@ -12,15 +12,14 @@ from dataclasses import replace
 import pytest
 
 from clonometer.cli import evidence
-from clonometer.cli.start import main
+from clonometer.cli.ending import run_to_the_end
 from clonometer.studies import parts
 
 
 def run(capsys, *words):
-    with pytest.raises(SystemExit) as ended:
-        main(["reproduce", *words])
+    status = run_to_the_end(["reproduce", *words])
     shown = capsys.readouterr()
-    return ended.value.code, shown.out, shown.err
+    return status, shown.out, shown.err
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from clonometer.cli.start import main
-from clonometer.errors import DriverError, InputError, UsageError
+from clonometer.cli.ending import run_to_the_end
+from clonometer.errors import DriverError, UsageError
 from clonometer.runner.program import run_program
 from clonometer.studies.demonstrations import DEMOS, find_demo
 
@@ -79,8 +79,10 @@ def test_a_race_that_nobody_lost_is_called_luck():
 
 
 def test_output_without_values_is_refused():
-    with pytest.raises(InputError, match="printed no values"):
-        find_demo("cow").read("nothing\n")
+    for output in ("", "nothing\n", "memcpy_us = 8000\npages = many\n"):
+        for name in NAMES:
+            with pytest.raises(DriverError, match=f"the demo {name} did not end well"):
+                find_demo(name).read(output)
 
 
 def test_a_program_that_is_missing_or_fails_is_named(tmp_path):
@@ -94,9 +96,7 @@ def test_a_program_that_is_missing_or_fails_is_named(tmp_path):
 
 
 def facts(name, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["demo", name, "--json"])
-    assert ended.value.code == 0
+    assert run_to_the_end(["demo", name, "--json"]) == 0
     return json.loads(capsys.readouterr().out)["values"]
 
 
@@ -134,9 +134,7 @@ def test_the_kernel_saw_the_flags_of_the_study(capsys):
 def test_a_demo_is_shown_run_and_explained(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     for words in (["demo"], ["demo", "clone-vm"], ["demo", "clone-vm", "--source"]):
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-        assert ended.value.code == 0
+        assert run_to_the_end(words) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in NAMES)
     assert "answer = 42;" in shown
@@ -146,7 +144,5 @@ def test_a_demo_is_shown_run_and_explained(capsys, monkeypatch):
 
 def test_an_unknown_demo_ends_with_2_and_what_exists(capsys):
     for words, text in ((["demo", "clone"], "what exists: clone-vm"), (["demo", "--source"], "needs the name")):
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-        assert ended.value.code == 2
+        assert run_to_the_end(words) == 2
         assert text in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+EXIT_NO_ROOM = 4
 EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 
@@ -34,9 +35,9 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         # Before the first handler was in place, or between two of these lines.
         status = EXIT_INTERRUPTED
-    except BaseException:
-        # There was no memory even for saying so.
-        status = EXIT_DEFECT
+    except BaseException as error:
+        # What says an error in words could not be loaded, or has failed itself.
+        status = EXIT_NO_ROOM if isinstance(error, MemoryError | ImportError) else EXIT_DEFECT
     sys.exit(status)  # noqa: TID251 (cli ends the program)
 
 

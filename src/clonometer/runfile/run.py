@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,7 @@ from clonometer.errors import RunFileError, unknown
 from clonometer.runfile.arrays import column_array, runs_of_cells
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
 from clonometer.runfile.output import is_utf8
+from clonometer.runfile.rows import Rows, one_ahead, readable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Run:
         self.path = path
         self.details = details
         self._parquet = parquet
+        self._rows = Rows(parquet)
         self._spans: dict[str, list[_Span]] | None = None
         # Cells are mostly asked for in the file's order: neighbours share a row group.
         self._decoded: tuple[int, dict[str, NDArray[Any]]] = (-1, {})
@@ -105,8 +106,8 @@ class Run:
             If the file is damaged.
         """
         self._cell_spans()
-        with _readable(self.path):
-            return self._parquet.read()
+        with readable(self.path):
+            return self._rows.all()
 
     def columns(
         self, cell: str, names: Iterable[str] | None = None, *, all_blocks: bool = False
@@ -186,12 +187,12 @@ class Run:
         # The next row group is decoded while the caller works on this one: Arrow does so without Python's lock. One
         # thread, because a reader of Parquet is not made for two.
         with ThreadPoolExecutor(1) as ahead:
-            for read in _one_ahead(ahead, lambda span: self._piece(span, wanted), self._spans_of(cell)):
+            for read in one_ahead(ahead, lambda span: self._piece(span, wanted), self._spans_of(cell)):
                 yield self._sound(cell, read)
 
     def _piece(self, span: _Span, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
-        with _readable(self.path):
-            table = self._parquet.read_row_group(span.row_group, wanted)
+        with readable(self.path):
+            table = self._rows.group(span.row_group, wanted)
             return {name: column_array(name, table.column(name))[span.start : span.stop] for name in wanted}
 
     def _spans_of(self, cell: str) -> list[_Span]:
@@ -219,7 +220,7 @@ class Run:
     def _cell_spans(self) -> dict[str, list[_Span]]:
         if self._spans is None:
             spans: dict[str, list[_Span]] = {}
-            with _readable(self.path):
+            with readable(self.path):
                 for group in range(self._parquet.num_row_groups):
                     for name, start, stop in self._cells_in(group):
                         spans.setdefault(name, []).append(_Span(group, start, stop))
@@ -236,7 +237,7 @@ class Run:
         # least and the greatest name are the same is no chance of damage, and each cell's rows are counted.
         if found is not None and found.has_min_max and found.min == found.max and found.null_count == 0:
             return [(str(found.min), 0, rows.num_rows)]
-        return runs_of_cells(self._parquet.read_row_group(group, ["cell"]).column(0))
+        return runs_of_cells(self._rows.group(group, ["cell"]).column(0))
 
     def _check_rows(self, spans: Mapping[str, list[_Span]]) -> None:
         # Parquet's checksums leave out the headers of its pages: a damaged one can exchange whole names.
@@ -254,34 +255,11 @@ class Run:
             held = {}
         missing = [name for name in names if name not in held]
         if missing:
-            with _readable(self.path):
-                table = self._parquet.read_row_group(group, missing)
+            with readable(self.path):
+                table = self._rows.group(group, missing)
                 held = {**held, **{name: column_array(name, table.column(name)) for name in missing}}
             self._decoded = (group, held)
         return {name: held[name] for name in names}
-
-
-def _one_ahead(pool: Executor, make: Callable[[_Span], _T], spans: Sequence[_Span]) -> Iterator[_T]:
-    """Give what is made of each span, in order, the next one being made meanwhile."""
-    coming: Future[_T] | None = None
-    for span in spans:
-        ready, coming = coming, pool.submit(make, span)
-        if ready is not None:
-            yield ready.result()
-    if coming is not None:
-        yield coming.result()
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn whatever Arrow says of a damaged file into a RunFileError."""
-    import pyarrow as pa  # noqa: TID251 -- this is runfile
-
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, LookupError, MemoryError, OverflowError) as error:
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RunFileError(f"{path} is damaged: {first_line}") from error
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
@@ -301,12 +279,15 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     _check_magic(path)
     import pyarrow.parquet as pq  # noqa: TID251 -- this is runfile
 
-    with _readable(path):
+    with readable(path):
         # Arrow's own limit on texts in the footer protects from damaged ones, but a long run has longer ones.
         limit = max(100_000_000, path.stat().st_size)
-        parquet = pq.ParquetFile(path, page_checksum_verification=True, thrift_string_size_limit=limit)
+        # Read ahead by threads of Arrow's it would be, which may not be startable, and no faster.
+        parquet = pq.ParquetFile(
+            path, page_checksum_verification=True, thrift_string_size_limit=limit, pre_buffer=False
+        )
     try:
-        with _readable(path):
+        with readable(path):
             text = (parquet.metadata.metadata or {}).get(METADATA_KEY)
             types = {field.name: field.type for field in parquet.schema_arrow}
         if text is None:

@@ -9,7 +9,7 @@ import subprocess  # noqa: TID251 (starts what is measured, as runner does)
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -82,8 +82,10 @@ def take_census(
                 receive(line)
                 ended = line if line["line"] == "end" else ended
         finally:
-            # After its answer it only stops listening, which takes the kernel a while that nobody need wait for.
-            threading.Thread(target=child.wait, daemon=True).start()
+            # After its answer it only stops listening, which takes the kernel a while that nobody need wait for. Where
+            # no thread can be started it is waited for by nobody, and reaped when we end.
+            with suppress(RuntimeError):
+                threading.Thread(target=child.wait, daemon=True).start()
     if ended is None:
         child.wait()
         raise DriverError(f"{NAME} ended without an answer (status {child.returncode})", "please report it")

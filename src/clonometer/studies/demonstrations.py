@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from textwrap import dedent
 
-from clonometer.errors import InputError, UsageError, unknown
+from clonometer.errors import DriverError, InputError, UsageError, unknown
 
 Values = Mapping[str, str]
 _SHOWN = re.compile(r"^[ \t]*/\* >>> shown \*/\n(.*?)^[ \t]*/\* <<< shown \*/\n", re.DOTALL | re.MULTILINE)
@@ -73,12 +73,16 @@ class Demo:
 
         Raises
         ------
-        InputError
-            If there is none.
+        DriverError
+            If something is missing: the demo, or a task of it, was ended before its time.
         """
         values = dict(_LINE.findall(output))
-        if not values:
-            raise InputError(f"demo {self.name} printed no values")
+        try:
+            # Whatever the sentences speak of must be there.
+            self.explain(values)
+        except (KeyError, ValueError, ArithmeticError) as error:
+            what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
+            raise DriverError(f"the demo {self.name} did not end well: {what}", "try again") from None
         return values
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
+from clonometer.views.drawing import draw_png, draw_svg
 from clonometer.views.figures import FIGURES
 from clonometer.views.figures.types import Figure, Row
 from clonometer.views.specs import Spec, stack, theme
@@ -65,12 +66,8 @@ def rendered(spec: Callable[[], Spec], image_format: str) -> bytes | str:
     """
     if image_format not in FORMATS:
         raise unknown("picture format", image_format, FORMATS)
-    import vl_convert
-
     whole = {**spec(), "config": theme()}
-    if image_format == "svg":
-        return str(vl_convert.vegalite_to_svg(whole))
-    return bytes(vl_convert.vegalite_to_png(whole, scale=PNG_SCALE))
+    return draw_svg(whole) if image_format == "svg" else draw_png(whole, PNG_SCALE)
 
 
 def picture_spec(results: Results, kind: str) -> Spec:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.results.types import Results
+from clonometer.views.drawing import script_bundle
 from clonometer.views.html.content import page_content
 from clonometer.views.html.figures import figure_content, figure_sections
 
@@ -93,8 +94,6 @@ def _embedded(data: Any) -> str:
 @lru_cache(maxsize=1)
 def _chart_library() -> str:
     """Vega and Vega-Lite as one script. A ``</script`` inside a string would end the element it stands in."""
-    import vl_convert
-
     # The bundle's own Vega-Lite export is null in vl-convert 1.9; the embedder is the way to reach it.
-    bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    bundle = script_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

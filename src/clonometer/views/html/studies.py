@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from clonometer.studies.types import Reproduction
+from clonometer.views.drawing import draw_svg
 from clonometer.views.html import asset, environment
 from clonometer.views.specs import theme
 from clonometer.views.studies import (
@@ -118,7 +119,5 @@ _MARK = re.compile(r'<(path|line)( aria-label="([^"]*)"[^>]*)/>')
 
 def _svg(spec: dict[str, Any]) -> str:
     """Draw a figure; each mark's words become its title, which browsers show on hover without any script."""
-    import vl_convert
-
-    drawn = str(vl_convert.vegalite_to_svg({**spec, "config": theme("currentColor", "transparent")}))
+    drawn = draw_svg({**spec, "config": theme("currentColor", "transparent")})
     return _MARK.sub(r"<\1\2><title>\3</title></\1>", drawn)

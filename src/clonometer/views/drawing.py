@@ -1,0 +1,60 @@
+"""The library that draws, behind one door: where it cannot work it would end the program, or say so in its own way."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from clonometer.errors import UnavailableError
+
+# Its JavaScript engine reserves 64 GiB of addresses, of which it uses little, and aborts where it does not get them.
+_ADDRESSES_BYTES = 66 << 30
+_T = TypeVar("_T")
+
+
+def draw_svg(spec: dict[str, Any]) -> str:
+    """Draw a Vega-Lite specification as SVG.
+
+    Raises
+    ------
+    UnavailableError
+        If nothing can be drawn here: a limit on addresses or threads.
+    """
+    _check_addresses()
+    return str(_called(lambda library: library.vegalite_to_svg(spec)))
+
+
+def draw_png(spec: dict[str, Any], scale: float) -> bytes:
+    """Draw a Vega-Lite specification as PNG, that many pixels a point; as `draw_svg`."""
+    _check_addresses()
+    return bytes(_called(lambda library: library.vegalite_to_png(spec, scale=scale)))
+
+
+def script_bundle(snippet: str) -> str:
+    """Bundle Vega-Lite and a few lines of JavaScript into one script; as `draw_svg`."""
+    return str(_called(lambda library: library.javascript_bundle(snippet)))
+
+
+def _check_addresses() -> None:
+    limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit_bytes != resource.RLIM_INFINITY and limit_bytes < _ADDRESSES_BYTES:
+        raise UnavailableError(
+            f"no picture can be drawn: that takes {_ADDRESSES_BYTES >> 30} GiB of addresses (not of memory), and the "
+            f"limit here is {limit_bytes / (1 << 30):.3g} GiB",
+            "raise the limit: ulimit -v unlimited",
+        )
+
+
+def _called(draw: Callable[[Any], _T]) -> _T:
+    import vl_convert
+
+    try:
+        return draw(vl_convert)
+    except BaseException as error:
+        # A panic in Rust is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise UnavailableError(
+            f"no picture can be drawn: {error}", "a limit on processes or memory is in the way: ulimit -a shows them"
+        ) from error

@@ -1,0 +1,58 @@
+"""Reading runs and drawing them where threads or addresses are refused: an answer, or a sentence."""
+
+from __future__ import annotations
+
+import errno
+import resource
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import make_command_line
+from tests.integration import container
+
+RUN = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
+GIB = 1 << 30
+FILTERED = pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
+
+
+def no_threads() -> None:
+    container.refuse(("clone3",), errno.EPERM)
+
+
+def addresses(gib: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (gib * GIB, gib * GIB))
+
+
+def end_of(folder: Path, words: list[str], take_away: Callable[[], None]) -> tuple[int, str, str]:
+    clonometer = make_command_line(folder)
+    ended = subprocess.run(
+        clonometer.command(*words), cwd=folder, env=clonometer.environment(), preexec_fn=take_away,
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+@FILTERED
+def test_a_run_is_read_where_no_thread_can_be_started(tmp_path: Path) -> None:
+    status, out, err = end_of(tmp_path, ["show", RUN], no_threads)
+    assert status == 0, err
+    assert "pthread" in out
+
+
+@pytest.mark.parametrize(
+    ("take_away", "status", "said"),
+    [
+        pytest.param(no_threads, 4, "no picture can be drawn: ", marks=FILTERED),
+        (addresses(8), 4, "66 GiB of addresses (not of memory), and the limit here is 8 GiB\n  raise the limit"),
+        # What is asked for is enough.
+        (addresses(66), 0, "wrote"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn(take_away: Callable[[], None], status: int, said: str, tmp_path: Path) -> None:
+    found, _, err = end_of(tmp_path, ["plot", RUN, "--kind", "overview", "--out", "p.svg"], take_away)
+    assert found == status, err
+    assert said in err
+    assert "Traceback" not in err
+    assert (tmp_path / "p.svg").exists() == (status == 0)
