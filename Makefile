@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: help build dev run test core-test pytest lint format bench coverage matrix docs lock clean
+.PHONY: help build dev run test core-test pytest lint format bench coverage matrix variants docs lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,6 +19,7 @@ help:
 	@echo 'make coverage  how often the intervals contain the truth, simulated'
 	@echo 'make matrix  every mechanism and every value of each axis once: ok, unavailable or failed'
 	@echo '             (MATRIX_ARGS=--huge-pages reserves some while it lasts)'
+	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write the generated references anew'
 	@echo 'make clean   remove everything that was built'
 
@@ -81,6 +82,10 @@ coverage: $(VENV)/.built
 
 matrix: $(VENV)/.built
 	@$(BIN)/python tools/matrix.py $(MATRIX_ARGS)
+
+# Tests on poorer machines that are made of this one: no tracefs, an ordinary user, one CPU and so on.
+variants: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python -m tools.variants $(VARIANT)
 
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python tools/make_docs.py

@@ -30,14 +30,16 @@ _CALLS = {
 # What filters of old runtimes do not know, and what else a program may find refused.
 _OTHERS = {
     "x86_64": {
-        "close_range": 436, "eventfd2": 290, "execveat": 322, "faccessat2": 439, "fallocate": 285, "futex_waitv": 449,
+        "close_range": 436, "eventfd2": 290, "execveat": 322, "faccessat2": 439, "fallocate": 285, "fsopen": 430,
+        "futex_waitv": 449,
         "getrandom": 318, "madvise": 28, "membarrier": 324, "memfd_create": 319, "mlock": 149, "msgget": 68,
         "openat2": 437, "pidfd_open": 434, "pidfd_send_signal": 424, "ptrace": 101, "rseq": 334,
         "sched_setaffinity": 203, "sched_setscheduler": 144, "setns": 308, "statx": 332, "unshare": 272,
         "vmsplice": 278, "process_vm_readv": 310, "prlimit64": 302,
     },
     "aarch64": {
-        "close_range": 436, "eventfd2": 19, "execveat": 281, "faccessat2": 439, "fallocate": 47, "futex_waitv": 449,
+        "close_range": 436, "eventfd2": 19, "execveat": 281, "faccessat2": 439, "fallocate": 47, "fsopen": 430,
+        "futex_waitv": 449,
         "getrandom": 278, "madvise": 233, "membarrier": 283, "memfd_create": 279, "mlock": 228, "msgget": 186,
         "openat2": 437, "pidfd_open": 434, "pidfd_send_signal": 424, "ptrace": 117, "rseq": 293,
         "sched_setaffinity": 122, "sched_setscheduler": 119, "setns": 268, "statx": 291, "unshare": 97, "vmsplice": 75,

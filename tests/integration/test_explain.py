@@ -282,7 +282,8 @@ def test_ptrace_reads_what_arguments_point_to(drivers: Drivers) -> None:
         assert makes.result in waits.text
     _, trace = traced(drivers, "launch.pthread", "ptrace", samples=3)
     for one in traced_launches(trace):
-        [makes] = [call.text for call in listing_of(one, trace.task) if call.text.startswith("clone")]
+        # Where clone3 is refused the C library goes on to clone.
+        *_, makes = [call.text for call in listing_of(one, trace.task) if call.text.startswith("clone")]
         assert "CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD" in makes
         assert re.search(r"stack=0x[0-9a-f]+", makes)
 

@@ -66,13 +66,14 @@ def test_a_library_asks_for_these_flags_at_least(workload: str, linkage: str, me
 
 
 def test_each_rung_has_one_flag_more_than_the_one_below() -> None:
-    ladder = {name: entry for name, entry in described("static").items() if name.startswith("flags.")}
+    catalogue = {entry["id"]: entry for entry in probe.catalogue()["workloads"]}
+    ladder = {name: entry for name, entry in catalogue.items() if name.startswith("flags.")}
     assert len(ladder) == 10
     for name, entry in ladder.items():
         below = ladder[entry["step_from"]]["clone_flags"] if entry["step_from"] else None
         more = int(entry["clone_flags"], 16) - (int(below, 16) if below else 0)
         assert more.bit_count() == (1 if below else 0), name
-    pthread = described("static")["launch.pthread"]["clone_flags_contain"]
+    pthread = catalogue["launch.pthread"]["clone_flags_contain"]
     assert ladder["flags.settls"]["clone_flags_contain"] == pthread
 
 

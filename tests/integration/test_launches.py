@@ -14,8 +14,9 @@ from tests.probe import present
 pytestmark = pytest.mark.real
 
 CATALOGUE = {entry["id"]: entry for entry in probe.catalogue()["workloads"]}
-COLD = [name for name, entry in CATALOGUE.items() if "launch_number" in entry["axes"]]
-ENDING = [name for name, entry in CATALOGUE.items() if "process_ending" in entry["axes"]]
+HERE = {name: entry for name, entry in CATALOGUE.items() if entry["available"]}
+COLD = [name for name, entry in HERE.items() if "launch_number" in entry["axes"]]
+ENDING = [name for name, entry in HERE.items() if "process_ending" in entry["axes"]]
 
 
 def own_group() -> Path | None:

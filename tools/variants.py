@@ -1,0 +1,146 @@
+"""`make variants`: the tests that may end otherwise on a poorer machine, on poorer machines made of this one.
+
+One line a variant: ok with its counts and why tests were skipped, FAILED with what pytest says, or why the variant
+cannot be made here. Nothing outside the tests' own processes changes. VARIANT=name runs one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.integration import container
+
+from tools import poorer
+
+ENTER = "--enter"  # what this program starts itself with to become one of a variant
+NOT_POSSIBLE = 77
+MOST_REASONS = 4
+# What may end otherwise: what the machine is asked for, launches by every call, tracing, watching, tidying up.
+TESTS = (
+    "tests/host",
+    "tests/integration/test_launches.py",
+    "tests/integration/test_flags.py",
+    "tests/integration/test_namespaces.py",
+    "tests/integration/test_explain.py",
+    "tests/integration/test_census.py",
+    "tests/integration/test_surroundings.py",
+    "tests/integration/test_leftovers.py",
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A poorer machine: what makes it, whether that takes root, and tests that make no sense on it, with the reason."""
+
+    make: Callable[[], None]
+    root: bool = True
+    filters: bool = False
+    tests: tuple[str, ...] = TESTS
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+VARIANTS: dict[str, Variant] = {
+    "no-tracefs": Variant(poorer.without_tracefs, filters=True),
+    "ordinary-user": Variant(poorer.as_an_ordinary_user),
+    "no-perf-events": Variant(poorer.without_perf_events, root=False, filters=True),
+    "old-container": Variant(poorer.in_an_old_container, root=False, filters=True),
+    "old-kernel": Variant(poorer.on_an_old_kernel, root=False, filters=True),
+    "one-cpu": Variant(poorer.on_one_cpu, root=False),
+    "no-cgroupfs": Variant(poorer.without_cgroupfs),
+    "hidden-proc": Variant(poorer.as_an_ordinary_user_who_sees_only_his_own_tasks),
+    "empty-proc": Variant(poorer.with_an_empty_proc),
+}
+
+
+def enter(name: str, arguments: list[str]) -> int:
+    """Become one of this variant, then pytest; 77 with the reason where this machine does not let that happen."""
+    variant = VARIANTS[name]
+    if variant.root and os.geteuid() != 0:
+        sys.stderr.write("only root can make it\n")
+        return NOT_POSSIBLE
+    if variant.filters and not container.KNOWN:
+        sys.stderr.write("no filter of system calls is written for this architecture\n")
+        return NOT_POSSIBLE
+    try:
+        variant.make()
+    except OSError as error:
+        sys.stderr.write(f"{error.strerror or error}\n")
+        return NOT_POSSIBLE
+    return os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])
+
+
+def run(name: str) -> tuple[bool, str]:
+    """Run the tests on this variant; whether it is sound, and the line that says so."""
+    variant = VARIANTS[name]
+    with tempfile.TemporaryDirectory(prefix="variant-") as folder:
+        Path(folder).chmod(0o1777)
+        written = Path(folder, "junit.xml")
+        command = [sys.executable, "-m", "tools.variants", ENTER, name, "-q", "-p", "no:cacheprovider"]
+        command += [f"--junitxml={written}", "--basetemp", f"{folder}/tests", *variant.tests]
+        command += [word for test in variant.left_out for word in ("--deselect", test)]
+        began = time.monotonic()
+        ended = subprocess.run(
+            command,
+            check=False,
+            cwd=poorer.PROJECT,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        seconds = time.monotonic() - began
+        if ended.returncode == NOT_POSSIBLE:
+            return True, f"not possible here: {name}: {ended.stdout.strip()}"
+        if ended.returncode != 0 or not written.exists():
+            return False, f"{ended.stdout}\nFAILED  {name} ({seconds:.0f} s), again: make variants VARIANT={name}"
+        return True, f"ok      {name}: {counted(written)} ({seconds:.0f} s)"
+
+
+def counted(written: Path) -> str:
+    """How many tests passed and were skipped, and why."""
+    cases = list(ET.parse(written).getroot().iter("testcase"))
+    reasons = [plain(skip.get("message") or "") for case in cases for skip in case.iter("skipped")]
+    text = f"{len(cases) - len(reasons)} passed, {len(reasons)} skipped"
+    common = collections.Counter(reasons).most_common()
+    told = [f"{count} {reason}" for reason, count in common[:MOST_REASONS]]
+    if len(common) > MOST_REASONS:
+        told.append(f"{sum(count for _, count in common[MOST_REASONS:])} for other reasons")
+    return text + (f": {'; '.join(told)}" if told else "")
+
+
+def plain(reason: str) -> str:
+    """A reason without numbers that differ from test to test, short enough for a line."""
+    text = re.sub(r"\b[0-9]{3,}\b", "N", " ".join(reason.split()))
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def main() -> int:
+    """Run the variants named, or all of them; 1 where one of them fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="VARIANT", help=f"one of {', '.join(VARIANTS)}")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(VARIANTS):
+        parser.error(f"no such variant: {', '.join(sorted(unknown))}")
+    sound = True
+    for name in arguments.names or VARIANTS:
+        good, line = run(name)
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+        sound = sound and good
+    return 0 if sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(enter(sys.argv[2], sys.argv[3:]) if sys.argv[1:2] == [ENTER] else main())
