@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests import probe
-from tests.integration.started import happens, started
+from tests.integration.started import at_work, happens, started
 from tests.probe import present
 
 pytestmark = pytest.mark.real
@@ -92,7 +92,9 @@ def test_no_cgroup_remains() -> None:
 @pytest.mark.skipif(not CATALOGUE["launch.clone3_into_cgroup"]["available"], reason="no cgroup can be made here")
 def test_no_cgroup_remains_after_a_killed_probe() -> None:
     with started("workload=launch.clone3_into_cgroup", "samples=1000000") as one:
+        # A group without a guardian yet is the runner's to remove.
         assert happens(lambda: groups_of(one.pid))
+        assert at_work(one.pid)
         os.killpg(one.pid, signal.SIGKILL)
         one.answer()
     assert happens(lambda: not groups_of(one.pid))
