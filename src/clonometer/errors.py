@@ -9,6 +9,7 @@
     │   ├── RunFileError        truncated, foreign, newer or damaged run file
     │   └── CatalogueError      a driver described itself wrongly
     ├── OutputError             a result that cannot be written                 exit 2
+    │   └── UnfinishedError     ... after something was measured, which is kept exit 4
     ├── ProtocolError           a driver's answer that breaks docs/protocol.md
     ├── DriverError             a driver that cannot be started or has died
     └── UnavailableError        what this machine cannot do, with its numbers
@@ -23,6 +24,11 @@ from collections.abc import Iterable
 EXIT_CANNOT_TELL = 3
 EXIT_FAILED_CELLS = 4
 EXIT_INTERRUPTED = 130
+
+
+# How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
+_LONGEST_LIST = 240
+_LISTED = ("workload", "mechanism", "axis", "plan")
 
 
 class ClonometerError(Exception):
@@ -68,6 +74,12 @@ class OutputError(ClonometerError):
     """A result that cannot be written where it was asked for."""
 
 
+class UnfinishedError(OutputError):
+    """What was measured is kept, but could not be written or shown as it was asked for; the hint says how to go on."""
+
+    exit_status = EXIT_FAILED_CELLS
+
+
 class ProtocolError(ClonometerError):
     """A driver's answer that breaks docs/protocol.md."""
 
@@ -101,7 +113,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     Returns
     -------
     UsageError
-        With a message that names the nearest match and a hint that lists what exists.
+        With a message that names the nearest match, and a hint that lists what exists or, of many, what is near.
 
     Examples
     --------
@@ -109,7 +121,21 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     "unknown plan 'defalt'; did you mean 'default'?"
     """
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    near = _nearest(name, names)
     tail = f"; did you mean {near[0]!r}?" if near else ""
-    hint = f"what exists: {', '.join(names)}" if names else None
+    listed = ", ".join(names)
+    if len(listed) <= _LONGEST_LIST:
+        hint = f"what exists: {listed}" if names else None
+    else:
+        # Nobody reads 75 names to find the one that is meant.
+        more = f"also near: {', '.join(near[1:])}; " if near[1:] else ""
+        where = "'clonometer list' names them" if kind.split(maxsplit=1)[0] in _LISTED else "too many to name here"
+        hint = f"{more}{len(names)} exist: {where}"
     return UsageError(f"unknown {kind} {name!r}{tail}", hint)
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    """The names that are most like one, by the whole or by the last of the words that dots join."""
+    whole = {one: one for one in names} | {one.rpartition(".")[2]: one for one in reversed(names)}
+    found = difflib.get_close_matches(name, list(whole), n=4, cutoff=0.5)
+    return list(dict.fromkeys(whole[one] for one in found))

@@ -141,13 +141,13 @@ def test_what_cannot_be_is_said_before_anything_is_measured(
 
 
 @pytest.mark.parametrize("words", [["--out", "old"], ["--report", "old"]])
-def test_existing_files_are_refused_before_any_driver_starts(
+def test_existing_files_are_refused_before_any_driver_measures(
     inside: CommandLine, words: list[str], capsys: Captured
 ) -> None:
     (inside.folder / "old").write_text("precious")
     assert run_to_the_end(["run", "launch.fork", *words]) == 2
     assert "old exists" in capsys.readouterr().err
-    assert inside.starts() == []
+    assert not inside.measuring_pids()
     assert (inside.folder / "old").read_text() == "precious"
 
 

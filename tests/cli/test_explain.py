@@ -19,7 +19,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
     [
         (["launch.frok"], "did you mean 'launch.fork'"),
         (["launch.fork", "--vs", "launch.pthreat"], "did you mean 'launch.pthread'"),
-        (["launch.frok"], "what exists: flags.child_cleartid"),
+        (["launch.frok"], "also near: launch.vfork"),
         (["work.facto"], "did you mean 'work.factor'"),
         (["clock.used"], "launches no task"),
         (["launch.fork", "--tier", "best"], "unknown tier"),

@@ -97,7 +97,7 @@ def test_only_refuses_a_glob_that_matches_nothing(catalogue):
     plan = load_plan("default", catalogue)
     with pytest.raises(UsageError) as caught:
         apply_only(plan, ["clock.*", "launch.forl"])
-    assert "unknown cell 'launch.forl'; did you mean 'launch.fork'" in caught.value.message
+    assert "unknown cell of the plan default 'launch.forl'; did you mean 'launch.fork'" in caught.value.message
     with pytest.raises(UsageError, match=r"did you mean 'launch\.fork\[temperature=warm\]'"):
         apply_only(plan, ["launch.fork[temperature=wam]"])
 

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -147,11 +150,79 @@ def test_never_overwrites_an_unfinished_run_unasked(tmp_path: Path) -> None:
     assert shape(path) == []
 
 
-def test_says_what_was_saved_when_the_disk_is_full() -> None:
-    with pytest.raises(OutputError, match=r"no room on disk for .*; 0 blocks of 0 finished") as caught:
-        RawWriter("/dev/full", metadata_at_start(), force=True)
-    assert caught.value.hint is not None
-    assert "make room" in caught.value.hint
+@contextmanager
+def largest_file(size_bytes: int) -> Iterator[None]:
+    """Let files of this process grow no larger, which fails as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
+    path, blocks = tmp_path / "a.raw", processes()[0].read()[0]
+    with RawWriter(path, metadata_at_start()) as raw:
+        raw.begin_process(processes()[0].entry(ended=False))
+        again = raw.add_block(blocks[0])
+        with largest_file(path.stat().st_size + 10), pytest.raises(OutputError) as caught:
+            raw.add_block(blocks[1])
+        assert "no room on disk for" in caught.value.message
+        assert "1 blocks of 0 finished" in caught.value.message
+        assert caught.value.hint == f"make room, then clonometer recover {path}"
+        # Nothing follows the torn frame; what came before can be read, even by a name that is gone.
+        with pytest.raises(OutputError, match="is closed"):
+            raw.end_process({})
+        path.rename(tmp_path / "elsewhere")
+        assert again().raw == blocks[0].raw
+
+
+def test_leaves_nothing_where_not_even_the_beginning_has_room(tmp_path: Path) -> None:
+    with largest_file(10), pytest.raises(OutputError, match="no room on disk") as caught:
+        RawWriter(tmp_path / "a.raw", metadata_at_start())
+    assert caught.value.hint == "make room"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_is_being_written_is_let_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.raw"
+    with RawWriter(path, metadata_at_start()) as raw:
+        before = path.stat().st_ino
+        for options in ({}, {"force": True}, {"aside": tmp_path / "a.previous.raw"}):
+            with pytest.raises(OutputError, match="being written by another run"):
+                RawWriter(path, metadata_at_start(), **options)
+        assert [one.stat().st_ino for one in tmp_path.iterdir()] == [before]
+        raw.end(ending())
+    kept = RawWriter(path, metadata_at_start(), aside=tmp_path / "a.previous.raw")
+    assert kept.kept is not None
+    assert kept.kept.stat().st_ino == before
+    # What another has taken meanwhile is not removed.
+    kept.close()
+    RawWriter(path, metadata_at_start(), force=True).remove()
+    assert [one.name for one in tmp_path.iterdir()] == ["a.previous.raw"]
+
+
+def test_force_removes_a_link_and_never_follows_it(tmp_path: Path) -> None:
+    path, victim = tmp_path / "a.raw", tmp_path / "victim"
+    victim.write_text("precious")
+    for target in (victim, tmp_path / "not-there-yet"):
+        path.symlink_to(target)
+        with pytest.raises(OutputError, match="exists"):
+            RawWriter(path, metadata_at_start())
+        RawWriter(path, metadata_at_start(), force=True).close()
+        assert not path.is_symlink()
+        path.unlink()
+    assert [one.name for one in tmp_path.iterdir()] == ["victim"]
+    assert victim.read_text() == "precious"
+
+
+def test_force_removes_no_device(tmp_path: Path) -> None:
+    path = tmp_path / "a.raw"
+    os.mkfifo(path)
+    with pytest.raises(OutputError, match="not a regular file"):
+        RawWriter(path, metadata_at_start(), force=True)
+    assert path.is_fifo()
 
 
 def test_removes_the_file_when_it_is_no_longer_needed(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.errors import unknown
 from clonometer.plan.cell import matches
+from clonometer.plan.names import full_globs
 
 if TYPE_CHECKING:
     from clonometer.results.types import Results
@@ -52,10 +52,7 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     """
     if not globs:
         return results
-    names = [status.cell for status in results.cell_statuses]
-    for glob in globs:
-        if not any(matches(name, [glob]) for name in names):
-            raise unknown("cell", glob, names)
+    globs = full_globs(globs, [status.cell for status in results.cell_statuses])
     kept = [matches(row.cell, globs) for row in results.cells]
     return replace(
         results,

@@ -13,7 +13,7 @@ from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
     "clonometer explain launch.fork",
-    "clonometer explain launch.fork --vs launch.pthread    what makes the ratio",
+    "clonometer explain fork --vs pthread                  what makes the ratio",
     "clonometer explain launch.fork --set parent_bytes=1GiB --timeline",
     "clonometer explain launch.posix_spawn --html why.html --trace why.json",
     "clonometer explain work.factor --set output=shared_stream",
@@ -89,7 +89,7 @@ def command(
     MECHANISM work.factor runs workers as threads and as processes in turn, and takes the gap between them apart.
     """
     files = Files(out, html, trace, picture, folded, force)
-    if mechanism == WORK:
+    if mechanism in (WORK, WORK.rpartition(".")[2]):
         from clonometer.cli.explain_work import explain_work_factor
 
         asked = {"--vs": other, "--timeline": timeline, "--calls": calls, "--folded": folded, "--arguments": arguments}

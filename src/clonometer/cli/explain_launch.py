@@ -63,14 +63,13 @@ def explain_launches(
         raise unknown("tier", tier, _TIERS)
     if counters not in _COUNTERS:
         raise unknown("set of counters", counters, _COUNTERS)
-    files.check()
     wishes = {
         "tier": tier,
         "stacks": files.folded is not None,
         "counters": None if counters == "none" else counters,
         "arguments": arguments,
     }
-    found = _explain(names, settings, processes or _PROCESSES, wishes)
+    found = _explain(names, settings, processes or _PROCESSES, wishes, files)
     versus = _versus(found)
     text = json.dumps(_as_json(found, versus), indent=2, allow_nan=False)
     if as_json:
@@ -81,7 +80,7 @@ def explain_launches(
 
 
 def _explain(
-    names: Sequence[str], settings: Sequence[str], processes: int, wishes: dict[str, Any]
+    names: Sequence[str], settings: Sequence[str], processes: int, wishes: dict[str, Any], files: Files
 ) -> list[Explanation]:
     from dataclasses import replace
 
@@ -95,6 +94,7 @@ def _explain(
     targets = _targets(names, settings, catalogue)
     for target in targets:
         admit(target, catalogue)
+    files.check()
     symbol = kernel_symbols() if wishes["stacks"] else hex
     found = []
     with interruption() as wish_to_stop:
@@ -109,10 +109,10 @@ def _explain(
 def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue) -> list[Target]:
     """One target for each mechanism; of two, each takes the settings that it has an axis for."""
     from clonometer.explain.anatomy import launching
+    from clonometer.plan.names import full_name
 
-    for name in names:
-        if name not in catalogue.workloads:
-            raise unknown("mechanism", name, [*launching(catalogue), WORK])
+    explained = [*launching(catalogue), WORK]
+    names = [name if name in catalogue.workloads else full_name(name, explained, "mechanism") for name in names]
     axes = [{*catalogue.workloads[name].axes, "temperature"} for name in names]
     targets = []
     for name, own in zip(names, axes, strict=True):

@@ -12,6 +12,7 @@ from clonometer.cli.answers import keep_cells, read_results
 from clonometer.cli.examples import examples
 from clonometer.cli.outputs import write_pieces
 from clonometer.plan.cell import matches
+from clonometer.plan.names import full_globs
 from clonometer.views.exports import FORMATS, check_format
 
 if TYPE_CHECKING:
@@ -69,14 +70,11 @@ def _samples(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]
 
 
 def _chosen(run: Run, globs: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[object, ...]]]:
-    from clonometer.errors import unknown
     from clonometer.results.samples import sample_columns, sample_rows
 
     known = run.cells()
-    for glob in globs:
-        if not any(matches(cell, [glob]) for cell in known):
-            raise unknown("cell", glob, known)
-    cells = [cell for cell in known if not globs or matches(cell, globs)]
+    chosen = full_globs(globs, known)
+    cells = [cell for cell in known if not chosen or matches(cell, chosen)]
     return sample_columns(run), sample_rows(run, cells)
 
 

@@ -1,15 +1,14 @@
-"""Output files of the command line: written whole or not at all, and former runs kept."""
+"""Output files of the command line: written whole or not at all."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import rich_click as click
 
 from clonometer.errors import OutputError
+from clonometer.files import why_not_written, writing
 
 
 def write_text(path: Path, text: str) -> None:
@@ -40,36 +39,8 @@ def write_pieces(path: Path, pieces: Iterable[str]) -> None:
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
-            file.writelines(pieces)
-        temporary.replace(path)
+        with writing(path) as new:
+            new.file.writelines(pieces)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-
-
-def keep_previous(path: Path) -> Path | None:
-    """Rename an existing file to ``NAME.previous.SUFFIX``; the one that was there is replaced.
-
-    Returns
-    -------
-    pathlib.Path or None
-        Its new name, or None where there was no file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be renamed.
-    """
-    if not path.is_file():
-        return None
-    previous = path.with_suffix(f".previous{path.suffix}")
-    try:
-        path.replace(previous)
-    except OSError as error:
-        raise OutputError(f"cannot rename {path} to {previous}: {error.strerror}") from error
-    return previous
+        raise OutputError(f"cannot write {path}: {why_not_written(error)}") from error

@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.examples import examples
+from clonometer.errors import InputError
 
 
 @click.command(
@@ -18,7 +19,7 @@ from clonometer.cli.examples import examples
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The run file; by default RAW with the suffix .parquet.",
+    help="The run file; by default RAW with the suffix .parquet, and an existing one is kept under another name.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
 def command(raw_file: Path, out: Path | None, force: bool) -> None:
@@ -28,7 +29,12 @@ def command(raw_file: Path, out: Path | None, force: bool) -> None:
     """
     from clonometer.runner.recover import recover
 
-    found = recover(raw_file, raw_file.with_suffix(".parquet") if out is None else out, force)
+    if raw_file.suffix == ".parquet":
+        raise InputError(f"{raw_file} is a run file, not the .raw file of an unfinished run")
+    path = raw_file.with_suffix(".parquet") if out is None else out
+    found = recover(raw_file, path, force, keep=out is None and not force)
+    if found.kept is not None:
+        click.echo(f"the former {path} is kept as {found.kept}", err=True)
     click.echo(f"{found.n_samples:,} samples of {found.n_processes:,} processes, status {found.status}", err=True)
     if found.fault:
         click.echo(f"the raw file could not be read to its end: {found.fault}", err=True)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from clonometer.cli.outputs import write_text
 from clonometer.errors import EXIT_INTERRUPTED, OutputError, RunFileError, UsageError
+from clonometer.files import refuse_if_claimed, take_away
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
@@ -81,8 +83,9 @@ class Kept:
         found = [path for number in range(1, 100) if (path := self._path(name, number)).is_file()]
         raw = [self._path(name, number).with_suffix(".raw") for number in range(1, 100)]
         if self._force:
-            for path in (*found, *(one for one in raw if one.exists())):
-                path.unlink()
+            # Those of a run that still measures first, which refuses: then nothing has gone.
+            for path in (*raw, *found):
+                take_away(path)
             return []
         for path in raw:
             if path.exists():
@@ -92,11 +95,12 @@ class Kept:
     def _recover(self, raw: Path) -> None:
         from clonometer.runner.recover import recover
 
+        refuse_if_claimed(raw)
         try:
             recover(raw, raw.with_suffix(".parquet"))
         except (RunFileError, OutputError) as error:
             click.echo(f"clonometer: {raw} is left out: {error.message}", err=True)
-        raw.unlink(missing_ok=True)
+        take_away(raw)
 
     def _path(self, name: str, number: int) -> Path:
         return self._folder / (f"{name}.parquet" if number == 1 else f"{name}.{number}.parquet")
@@ -141,10 +145,7 @@ class Kept:
         except KeyboardInterrupt:
             return None, True
         machine = {fact: self._here().get(fact) for fact in _MACHINE}
-        # By rename: a file that was written in part would be taken for an answer.
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps({"machine": machine, "answer": answer}), encoding="utf-8")
-        new.replace(path)
+        write_text(path, json.dumps({"machine": machine, "answer": answer}))
         return answer, False
 
     def _here(self) -> Mapping[str, Any]:

@@ -11,9 +11,11 @@ import rich_click as click
 
 from clonometer.cli.answers import print_answer, read_results
 from clonometer.cli.examples import examples
-from clonometer.cli.outputs import keep_previous, write_text
+from clonometer.cli.measuring import draw_seed, find_catalogue
+from clonometer.cli.outputs import write_text
 from clonometer.cli.shares import SHARE
-from clonometer.errors import UsageError
+from clonometer.errors import ClonometerError, UnfinishedError, UsageError
+from clonometer.files import why_not_written
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
@@ -28,8 +30,8 @@ _EXAMPLES = examples(
     "clonometer run",
     "clonometer run launch.fork --set parent_bytes=0,1GiB",
     "clonometer run 'launch.*' --set placement=pinned,free --budget 30",
-    "clonometer run --plan my-plan.toml --only 'launch.fork*' --out mine.parquet",
-    "clonometer run --json --force | jq '.findings[].sentence'",
+    "clonometer run --plan my-plan.toml --only fork --out mine.parquet --force",
+    "clonometer run --json | jq '.findings[].sentence'",
 )
 
 
@@ -87,9 +89,7 @@ class _Wish:
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    default=Path(DEFAULT_OUT),
-    show_default=True,
-    help="The run file.",
+    help=f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.",
 )
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Also write the HTML report.")
 @click.option(
@@ -103,7 +103,7 @@ class _Wish:
 @click.option(
     "--keep-previous",
     is_flag=True,
-    help="Rename an existing run file to NAME.previous.parquet first, and replace the report.",
+    help="Keep an existing FILE of --out as NAME.previous.parquet, and replace the report.",
 )
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
 @click.option(
@@ -123,7 +123,7 @@ def command(
     globs: tuple[str, ...],
     budget_s: float | None,
     target_width: float | None,
-    out: Path,
+    out: Path | None,
     report: Path | None,
     seed: int | None,
     as_json: bool,
@@ -137,109 +137,89 @@ def command(
     Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
     is.
     """
-    wish = _Wish(workloads, settings, plan, globs, budget_s, target_width, _draw_seed() if seed is None else seed)
+    wish = _Wish(workloads, settings, plan, globs, budget_s, target_width, draw_seed() if seed is None else seed)
     if workloads and plan is not None:
         raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
-    outputs = _Outputs(out, report, force=force, keep=keep_previous)
-    outputs.check()
+    # Without --out nobody has named a file that could be refused: the former one is kept.
+    keep = (out is None or keep_previous) and not force
+    outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, report, force, keep, keep_previous)
     outcome = _measure(wish, outputs, timeout_s)
     if outcome.path is None:
         click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         ctx.exit(outcome.exit_status)
-    results = read_results(outcome.path)
-    print_answer(results, as_json=as_json, wide=wide)
-    if report is not None:
-        from clonometer.views.html import render_report
-
-        write_text(report, render_report(results))
+    _answer(outcome.path, report, as_json=as_json, wide=wide)
     # With --json standard output holds one JSON object and nothing else.
     for line in _closing_lines(outcome, outputs, wish):
         click.echo(line, err=as_json)
     ctx.exit(outcome.exit_status)
 
 
-class _Outputs:
-    """The files of a run, and what becomes of those of the run before."""
+def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool) -> None:
+    """Print the answer and write the report; the run file is there, whatever becomes of them."""
+    try:
+        results = read_results(path)
+        print_answer(results, as_json=as_json, wide=wide)
+        if report is not None:
+            from clonometer.views.html import render_report
 
-    def __init__(self, out: Path, report: Path | None, *, force: bool, keep: bool) -> None:
-        self.out = out
-        self.report = report
-        self.force = force
-        self.previous: Path | None = None
-        self.previous_raw: Path | None = None
-        self._keep = keep
+            write_text(report, render_report(results))
+    except BrokenPipeError:
+        # Whoever read the answer has seen enough of it.
+        raise
+    except (ClonometerError, OSError) as error:
+        why = f"cannot print the answer: {why_not_written(error)}" if isinstance(error, OSError) else error.message
+        raise UnfinishedError(f"{why}; {path} is written", f"clonometer show {shlex.quote(str(path))}") from error
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """The files of a run; ``replace_report`` says that an existing report may be replaced."""
+
+    out: Path
+    report: Path | None
+    force: bool
+    keep: bool
+    replace_report: bool
 
     def check(self) -> None:
         """Refuse now what could not be written later."""
-        from clonometer.runfile import check_output, raw_path
+        from clonometer.runfile import check_output, check_run_output
 
-        replace = self.force or self._keep
-        check_output(self.out, replace)
-        check_output(raw_path(self.out), True)
+        check_run_output(self.out, force=self.force, keep=self.keep)
         if self.report is not None:
-            check_output(self.report, replace)
+            check_output(self.report, self.force or self.replace_report)
             if self.report.absolute() == self.out.absolute():
                 raise UsageError("--out and --report name the same file")
-
-    def make_way(self) -> None:
-        """Rename what the run before left."""
-        from clonometer.runfile import raw_path
-
-        if self._keep:
-            self.previous = keep_previous(self.out)
-            self.previous_raw = keep_previous(raw_path(self.out))
-
-    def put_back(self) -> None:
-        """Give the former run its name again: nothing has taken its place."""
-        if self.previous is not None and not self.out.exists():
-            self.previous.replace(self.out)
-            self.previous = None
-
-
-def _draw_seed() -> int:
-    import secrets
-
-    return secrets.randbelow(2**31)
 
 
 def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutcome:
     from clonometer.cli.progress import make_progress
-    from clonometer.plan.catalogue import read_catalogue
     from clonometer.results.stopping import TargetScheduler, timed_quantities
-    from clonometer.runner.drivers import find_drivers
     from clonometer.runner.run import run
 
-    drivers = find_drivers()
-    for name, reason in drivers.broken.items():
-        click.echo(f"clonometer: driver {name} is left out: {reason}", err=True)
-    catalogue = read_catalogue(drivers.descriptions)
+    drivers, catalogue = find_catalogue()
     plan = _make_plan(wish, catalogue)
-    outputs.make_way()
-    try:
-        outcome = run(
-            plan,
-            catalogue,
-            drivers,
-            out=outputs.out,
-            seed=wish.seed,
-            scheduler=TargetScheduler(
-                wish.seed,
-                plan.budget_seconds,
-                timed_quantities(catalogue),
-                target_width=plan.target_width,
-                stretch=PLAN_STRETCH if wish.budget_s is None else 1.0,
-            ),
-            progress=make_progress(),
-            command=wish.command(),
-            force=outputs.force,
-            driver_timeout_s=timeout_s,
-        )
-    except BaseException:
-        outputs.put_back()
-        raise
-    if outcome.path is None:
-        outputs.put_back()
-    return outcome
+    # After what was asked for: a mistake in a name is told first.
+    outputs.check()
+    return run(
+        plan,
+        catalogue,
+        drivers,
+        out=outputs.out,
+        seed=wish.seed,
+        scheduler=TargetScheduler(
+            wish.seed,
+            plan.budget_seconds,
+            timed_quantities(catalogue),
+            target_width=plan.target_width,
+            stretch=PLAN_STRETCH if wish.budget_s is None else 1.0,
+        ),
+        progress=make_progress(),
+        command=wish.command(),
+        force=outputs.force,
+        keep=outputs.keep,
+        driver_timeout_s=timeout_s,
+    )
 
 
 def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
@@ -272,13 +252,13 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[
     if outcome.status == "partial":
         again = f"{shlex.join(wish.command())} --out {shlex.quote(_other_name(outputs.out))}"
         lines.append(f"To measure all of it: {again}")
-    if outputs.previous is not None:
+    if outcome.previous is not None:
         lines += [
-            f"The run before is kept as {outputs.previous}. To compare the two:",
-            f"  clonometer compare {shlex.quote(str(outputs.previous))} {shlex.quote(str(outputs.out))}",
+            f"The run before is kept as {outcome.previous}. To compare the two:",
+            f"  clonometer compare {shlex.quote(str(outcome.previous))} {shlex.quote(str(outputs.out))}",
         ]
-    if outputs.previous_raw is not None:
-        lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outputs.previous_raw))}")
+    if outcome.previous_raw is not None:
+        lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outcome.previous_raw))}")
     return lines
 
 

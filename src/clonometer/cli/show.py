@@ -10,8 +10,9 @@ import rich_click as click
 from clonometer.cli.answers import keep_cells, print_answer, read_results
 from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
 from clonometer.cli.examples import examples
-from clonometer.errors import UsageError, unknown
+from clonometer.errors import UsageError
 from clonometer.plan.cell import matches
+from clonometer.plan.names import full_globs
 
 _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet",
@@ -45,11 +46,10 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
 
     with open_run(path) as run:
         planned = [entry["cell"] for entry in run.metadata["cells"]]
-        for glob in globs:
-            if not any(matches(cell, [glob]) for cell in planned):
-                raise unknown("cell", glob, planned)
+        chosen = full_globs(globs, planned)
         sampled = set(run.cells())
-        found = each_worker(run, [cell for cell in planned if cell in sampled and (not globs or matches(cell, globs))])
+        cells = [cell for cell in planned if cell in sampled]
+        found = each_worker(run, [cell for cell in cells if not chosen or matches(cell, chosen)])
     if not found:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
     if as_json:

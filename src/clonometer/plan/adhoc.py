@@ -10,6 +10,7 @@ from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import Axis, AxisValue, make_cell, matches
 from clonometer.plan.expand import Entry, axes_of, expand, meaningless
 from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
+from clonometer.plan.names import full_globs
 from clonometer.plan.planfile import checked_budget
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.plan.values import read_value
@@ -56,7 +57,7 @@ def plan_from_arguments(
     Parameters
     ----------
     workloads
-        Ids or globs such as ``launch.*``.
+        Ids, their last words where one workload bears it, or globs such as ``launch.*``.
     settings
         Texts ``axis=v1,v2``; values of several axes are crossed; ``temperature`` may stand among the axes. A
         workload named by its id must have every axis that is set, one that a glob found need not.
@@ -99,13 +100,9 @@ def apply_only(plan: Plan, globs: Sequence[str]) -> Plan:
     UsageError
         If a glob matches no cell, with the nearest cell or workload and what the plan has.
     """
-    for glob in globs:
-        if not any(matches(cell.text, [glob]) for cell in plan.cells):
-            names = {cell.text for cell in plan.cells} if "[" in glob else {target.workload for target in plan.targets}
-            near = unknown("cell", glob, names)
-            raise UsageError(f"--only {near.message} ({plan.name} has no such cell)", near.hint)
+    chosen = full_globs(globs, [cell.text for cell in plan.cells], f" of the plan {plan.name}")
     kept = (
-        replace(target, cells=tuple(cell for cell in target.cells if matches(cell.text, globs)))
+        replace(target, cells=tuple(cell for cell in target.cells if matches(cell.text, chosen)))
         for target in plan.targets
     )
     return replace(plan, targets=tuple(target for target in kept if target.cells)) if globs else plan

@@ -10,6 +10,7 @@ from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import Axis, AxisValue, glob_pattern, make_cell
 from clonometer.plan.limits import limits_conflict, limits_for, make_limits
+from clonometer.plan.names import full_name, is_glob
 from clonometer.plan.qualifiers import QUALIFIES, qualifies_nothing
 from clonometer.plan.types import Catalogue, Limits, Target, Workload
 from clonometer.plan.values import read_value
@@ -89,13 +90,15 @@ def expand(
 
 
 def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
-    """Workloads by id or glob, in the catalogue's order.
+    """Workloads by id, by the last word of one (`clonometer.plan.names.full_name`) or by glob, in their order.
 
     Raises
     ------
     UsageError
-        If there is none, with the nearest match.
+        If there is none, with the nearest match, or several bear a name.
     """
+    if not is_glob(name):
+        return [catalogue.workloads[full_name(name, catalogue.workloads)]]
     pattern = glob_pattern(name)
     found = [workload for workload in catalogue.workloads.values() if pattern.fullmatch(workload.id)]
     if not found:
@@ -106,11 +109,6 @@ def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
 def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, Axis]:
     """Axes of a workload by name."""
     return {name: catalogue.axes[name] for name in workload.axes}
-
-
-def is_glob(name: str) -> bool:
-    """Whether a name has wild characters."""
-    return "*" in name or "?" in name
 
 
 def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> str | None:

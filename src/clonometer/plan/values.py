@@ -57,6 +57,8 @@ def _number(axis: Axis, given: int | str) -> int:
             number = parse_bytes(number) if axis.kind == "bytes" else _count(number)
         except (UsageError, ValueError):
             raise _refused(axis, given) from None
+    if number > _MOST:
+        raise PlanError(f"{axis.name} = {given}: the most is {_MOST}", axis.summary or None)
     least = axis.minimum or 0
     if number < least:
         shown = format_bytes(least) if axis.kind == "bytes" else str(least)
@@ -69,6 +71,8 @@ def _count(text: str) -> int:
     return int(per_cpu[1]) * len(os.sched_getaffinity(0)) if per_cpu else int(text)
 
 
+# What drivers, and the columns of run files, can hold.
+_MOST = (1 << 63) - 1
 _PER_CPU = re.compile(r"(\d+) *per *cpu")
 _TAKES = {
     "bytes": "a size such as 4096, 64KiB or 2MiB",

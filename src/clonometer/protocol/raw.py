@@ -6,7 +6,7 @@ blocks are copied into it as the driver sent them, and read back by the same cod
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from clonometer.errors import OutputError, ProtocolError, RunFileError
+from clonometer.files import claim, is_no_room, why_not_written
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
 from clonometer.protocol.block import Block, Done, Json
 from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
@@ -31,39 +32,61 @@ ReloadBlock = Callable[[], Block]
 class RawWriter:
     """Appends a run to NAME.raw while it is measured; each call has reached the kernel when it returns.
 
-    Nothing is synced to the disk: the file is there for a killed run, not for a lost machine, and a sync
-    between two measured processes would disturb the second.
+    The file is locked until `close`: no other run takes its name, and nobody recovers it meanwhile. Nothing is synced
+    to the disk: the file is there for a killed run, not for a lost machine, and a sync between two measured processes
+    would disturb the second.
 
     Parameters
     ----------
     path
-        The file; it must not exist unless ``force``.
+        The file; it must not exist unless ``force`` or ``aside``.
     metadata
         The run's metadata as known at the start (docs/runfile.md).
     force
         Replace an existing file.
+    aside
+        Give an existing file this name instead.
+
+    Attributes
+    ----------
+    kept
+        What a former file is called now; None where there was none.
 
     Raises
     ------
     OutputError
-        From every method: when the file cannot be written, saying what was saved.
+        From every method: when the file cannot be written, saying what was saved; and if another run writes it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any], *, force: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        metadata: Mapping[str, Any],
+        *,
+        force: bool = False,
+        aside: Path | None = None,
+    ) -> None:
         self.path = Path(path)
+        self.kept = aside if aside is not None and self.path.exists() else None
         self.n_processes = 0
         self.n_blocks = 0
         self._offset = 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if force else os.O_EXCL)
+        self._torn = False
         try:
-            self._descriptor: int | None = os.open(self.path, flags, 0o666)
+            self._descriptor: int | None = claim(self.path, replace=force, aside=aside)
         except FileExistsError as error:
             raise OutputError(
                 f"{self.path} exists: an unfinished run", f"clonometer recover {self.path}, or --force"
             ) from error
         except OSError as error:
-            raise OutputError(f"cannot write {self.path}: {error.strerror}") from error
-        self._append(encode_preamble(RAW_MAGIC, RAW_VERSION) + _json_frame("RUNM", metadata))
+            raise OutputError(f"cannot write {self.path}: {why_not_written(error)}") from error
+        try:
+            self._write(encode_preamble(RAW_MAGIC, RAW_VERSION) + _json_frame("RUNM", metadata))
+        except OSError as error:
+            # What holds not even the metadata helps nobody, and would be taken for an unfinished run.
+            self.remove()
+            hint = "make room" if is_no_room(error) else None
+            raise OutputError(f"cannot write {self.path}: {why_not_written(error)}", hint) from error
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +112,7 @@ class RawWriter:
         offset = self._offset
         self._append(block.raw)
         self.n_blocks += 1
-        return partial(reload_block, self.path, offset, len(block.raw), block.index)
+        return partial(self._reload, offset, len(block.raw), block.index)
 
     def add_done(self, done: Done) -> None:
         """Append DONE as the driver sent it."""
@@ -111,25 +134,41 @@ class RawWriter:
             os.close(descriptor)
 
     def remove(self) -> None:
-        """Close the file and remove it: the run file has taken its place."""
+        """Remove the file and close it: the run file has taken its place."""
+        # While it is locked: afterwards the name may be another run's.
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
         self.close()
-        self.path.unlink(missing_ok=True)
 
     def _append(self, data: bytes) -> None:
-        if self._descriptor is None:
+        if self._descriptor is None or self._torn:
             raise OutputError(f"{self.path} is closed")
-        rest = memoryview(data)
         try:
-            while rest:
-                rest = rest[os.write(self._descriptor, rest) :]
+            self._write(data)
         except OSError as error:
-            # What came after a torn frame could not be read: nothing more is written.
-            self.close()
+            # What came after a torn frame could not be read: nothing more is written. What was is still to be read.
+            self._torn = True
             raise self._failure(error) from error
+
+    def _write(self, data: bytes) -> None:
+        assert self._descriptor is not None
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
         self._offset += len(data)
 
+    def _reload(self, offset: int, length: int, index: int) -> Block:
+        # By the open file: whatever becomes of its name, the samples are there.
+        if self._descriptor is None:
+            return reload_block(self.path, offset, length, index)
+        try:
+            data = os.pread(self._descriptor, length, offset)
+        except OSError as error:
+            raise RunFileError(f"cannot read {self.path}: {error.strerror}") from error
+        return _one_block(data, self.path, offset, index)
+
     def _failure(self, error: OSError) -> OutputError:
-        no_room = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        no_room = is_no_room(error)
         what = "no room on disk for" if no_room else "cannot write"
         saved = f"{self.n_blocks} blocks of {self.n_processes} finished processes are saved"
         hint = f"{'make room, then ' if no_room else ''}clonometer recover {self.path}"
@@ -161,6 +200,10 @@ def reload_block(path: Path, offset: int, length: int, index: int) -> Block:
             data = file.read(length)
     except OSError as error:
         raise RunFileError(f"cannot read {path}: {error.strerror}") from error
+    return _one_block(data, path, offset, index)
+
+
+def _one_block(data: bytes, path: Path, offset: int, index: int) -> Block:
     reader = AnswerReader(first_block=index)
     try:
         blocks = reader.feed(preamble() + data)

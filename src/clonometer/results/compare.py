@@ -26,7 +26,6 @@ from clonometer.results.differences import differences
 from clonometer.results.estimates import defaults_of, estimate_cell
 from clonometer.results.observed import observe
 from clonometer.results.pairing import Defaults, incomparable_cells, pair_cells
-from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
@@ -109,7 +108,6 @@ def read_side(run: RunSource, name: str) -> Side:
     metadata = run.metadata
     rows: dict[str, dict[RowKey, Measured]] = {}
     try:
-        check_soundness(metadata)
         for cell in observe(run):
             for one in estimate_cell(cell, metadata):
                 if one.estimate.median_ns is not None or one.estimate.value is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.errors import RunFileError
-from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource, null_mask
 from clonometer.results.worker_types import WorkerRow, WorkersOfCell
+from clonometer.runfile import check_soundness
 
 #: Which worker a row is of; only cells that have it have workers.
 WORKER = "worker"

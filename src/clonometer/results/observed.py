@@ -18,6 +18,7 @@ from clonometer.results.groups import (
 )
 from clonometer.results.large import PiecewiseSource, is_large, observe_large
 from clonometer.results.source import RunSource, null_mask
+from clonometer.runfile import check_soundness
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,9 +31,12 @@ def observe(run: RunSource) -> list[ObservedCell]:
     Raises
     ------
     RunFileError
-        If a cell with samples is not in the plan or its workload not in the catalogue.
+        If the metadata is not sound, a cell with samples is not in the plan or its workload not in the catalogue.
+    KeyError
+        If the metadata lacks a key.
     """
     metadata = run.metadata
+    check_soundness(metadata)
     planned = {entry["cell"]: entry for entry in metadata["plan"]["cells"]}
     measured = run.cells()
     strays = sorted(set(measured) - set(planned))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clonometer.errors import UsageError, unknown
+from clonometer.errors import UsageError
 from clonometer.plan.cell import matches
+from clonometer.plan.names import full_globs
 from clonometer.results.types import Estimate
 
 Defaults = Mapping[str, int | str]
@@ -110,10 +111,8 @@ def _apart(base: _Facets, other: _Facets) -> frozenset[str]:
 
 
 def _chosen(cells: Mapping[str, Estimate], glob: str) -> list[str]:
-    found = [cell for cell in cells if matches(cell, [glob])]
-    if not found:
-        raise unknown("cell", glob, cells)
-    return found
+    chosen = full_globs([glob], cells)
+    return [cell for cell in cells if matches(cell, chosen)]
 
 
 def _facets(row: Estimate) -> _Facets:

@@ -18,7 +18,6 @@ from clonometer.results.groups import ObservedCell
 from clonometer.results.isolated import isolation_rows
 from clonometer.results.observed import observe
 from clonometer.results.series import ecdf_series, memory_series, message_series, phase_series, scan_series
-from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.results.types import Results
 from clonometer.results.warnings import run_warnings
@@ -49,7 +48,6 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
     if run_name is None:
         run_name = PurePath(getattr(run, "path", "")).name
     try:
-        check_soundness(metadata)
         observed = observe(run)
         rows = [row for cell in observed for row in estimate_cell(cell, metadata)]
         return _results(metadata, run_name, observed, rows)

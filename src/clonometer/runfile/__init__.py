@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from clonometer.runfile.metadata import BlockEntry, CellEntry, PlanCell, ProcessEntry, RunMetadata
-from clonometer.runfile.output import check_output, raw_path
+from clonometer.runfile.output import check_output, check_run_output, previous_path, raw_path
 from clonometer.runfile.run import Run, open_run
-from clonometer.runfile.writer import RunFileWriter, SampleBlock
+from clonometer.runfile.soundness import check_soundness
+from clonometer.runfile.writer import RunFileWriter, SampleBlock, check_beforehand
 
 __all__ = [
     "BlockEntry",
@@ -16,7 +17,11 @@ __all__ = [
     "RunFileWriter",
     "RunMetadata",
     "SampleBlock",
+    "check_beforehand",
     "check_output",
+    "check_run_output",
+    "check_soundness",
     "open_run",
+    "previous_path",
     "raw_path",
 ]

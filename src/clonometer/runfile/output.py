@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from clonometer.errors import OutputError
+from clonometer.files import link_target, refuse_if_claimed, why_not_written
 
 
 def raw_path(path: str | os.PathLike[str]) -> Path:
@@ -27,6 +28,41 @@ def raw_path(path: str | os.PathLike[str]) -> Path:
     if path.suffix == ".raw":
         raise OutputError(f"{path}: .raw is the suffix of unfinished runs", "name the run file NAME.parquet")
     return path.with_name(path.stem + ".raw")
+
+
+def previous_path(path: Path) -> Path:
+    """Where the former file of a name is kept: ``NAME.previous.SUFFIX``; the one that was there is replaced.
+
+    Examples
+    --------
+    >>> previous_path(Path("clonometer-run.parquet")).name
+    'clonometer-run.previous.parquet'
+    """
+    return path.with_suffix(f".previous{path.suffix}")
+
+
+def check_run_output(path: str | os.PathLike[str], *, force: bool = False, keep: bool = False) -> Path:
+    """Check that a run could be written: the run file, NAME.raw beside it, and what they would be kept as.
+
+    Parameters
+    ----------
+    path
+        The run file.
+    force, keep
+        Existing files may be replaced, or are kept under another name.
+
+    Raises
+    ------
+    OutputError
+        As `check_output`, and if another run is writing these files.
+    """
+    path = check_output(path, force or keep)
+    raw = raw_path(path)
+    refuse_if_claimed(raw)
+    for one in (path, raw) if keep else ():
+        if one.exists():
+            check_output(previous_path(one), True)
+    return path
 
 
 def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
@@ -50,12 +86,16 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     Raises
     ------
     OutputError
-        If it exists and ``force`` is not set, is a folder or device, cannot be written, or has a name that is not
-        UTF-8; with the next step.
+        If it exists and ``force`` is not set, is a folder, device or link, cannot be written, or has a name that is
+        not UTF-8; with the next step.
     """
     path = Path(path)
     if not is_utf8(path):
         raise OutputError(f"cannot write {path}: its name is not UTF-8, as Parquet's libraries need it")
+    target = link_target(path)
+    if target is not None:
+        # Who else may write to the folder could have put it there; and whoever meant it can name the file itself.
+        raise OutputError(f"{path} is a link to {target}, and links are not followed", "name the file itself")
     mode: int | None
     try:
         mode = path.stat().st_mode
@@ -77,7 +117,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:100]}."):
             pass
     except OSError as error:
-        raise OutputError(f"cannot write in {folder}: {error.strerror}") from error
+        raise OutputError(f"cannot write in {folder}: {why_not_written(error)}") from error
     return path
 
 

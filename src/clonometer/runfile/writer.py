@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from clonometer.errors import OutputError, ProtocolError, RunFileError
-from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, SCHEMA, check_metadata
+from clonometer.files import is_no_room, take_away, why_not_written, writing
+from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, SCHEMA, RunMetadata, parse_metadata
+from clonometer.runfile.output import previous_path
+from clonometer.runfile.run import open_run
+from clonometer.runfile.soundness import check_soundness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,11 +99,20 @@ class RunFileWriter:
         The run file.
     force
         Replace an existing file.
+    keep
+        Give an existing file the name ``NAME.previous.SUFFIX`` instead, once the new one is whole.
+
+    Attributes
+    ----------
+    kept
+        What the former file is called now; None where there was none.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, keep: bool = False) -> None:
         self.path = Path(path)
+        self.kept: Path | None = None
         self._force = force
+        self._keep = keep
         self._stored: dict[tuple[str, int, int], _Stored] = {}
         self._columns: dict[str, tuple[str, str]] = {}
         self.n_samples = 0
@@ -160,7 +172,7 @@ class RunFileWriter:
         self.n_samples += block.rows
 
     def write(self, metadata: Mapping[str, Any]) -> Path:
-        """Write the file: under a temporary name in the same folder, synced, then renamed.
+        """Write the file: under a temporary name in the same folder, synced, read again, then renamed.
 
         Parameters
         ----------
@@ -177,7 +189,7 @@ class RunFileWriter:
         OutputError
             If it cannot be written; no part of it is left behind.
         RunFileError
-            If the metadata is not of the right shape.
+            If the metadata is not of the right shape, or the file cannot be read again; nothing is left behind.
         """
         full = {
             **metadata,
@@ -185,31 +197,26 @@ class RunFileWriter:
             "blocks": [stored.entry for stored in self._in_realised_order()],
             "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
         }
-        check_metadata(full)
-        try:
-            text = json.dumps(full, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
-            raise RunFileError(f"the run's metadata cannot be written as JSON: {error}") from error
-        if not self._force and self.path.exists():
+        text = _as_json(full)
+        _read(text)
+        if not (self._force or self._keep) and self.path.exists():
             raise OutputError(f"{self.path} exists", "name another file, or replace this one with --force")
-        temporary = self.path.with_name(f".{self.path.name[:100]}.{os.getpid()}.tmp")
         try:
-            self._write_parquet(temporary, text)
-            _sync(temporary)
-            temporary.replace(self.path)
-            _sync(self.path.parent)
+            with writing(self.path, durable=True) as new:
+                self._write_parquet(new.file, text)
+                new.file.flush()
+                _read_back(new.temporary)
+                if self._keep and take_away(self.path, previous_path(self.path)):
+                    self.kept = previous_path(self.path)
         except OSError as error:
-            no_room = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            why = "no room on disk" if no_room else (error.strerror or str(error))
-            raise OutputError(f"cannot write {self.path}: {why}") from error
-        finally:
-            temporary.unlink(missing_ok=True)
+            hint = "make room" if is_no_room(error) else None
+            raise OutputError(f"cannot write {self.path}: {why_not_written(error)}", hint) from error
         return self.path
 
     def _in_realised_order(self) -> list[_Stored]:
         return [self._stored[key] for key in sorted(self._stored, key=lambda key: (key[1], key[2], key[0]))]
 
-    def _write_parquet(self, path: Path, metadata: bytes) -> None:
+    def _write_parquet(self, file: BinaryIO, metadata: bytes) -> None:
         pa, pq = _arrow()
 
         schema = pa.schema(
@@ -221,7 +228,7 @@ class RunFileWriter:
         )
         whole_numbers = [field.name for field in schema if pa.types.is_integer(field.type)]
         with pq.ParquetWriter(
-            path,
+            file,
             schema,
             compression="zstd",
             use_dictionary=["cell"],
@@ -299,9 +306,44 @@ def _arrow() -> tuple[Any, Any]:
     return pa, pq
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+def check_beforehand(metadata: Mapping[str, Any]) -> None:
+    """Check, before a run, that its file could be read again.
+
+    Parameters
+    ----------
+    metadata
+        What is known of the run when it starts.
+
+    Raises
+    ------
+    RunFileError
+        If the reader would refuse it, or read other cells from it than are measured.
+    """
+    begun = {**metadata, "schema": SCHEMA, "ended": metadata["started"]}
+    read = _read(_as_json({**begun, "processes": [], "blocks": [], "cells": [], "columns": {}}))
+    for entry, cell in zip(metadata["plan"]["cells"], read.plan_cells, strict=True):
+        if entry["cell"] != cell.cell:
+            raise RunFileError(f"{cell.cell} would stand for a cell whose name cannot be written")
+
+
+def _as_json(metadata: Mapping[str, Any]) -> bytes:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return json.dumps(metadata, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise RunFileError(f"the run's metadata cannot be written as JSON: {error}") from error
+
+
+def _read(text: bytes) -> RunMetadata:
+    """Read metadata as every reader does, with all that results need of it."""
+    read = parse_metadata(text)
+    try:
+        check_soundness(read.raw)
+    except KeyError as error:
+        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
+    return read
+
+
+def _read_back(path: Path) -> None:
+    """Open what was written, and find each cell's samples in it."""
+    with open_run(path) as run:
+        run.cells()

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import ProtocolError, RunFileError
+from clonometer.files import reading_unclaimed
 from clonometer.protocol import Block, RawProcess, read_raw
-from clonometer.runfile import RunFileWriter, check_output
+from clonometer.runfile import RunFileWriter, check_run_output
 
 KILLED = "the run was killed"
 
@@ -20,8 +21,8 @@ KILLED = "the run was killed"
 class RecoverSummary:
     """What was found in NAME.raw and stands in the run file now.
 
-    ``n_processes`` counts the starts of drivers that left at least their beginning; ``fault`` says where the
-    raw file could not be read further, None where it ended between two entries.
+    ``n_processes`` counts the starts of drivers that left at least their beginning; ``fault`` says where the raw file
+    could not be read further, None where it ended between two entries; ``kept`` what a former run file is called now.
     """
 
     n_processes: int
@@ -30,9 +31,12 @@ class RecoverSummary:
     path: Path
     status: str
     fault: str | None
+    kept: Path | None
 
 
-def recover(raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], force: bool = False) -> RecoverSummary:
+def recover(
+    raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], force: bool = False, *, keep: bool = False
+) -> RecoverSummary:
     """Write the run file of a run that was killed. NAME.raw stays where it is.
 
     Parameters
@@ -43,6 +47,8 @@ def recover(raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], 
         The run file.
     force
         Replace an existing run file.
+    keep
+        Give an existing run file the name ``NAME.previous.SUFFIX`` instead.
 
     Returns
     -------
@@ -52,17 +58,20 @@ def recover(raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], 
     ------
     RunFileError
         If NAME.raw holds no run.
+    InputError
+        If it cannot be read, or its run still measures.
     OutputError
         If the run file cannot be written.
     """
-    out = check_output(out_path, force)
-    run = read_raw(raw_path)
-    recovery = _Recovery(run.metadata)
-    writer = RunFileWriter(out, force=force)
-    for process in run.processes():
-        recovery.add(process, writer)
-    metadata = recovery.metadata(run.ending, run.fault)
-    writer.write(metadata)
+    with reading_unclaimed(Path(raw_path)):
+        out = check_run_output(out_path, force=force, keep=keep)
+        run = read_raw(raw_path)
+        recovery = _Recovery(run.metadata)
+        writer = RunFileWriter(out, force=force, keep=keep)
+        for process in run.processes():
+            recovery.add(process, writer)
+        metadata = recovery.metadata(run.ending, run.fault)
+        writer.write(metadata)
     return RecoverSummary(
         n_processes=len(recovery.entries),
         n_blocks=writer.n_blocks,
@@ -70,6 +79,7 @@ def recover(raw_path: str | os.PathLike[str], out_path: str | os.PathLike[str], 
         path=out,
         status=metadata["status"],
         fault=run.fault,
+        kept=writer.kept,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,12 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from clonometer._version import __version__
-from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, OutputError, ProtocolError
+from clonometer.errors import (
+    EXIT_FAILED_CELLS,
+    EXIT_INTERRUPTED,
+    ClonometerError,
+    OutputError,
+    ProtocolError,
+    RunFileError,
+    UnfinishedError,
+    UsageError,
+)
 from clonometer.host.facts import collect
 from clonometer.plan.metadata import to_metadata
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
-from clonometer.runfile import RunFileWriter, check_output, raw_path
+from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Silent
 from clonometer.runner.interrupts import Interruption, interruption
@@ -40,6 +50,8 @@ class RunOutcome:
         How each cell ended.
     processes, samples
         How many drivers were started, and how many samples they gave.
+    previous, previous_raw
+        What a former run file, and the raw file of an unfinished run, are called now; None where there was none.
     """
 
     path: Path | None
@@ -49,6 +61,8 @@ class RunOutcome:
     cells: tuple[CellEnd, ...]
     processes: int
     samples: int
+    previous: Path | None = None
+    previous_raw: Path | None = None
 
 
 def run(
@@ -62,6 +76,7 @@ def run(
     progress: Progress | None = None,
     command: Sequence[str] = (),
     force: bool = False,
+    keep: bool = False,
     driver_timeout_s: float | None = None,
     between: Between | None = None,
 ) -> RunOutcome:
@@ -87,6 +102,8 @@ def run(
         The command line that repeats the run.
     force
         Replace an existing run file, and what an unfinished run left.
+    keep
+        Give them the names ``NAME.previous.SUFFIX`` instead, the run file once the new one is whole.
     driver_timeout_s
         Seconds after which a driver is stopped; by default what its target should take, many times over.
     between
@@ -95,12 +112,16 @@ def run(
     Raises
     ------
     OutputError
-        If the run file cannot be written: before anything is measured where that can be known. Once something
-        has been measured, NAME.raw keeps it and the hint says how to go on.
+        If the run file cannot be written, or another run is writing it: before anything is measured where that can be
+        known.
+    UnfinishedError
+        If it cannot be written after something has been measured: NAME.raw keeps that, and the hint says how to go on.
+    UsageError
+        If the file of such a run could not be read again.
     DriverError
         If the clock cannot be calibrated.
     """
-    path = check_output(out, force)
+    path = check_run_output(out, force=force, keep=keep)
     raw_file = raw_path(path)
     started = datetime.now(UTC)
     with interruption() as wish:
@@ -118,7 +139,12 @@ def run(
             "host": collect(),
             "clock": clock,
         }
-        with _open_raw(raw_file, metadata, force) as raw:
+        try:
+            check_beforehand(metadata)
+        except RunFileError as error:
+            raise UsageError(f"the file of such a run could not be read again: {error.message}") from error
+        aside = previous_path(raw_file) if keep and not force else None
+        with RawWriter(raw_file, metadata, force=force, aside=aside) as raw:
             session = _Session(
                 plan,
                 drivers,
@@ -126,7 +152,7 @@ def run(
                 progress=progress or Silent(),
                 wish=wish,
                 raw=raw,
-                writer=RunFileWriter(path, force=force),
+                writer=RunFileWriter(path, force=force, keep=keep and not force),
                 driver_timeout_s=driver_timeout_s,
                 between=between,
             )
@@ -138,17 +164,6 @@ def run(
                 session.progress.run_ended("failed", "an internal error")
                 raise
             return session.finish(metadata)
-
-
-def _open_raw(path: Path, metadata: Mapping[str, Any], force: bool) -> RawWriter:
-    existed = path.exists()
-    try:
-        return RawWriter(path, metadata, force=force)
-    except OutputError:
-        # What holds not even the metadata helps nobody, and would be taken for an unfinished run.
-        if not existed:
-            path.unlink(missing_ok=True)
-        raise
 
 
 class _Session:
@@ -280,11 +295,12 @@ class _Session:
             self._writer.path, status, reason, exit_status, ends, len(self._processes), self._writer.n_samples
         )
         self.progress.run_ended(status, reason)
+        outcome = replace(outcome, previous_raw=self._raw.kept)
         if interrupted and self._writer.n_blocks == 0:
             self._raw.remove()
             return replace(outcome, path=None)
         self._write(metadata, outcome)
-        return outcome
+        return replace(outcome, previous=self._writer.kept)
 
     def _write(self, metadata: Mapping[str, Any], outcome: RunOutcome) -> None:
         ending = {
@@ -300,12 +316,21 @@ class _Session:
                 self._trouble = error
         try:
             self._writer.write({**metadata, **ending, "processes": self._processes})
-        except OutputError as error:
-            raise OutputError(
-                f"{error.message}; {outcome.samples:,} samples are saved in {self._raw.path}",
-                f"make room, then: clonometer recover {self._raw.path}",
-            ) from error
+        except (ClonometerError, OSError, MemoryError) as error:
+            if not outcome.samples:
+                self._raw.remove()
+                raise
+            raise self._unfinished(error, outcome.samples) from error
         self._raw.remove()
+
+    def _unfinished(self, error: Exception, samples: int) -> UnfinishedError:
+        """Say that the samples are kept though the run file could not be written."""
+        why = error.message if isinstance(error, ClonometerError) else str(error) or "no memory"
+        first = f"{error.hint}, then: " if isinstance(error, OutputError) and error.hint == "make room" else ""
+        return UnfinishedError(
+            f"{why}; {samples:,} samples are saved in {self._raw.path}",
+            f"{first}clonometer recover {shlex.quote(str(self._raw.path))}",
+        )
 
     def _verdict(self, ends: Sequence[CellEnd], *, interrupted: bool) -> tuple[str, str | None, int]:
         count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed")}

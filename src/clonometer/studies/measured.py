@@ -12,7 +12,6 @@ import numpy as np
 
 from clonometer.results.estimates import estimate_cell
 from clonometer.results.observed import observe
-from clonometer.results.soundness import check_soundness
 from clonometer.results.source import RunSource
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.explained import WORK, read_explained, read_work
@@ -137,7 +136,6 @@ def gather(run: RunSource) -> Measured:
         If samples and metadata do not belong together.
     """
     metadata = run.metadata
-    check_soundness(metadata)
     began_ns = datetime.fromisoformat(metadata["started"]).timestamp() * 1e9
     found: list[Series] = []
     for cell in observe(run):

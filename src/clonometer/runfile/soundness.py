@@ -1,4 +1,7 @@
-"""What results need of a run's metadata beyond its outer shape, checked before anything is computed."""
+"""What results need of a run's metadata beyond its outer shape.
+
+Checked before anything is computed, and before a run is measured whose file would be refused.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,256 @@
+"""Files that are written: whole or not at all, under names that nobody can guess, never through a link, by one run.
+
+In a folder that others may write to, whoever guesses the name of a file that root is about to make can have a link wait
+there for it. New files are therefore made with ``O_EXCL`` and ``O_NOFOLLOW``, and take their name by rename, which
+replaces a link and not what it points to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from clonometer.errors import InputError, OutputError
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# Of a pipe that stands there by mistake nobody need wait for the other end.
+_OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# The umask takes from it what it takes from every new file.
+_MODE = 0o666
+_NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Others may make and remove the name at the same moment; one that still stands there then is theirs.
+_ATTEMPTS = 10
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A file that is being written, and the name that it has until it is whole."""
+
+    file: BinaryIO
+    temporary: Path
+
+
+@contextmanager
+def writing(path: Path, *, durable: bool = False) -> Iterator[NewFile]:
+    """Write a file whole or not at all: under another name in the same folder first, then by rename.
+
+    Parameters
+    ----------
+    path
+        Its name; what has it is replaced, a link itself and not its target.
+    durable
+        Wait until the disk has it.
+
+    Yields
+    ------
+    NewFile
+        Where to write. If the block ends with an exception nothing is left behind.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    temporary = path.with_name(f".clonometer-{os.urandom(12).hex()}.tmp")
+    descriptor = os.open(temporary, _NEW, _MODE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield NewFile(file, temporary)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    if durable:
+        _sync_folder(path.parent)
+
+
+def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:
+    """Make a file that grows while others may look at it, and lock it for as long as it is open.
+
+    Parameters
+    ----------
+    path
+        Its name.
+    replace
+        Remove what has the name, a link itself and not its target.
+    aside
+        Rename what has the name to this instead.
+
+    Returns
+    -------
+    int
+        The descriptor, to read and to write.
+
+    Raises
+    ------
+    OutputError
+        If another process has claimed it: nothing of that one's is touched.
+    FileExistsError
+        If there is a file and neither ``replace`` nor ``aside`` is set.
+    OSError
+        If it cannot be made.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            descriptor = os.open(path, _NEW, _MODE)
+        except FileExistsError:
+            if not replace and aside is None:
+                refuse_if_claimed(path)
+                raise
+            take_away(path, aside)
+            continue
+        # Until it is locked another may take it for what a killed run left, and remove it: that one then has a lock for
+        # a moment.
+        _lock(descriptor, fcntl.LOCK_EX, wait=True)
+        if _is_named(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+    raise _claimed(path)
+
+
+def take_away(path: Path, aside: Path | None = None) -> bool:
+    """Remove a file, or rename it, unless a process has claimed it.
+
+    Parameters
+    ----------
+    path
+        The file; of a link itself, not of its target.
+    aside
+        Its new name; what has that is replaced.
+
+    Returns
+    -------
+    bool
+        Whether there was one.
+
+    Raises
+    ------
+    OutputError
+        If a process has claimed it, or what would be replaced.
+    OSError
+        If it is no regular file and no link, or cannot be removed or renamed.
+    """
+    if aside is not None:
+        refuse_if_claimed(aside)
+    try:
+        found = path.lstat().st_mode
+        if not (stat.S_ISREG(found) or stat.S_ISLNK(found)):
+            # A device or a folder is no file of ours, whoever named it.
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        descriptor = os.open(path, _OLD) if stat.S_ISREG(found) else None
+    except FileNotFoundError:
+        return False
+    try:
+        if descriptor is not None:
+            if not _lock(descriptor, fcntl.LOCK_EX):
+                raise _claimed(path)
+            # The one that was locked may have ended meanwhile, and another have made a new one.
+            if not _is_named(descriptor, path):
+                return False
+        if aside is None:
+            path.unlink()
+        else:
+            path.replace(aside)
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    return True
+
+
+def refuse_if_claimed(path: Path) -> None:
+    """Raise OutputError if a process has claimed the file; what is not there or cannot be read is not claimed."""
+    try:
+        descriptor = os.open(path, _OLD)
+    except OSError:
+        return
+    try:
+        if not _lock(descriptor, fcntl.LOCK_SH):
+            raise _claimed(path)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def reading_unclaimed(path: Path) -> Iterator[None]:
+    """Keep a file from being claimed while it is read.
+
+    Raises
+    ------
+    InputError
+        If a process has claimed it: it still grows.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        if not _lock(descriptor, fcntl.LOCK_SH):
+            raise InputError(f"{path} is being written: its run still measures", "wait until that run has ended")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def link_target(path: Path) -> str | None:
+    """What a link points to; None for what is no link, or is not there."""
+    try:
+        return str(path.readlink()) if path.is_symlink() else None
+    except (OSError, ValueError):
+        return None
+
+
+def is_no_room(error: OSError) -> bool:
+    """Whether a write failed because the disk, the quota or the largest size of a file is used up."""
+    return error.errno in _NO_ROOM
+
+
+def why_not_written(error: OSError) -> str:
+    """Say in a few words why a write failed."""
+    return "no room on disk" if is_no_room(error) else (error.strerror or str(error))
+
+
+def _lock(descriptor: int, kind: int, *, wait: bool = False) -> bool:
+    try:
+        fcntl.flock(descriptor, kind if wait else kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        # Some file systems of networks and of user space have no locks: runs there must be kept apart by their names.
+        if error.errno not in _NO_LOCKS_HERE:
+            raise
+    return True
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    """Whether the name still is that of the open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _claimed(path: Path) -> OutputError:
+    return OutputError(
+        f"{path} is being written by another run of clonometer", "wait until that has ended, or name another file"
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

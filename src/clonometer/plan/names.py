@@ -1,0 +1,92 @@
+"""Names that people write: a workload by its last word, where one bears it, and globs that cells must match."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from clonometer.errors import UsageError, unknown
+from clonometer.plan.cell import matches
+
+
+def is_glob(name: str) -> bool:
+    """Whether a name has wild characters."""
+    return "*" in name or "?" in name
+
+
+def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> str:
+    """Find the workload that a name stands for: an id, or the last word of one where no other ends in it.
+
+    Parameters
+    ----------
+    name
+        ``launch.fork`` or ``fork``.
+    workloads
+        The ids that there are.
+    kind
+        What to call it in the error.
+
+    Returns
+    -------
+    str
+        The id.
+
+    Raises
+    ------
+    UsageError
+        If no workload bears the name, with the nearest, or several do, with each.
+
+    Examples
+    --------
+    >>> full_name("fork", ["launch.fork", "launch.fork_exec", "wake.pipe", "ipc.pipe"])
+    'launch.fork'
+    >>> full_name("pipe", ["launch.fork", "wake.pipe", "ipc.pipe"])
+    Traceback (most recent call last):
+    clonometer.errors.UsageError: 'pipe' may be ipc.pipe or wake.pipe
+    """
+    found = _bearing(name, workloads)
+    if not found:
+        raise unknown(kind, name, workloads)
+    return found
+
+
+def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") -> list[str]:
+    """Read what an option for cells was given: each glob must match a cell, and a plain name becomes a workload's id.
+
+    Parameters
+    ----------
+    globs
+        Globs of a cell's text or of its workload (`clonometer.plan.cell.matches`); of ``fork`` and
+        ``fork[temperature=warm]`` the workload is completed.
+    cells
+        The texts of the cells that there are.
+    whose
+        What has these cells, for the error: such as `` of the plan quick``.
+
+    Raises
+    ------
+    UsageError
+        If one matches nothing, with the nearest, or several workloads bear its name, with each.
+
+    Examples
+    --------
+    >>> full_globs(["fork", "launch.p*"], ["launch.fork[temperature=warm]", "launch.pthread"])
+    ['launch.fork', 'launch.p*']
+    """
+    workloads = sorted({cell.partition("[")[0] for cell in cells})
+    read = []
+    for glob in globs:
+        workload, bracket, rest = glob.partition("[")
+        full = glob if is_glob(workload) else f"{_bearing(workload, workloads) or workload}{bracket}{rest}"
+        if not any(matches(cell, [full]) for cell in cells):
+            raise unknown(f"cell{whose}", glob, cells if bracket else workloads)
+        read.append(full)
+    return read
+
+
+def _bearing(name: str, workloads: Collection[str]) -> str | None:
+    if name in workloads:
+        return name
+    found = sorted(one for one in workloads if one.endswith(f".{name}"))
+    if len(found) > 1:
+        raise UsageError(f"{name!r} may be {', '.join(found[:-1])} or {found[-1]}", "write it in full")
+    return found[0] if found else None
