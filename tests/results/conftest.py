@@ -36,6 +36,8 @@ AXES: dict[str, dict[str, Any]] = {
     "fault": {"type": "choice", "values": ["segfault", "overrun_neighbour"], "default": "segfault", "summary": ""},
     "siblings": {"type": "count", "default": 3, "summary": ""},
     "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
+    "write_step": {"type": "choice", "values": ["page", "small_page"], "default": "page", "summary": ""},
+    "written_bytes": {"type": "bytes", "default": 1 << 20, "summary": ""},
     "tasks": {"type": "count", "default": 100, "minimum": 1, "summary": ""},
     "accounting": {"type": "choice", "values": ["machine", "cgroup"], "default": "machine", "summary": ""},
     "program": {"type": "text", "default": "target_static", "summary": ""},
@@ -72,6 +74,7 @@ PARENT = [
 ]
 SWITCH = ["placement", "partner_cpu", "task_kind", "ring_tasks", "working_set_bytes"]
 MESSAGE = ["placement", "partner_cpu", "task_kind", "message_bytes"]
+HUGE = ["page_kind", "write_step", "written_bytes"]
 SIGNED = {"switch_ns"}
 STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
 IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
@@ -101,6 +104,8 @@ COLUMNS = {
     "wait_us": ("f64", "us"),
     "write_each_ns": ("f64", "ns"),
     "again_each_ns": ("f64", "ns"),
+    "faults": ("i64", "count"),
+    "split_pages": ("i64", "count"),
     **{f"{name}_ns": ("i64", "ns") for name in STORY},
     **dict.fromkeys(GAPS, ("i64", "ns")),
     "call_gaps": ("i64", "count"),
@@ -117,7 +122,7 @@ COLUMNS = {
     "whole_ns": ("i64", "ns"),
     "whole_each_ns": ("f64", "ns"),
 }
-DETAILS = {"whole_each_ns", *GAPS, "call_gaps"}
+DETAILS = {"whole_each_ns", *GAPS, "call_gaps", "faults", "split_pages"}
 
 
 def _workload(
@@ -174,7 +179,7 @@ WORKLOADS = [
         )
         for task in ("process", "thread")
     ),
-    _workload("cow.parent", "cow", ["placement", "other_process"], WRITES, ()),
+    _workload("cow.parent", "cow", ["placement", "other_process", *HUGE], [*WRITES, "faults", "split_pages"], ()),
     _workload("cow.child", "cow", ["placement", "other_process"], WRITES, ()),
     _workload("cow.fresh", "cow", ["placement"], WRITES, ()),
     {

@@ -56,6 +56,24 @@ def test_who_copies_and_who_takes_over_is_said_beside_plain_faults(told: Any) ->
     assert finding.headline.startswith("After a fork the parent pays ")
 
 
+@pytest.mark.parametrize(
+    ("split", "faults", "words"),
+    [
+        (0.0, 228.0, "takes the huge page over whole: 228 faults in 8 MiB"),
+        (1.0, 515.0, "splits 1 of the huge pages all the same: 515 faults in 8 MiB"),
+    ],
+)
+def test_whether_huge_pages_were_taken_over_whole_is_said(
+    builder: Any, split: float, faults: float, words: str
+) -> None:
+    huge: dict[str, Any] = {"page_kind": "thp", "write_step": "small_page", "written_bytes": 8 << 20}
+    builder.cell("cow.parent", _writes(3_000.0) | {"faults": 2048.0, "split_pages": 4.0}, None, spread=0.0, **huge)
+    counts = {"faults": faults, "split_pages": split}
+    builder.cell("cow.parent", _writes(100.0) | counts, None, spread=0.0, other_process="gone", **huge)
+    [finding] = [one for name, one in _findings(builder.run).items() if name.startswith("cow.first_write")]
+    assert words in finding.sentence
+
+
 def test_a_side_that_was_not_measured_is_left_out(builder: Any) -> None:
     builder.cell("cow.child", _writes(4_000.0), None)
     finding = _findings(builder.run)["cow.first_write"]

@@ -13,6 +13,7 @@ struct cow_times {
     uint64_t first_ticks; /* all writes, the first time */
     uint64_t again_ticks; /* the same writes once more */
     int64_t faults;       /* page faults that the first writes took */
+    int64_t split_pages;  /* huge pages that are now mapped as small ones; INT64_MIN: none were huge */
     int32_t cpu;
     int32_t error; /* an errno of the process that writes, which cannot say it otherwise */
 };

@@ -8,7 +8,7 @@
 #include "cow/cow.h"
 
 static int launch(const struct bench *bench, struct sample *sample) {
-    struct cow_times times = {0, 0, 0, 0, 0};
+    struct cow_times times = {.faults = 0};
     unsigned char *memory = NULL;
     int error = cow_memory_make(bench->request, false, &memory);
     if (error != 0) {

@@ -5,8 +5,10 @@
  * twice, the fork, waiting until the child sleeps or has been reaped. Bias: the pages follow each other, so
  * that the kernel's caches are as warm as they ever are; the copies land in memory that was used a moment
  * ago, which in a virtual machine is cheaper than memory that the host has yet to give. A huge page is split
- * by the first write while the child lives, and only 4 KiB of it are copied. Source: fork(2); mm/memory.c,
- * do_wp_page and wp_can_reuse_anon_folio; mm/huge_memory.c, do_huge_pmd_wp_page.
+ * by the first write while the child lives, and only 4 KiB of it are copied; after the child has gone it is
+ * kept whole, unless somebody else in the kernel holds a reference to it (split_pages counts those). Kept
+ * whole, it takes one fault, and one more for each part that the processor remembers as read-only. Source:
+ * fork(2); mm/memory.c, do_wp_page and wp_can_reuse_anon_folio; mm/huge_memory.c, do_huge_pmd_wp_page.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -41,7 +43,7 @@ static int write_beside(const struct request *request, unsigned char *memory, st
 
 static int launch(const struct bench *bench, struct sample *sample) {
     const struct request *request = bench->request;
-    struct cow_times times = {0, 0, 0, 0, 0};
+    struct cow_times times = {.faults = 0};
     unsigned char *memory = NULL;
     int error = cow_memory_make(request, true, &memory);
     if (error != 0) {

@@ -47,7 +47,8 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     if not found or floor is None:
         return None
     page = _page(changes)
-    sides = [_side(side, workload, page, found) for side, workload in (("parent", PARENT), ("child", CHILD))]
+    kept = {workload: _kept(comparer, found.get((workload, "gone"))) for workload in (PARENT, CHILD)}
+    sides = [_side(side, kept, page, found) for side in ("parent", "child")]
     first = next(iter(found.values()))
     words = condition(changes, None, first.estimate.condition.get("placement"))
     text = f"after a fork, {' and '.join(filter(None, sides))}"
@@ -71,15 +72,35 @@ def _page(changes: Changes) -> str:
     return "4 KiB of a huge page" if changes.get("write_step") == "small_page" else "a huge page"
 
 
-def _side(side: str, workload: str, page: str, found: dict[tuple[str, str], Evidence]) -> str:
+def _kept(comparer: Comparer, row: Evidence | None) -> str:
+    """What becomes of pages that are no longer shared: huge ones are taken over whole, or split all the same."""
+    if row is None or row.estimate.condition.get("write_step") != "small_page":
+        return "it takes the page over"
+    counts = {
+        one.estimate.quantity: one.estimate.value
+        for one in comparer.book.untimed
+        if one.estimate.cell == row.estimate.cell
+    }
+    faults, split = counts.get("faults"), counts.get("split_pages")
+    if faults is None or split is None:
+        return "it takes the page over"
+    written = approximate_bytes(int(row.estimate.condition["written_bytes"]))
+    taken = f"{faults:g} {'fault' if faults == 1 else 'faults'} in {written}"
+    if split > 0:
+        return f"the kernel splits {split:g} of the huge pages all the same: {taken}"
+    return f"it takes the huge page over whole: {taken}"
+
+
+def _side(side: str, kept: dict[str, str], page: str, found: dict[tuple[str, str], Evidence]) -> str:
     """What one side pays, as a copy and without one."""
+    workload = PARENT if side == "parent" else CHILD
     alive, gone = found.get((workload, "alive")), found.get((workload, "gone"))
     other = "child" if side == "parent" else "parent"
     said = []
     if alive is not None:
         said.append(f"{_median(alive)} while the {other} lives (it copies)")
     if gone is not None:
-        said.append(f"{_median(gone)} after the {other} has gone (it takes the page over)")
+        said.append(f"{_median(gone)} after the {other} has gone ({kept[workload]})")
     return f"the {side}'s first write to {page} costs {' and '.join(said)}" if said else ""
 
 
