@@ -10,13 +10,15 @@ import pytest
 from tests.cli.conftest import CommandLine
 
 from clonometer._version import __version__
+from clonometer.cli.durations import DURATION
 from clonometer.cli.ending import complain, run_to_the_end
 
 Captured = pytest.CaptureFixture[str]
 
 
 def test_the_version(clonometer: CommandLine) -> None:
-    assert clonometer("--version").stdout == f"clonometer {__version__}\n"
+    for option in ("--version", "-V"):
+        assert clonometer(option).stdout == f"clonometer {__version__}\n"
 
 
 def modules_loaded(clonometer: CommandLine, *words: str) -> set[str]:
@@ -54,8 +56,13 @@ def test_help_loads_neither_arrays_nor_files(clonometer: CommandLine) -> None:
             "what exists: --budget",
         ),
         (["--verison"], "unknown option '--verison'; did you mean '--version'?", "--help"),
-        (["run", "--budget", "soon"], "'soon' is not a valid float", "run --help"),
-        (["run", "--budget", "0"], "0.0 is not in the range", "run --help"),
+        (["run", "--budget", "soon"], "'soon' is no time; times look like 10, 500ms, 10s or 2m", "run --help"),
+        (["run", "--budget", "0s"], "'0s' is no time", "run --help"),
+        (["run", "--driver-timeout", "-1"], "'-1' is no time", "run --help"),
+        (["run", "--runs", "10"], "there is no option --runs here", "--budget 30s"),
+        (["compare", "--runs", "10"], "unknown option '--runs'", "what exists: --cells"),
+        (["run", "--export-json", "x"], "there is no option --export-json here", "--json > FILE"),
+        (["show", "-v"], "there is no option -v here", "--version"),
         (["show"], "missing argument 'RUN'", "show --help"),
         (["report", "x.parquet"], "missing option '--out'", "report --help"),
         (["run", "launch.fork", "--plan", "default"], "workloads and --plan cannot be combined", "--only"),
@@ -74,6 +81,13 @@ def test_wrong_usage_is_two_clean_lines_and_status_2(
     assert message in lines[0]
     assert hint in "".join(lines[1:])
     assert len(lines) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30", 30), ("30s", 30), ("500ms", 0.5), ("2m", 120), ("1h", 3600), (" 1.5s ", 1.5)]
+)
+def test_times_have_units_or_are_seconds(text: str, seconds: float) -> None:
+    assert DURATION.convert(text, None, None) == seconds
 
 
 def test_no_command_prints_the_help(capsys: Captured) -> None:

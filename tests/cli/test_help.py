@@ -43,5 +43,5 @@ def test_the_reference_names_every_option_of_every_command() -> None:
     text = reference()
     for name in _MODULES:
         assert f"## clonometer {name}\n" in text
-    for option in ("--set AXIS=V1,V2", "--only GLOB", "--budget SECONDS", "--keep-previous", "--self-test"):
+    for option in ("--set AXIS=V1,V2", "--only GLOB", "--budget TIME", "--keep-previous", "--self-test"):
         assert f"`{option}`" in text

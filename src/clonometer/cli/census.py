@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
+from clonometer.cli.durations import DURATION
 from clonometer.cli.examples import examples
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, OutputError, UsageError
 
@@ -30,23 +31,6 @@ _EXAMPLES = examples(
     "clonometer census --for 10s --pid 4711    a server that runs",
     "clonometer census --json -- git status | jq .tasks_created",
 )
-
-
-class _Duration(click.ParamType):  # type: ignore[type-arg] # as in shares.py
-    name = "TIME"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read seconds, or a number with ms, s, m or h."""
-        text = str(value).strip()
-        factors = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-        unit = next((unit for unit in ("ms", "s", "m", "h") if text.endswith(unit)), "")
-        try:
-            seconds = float(text.removesuffix(unit)) * factors.get(unit, 1.0)
-        except ValueError:
-            seconds = -1.0
-        if not 0 < seconds <= 1e7:
-            self.fail(f"{value!r} is no time; times look like 10, 500ms, 10s or 2m", param, ctx)
-        return seconds
 
 
 class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
@@ -69,7 +53,7 @@ class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Watch a process that runs, and all below it.")
 @click.option(
-    "--for", "seconds", metavar="TIME", type=_Duration(), help="Watch for this long at most; a command is ended then."
+    "--for", "seconds", metavar="TIME", type=DURATION, help="Watch for this long at most; a command is ended then."
 )
 @click.option(
     "--how",
@@ -83,7 +67,7 @@ class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
 )
 @click.option("--wide", is_flag=True, help="Show every creator.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the JSON object to a file.")
+@click.option("-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the JSON object to a file.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_context
 def command(

@@ -10,7 +10,8 @@ import rich_click as click
 from click.exceptions import NoSuchOption
 
 from clonometer.cli.app import app
-from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, ClonometerError, unknown
+from clonometer.cli.habits import what_is_meant
+from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, ClonometerError, UsageError, unknown
 
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
@@ -106,6 +107,9 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
     if isinstance(error, NoSuchOption) and error.ctx is not None:
         # click offers everything that is remotely like it.
         known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts]
+        meant = what_is_meant(error.option_name, known)
+        if meant is not None:
+            return _explain(UsageError(f"there is no option {error.option_name} here", meant))
         nearest = unknown("option", error.option_name, [name for name in known if name.startswith("--")])
         return _explain(nearest)
     message = error.format_message()

@@ -48,7 +48,9 @@ _EXAMPLES = examples(
     help="Count this in each part of a launch: hardware (cycles, misses), software (faults, switches), none.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Also write that JSON object to a file.")
+@click.option(
+    "-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Also write that JSON object to a file."
+)
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page: hover an event.")
 @click.option(
     "--trace", metavar="FILE", type=click.Path(path_type=Path), help="Write trace events, which Perfetto opens."

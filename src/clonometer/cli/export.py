@@ -29,7 +29,9 @@ _EXAMPLES = examples(
 @click.command(name="export", epilog=_EXAMPLES)
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--format", "name", required=True, metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="The file; by default standard output.")
+@click.option(
+    "-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="The file; by default standard output."
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--samples", is_flag=True, help="Write every sample instead of the estimates: csv and jsonl only.")
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Export only cells that match; repeatable.")

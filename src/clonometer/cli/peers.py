@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.durations import DURATION
 from clonometer.cli.examples import examples
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ _EXAMPLES = examples(
 @click.option(
     "--budget",
     "budget_s",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    help="How long to measure; by default what the plan says.",
+    metavar="TIME",
+    type=DURATION,
+    help="How long to measure: 30, 30s or 2m; by default what the plan says.",
 )
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Keep our samples as a run file.")
+@click.option("-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Keep our samples as a run file.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -43,7 +43,12 @@ class _KindOption(click.Option):
     cls=_KindOption,
 )
 @click.option(
-    "--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The picture: NAME.png or NAME.svg."
+    "-o",
+    "--out",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The picture: NAME.png or NAME.svg.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def command(run_file: Path, kind: str, out: Path, force: bool) -> None:

@@ -16,6 +16,7 @@ from clonometer.errors import InputError
 )
 @click.argument("raw_file", metavar="RAW", type=click.Path(path_type=Path))
 @click.option(
+    "-o",
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),

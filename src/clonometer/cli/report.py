@@ -28,7 +28,7 @@ _EXAMPLES = examples(
 
 @click.command(name="report", epilog=_EXAMPLES)
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The HTML file.")
+@click.option("-o", "--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The HTML file.")
 @click.option(
     "--explain",
     "explained",

@@ -31,6 +31,7 @@ _EXAMPLES = examples(
 @click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
+    "-o",
     "--out",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import print_answer, read_results
+from clonometer.cli.durations import DURATION
 from clonometer.cli.examples import examples
 from clonometer.cli.measuring import draw_seed, find_catalogue
 from clonometer.cli.outputs import write_text
@@ -75,9 +76,9 @@ class _Wish:
 @click.option(
     "--budget",
     "budget_s",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    help="How long to measure, at most.",
+    metavar="TIME",
+    type=DURATION,
+    help="How long to measure, at most: 30, 30s or 2m.",
 )
 @click.option(
     "--target-width",
@@ -86,6 +87,7 @@ class _Wish:
     help="Stop where every interval is as narrow: half its width; by default 2% of the median.",
 )
 @click.option(
+    "-o",
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
@@ -109,8 +111,8 @@ class _Wish:
 @click.option(
     "--driver-timeout",
     "timeout_s",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    metavar="TIME",
+    type=DURATION,
     help="Give up a driver after this long; by default many times what its cell should take.",
 )
 @click.pass_context

@@ -45,7 +45,7 @@ def _run(words: list[str]) -> int:
     from clonometer.cli.streams import make_sound
 
     make_sound()
-    if words == ["--version"]:
+    if words in (["--version"], ["-V"]):
         # Before any further import: scripts ask often, and click and rich take longer to load than Python itself.
         from clonometer._version import __version__
 
