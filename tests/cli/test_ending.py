@@ -64,7 +64,7 @@ def test_help_loads_neither_arrays_nor_files(clonometer: CommandLine) -> None:
         (["run", "--export-json", "x"], "there is no option --export-json here", "--json > FILE"),
         (["show", "-v"], "there is no option -v here", "--version"),
         (["show"], "missing argument 'RUN'", "show --help"),
-        (["report", "x.parquet"], "missing option '--out'", "report --help"),
+        (["report", "x.parquet"], "missing option '-o' / '--out'", "report --help"),
         (["run", "launch.fork", "--plan", "default"], "workloads and --plan cannot be combined", "--only"),
         (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'", "completion --help"),
         (["show", "absent.parquet"], "absent.parquet", ""),
