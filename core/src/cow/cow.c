@@ -101,7 +101,8 @@ static __attribute__((noinline)) void timed(unsigned char *memory, size_t length
  * does. */
 static int64_t count_split(const struct request *request, const unsigned char *memory) {
     struct parent_region region;
-    if (request->page_kind != PAGE_KIND_THP || parent_region_read(memory, &region) != 0) {
+    if (request->page_kind != PAGE_KIND_THP ||
+        parent_region_read(memory, (size_t)request->written_bytes, &region) != 0) {
         return INT64_MIN;
     }
     return (request->written_bytes - region.huge_bytes) / parent_page_bytes(request->page_kind);
