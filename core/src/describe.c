@@ -182,9 +182,7 @@ static void write_quantities(struct json *json) {
                 json_open(json, column->name, '{');
                 json_text(json, "unit", answer_unit(column->kind));
                 json_text(json, "stage", column->stage);
-                json_bool(json, "signed",
-                          column->kind == COLUMN_SIGNED_NS || column->kind == COLUMN_SIGNED_EACH ||
-                              column->kind == COLUMN_BYTES_EACH);
+                json_bool(json, "signed", answer_signed(column->kind));
                 json_bool(json, "detail", is_detail(*at, column->name));
                 json_text(json, "summary", column->summary);
                 json_close(json, '}');

@@ -17,7 +17,7 @@ void clock_watch_start(struct clock_watch *watch, int64_t reading);
 void clock_watch_see(struct clock_watch *watch, int64_t reading);
 
 /* Fills the sample of a clock but for its cost. Null is 0 for `step_ns` and INT64_MIN for `stated_ns`. */
-void clock_sample(struct sample *sample, int64_t step_ns, int64_t stated_ns, int64_t backward_steps);
+void clock_sample(struct sample *sample, double step_ns, int64_t stated_ns, int64_t backward_steps);
 
 /* Whether this machine has a value of the axis `path`. 0, or -errno with the reason. */
 int clock_path_available(int64_t path, struct reason *reason);

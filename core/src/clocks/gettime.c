@@ -68,7 +68,7 @@ static int measure(const struct bench *bench, struct sample *sample, clockid_t i
     sample->extra = cost_ticks(id, kernel);
     watch_clock(&watch, id, kernel);
     int64_t stated_ns = clock_getres(id, &stated) == 0 ? ns_of(stated) : INT64_MIN;
-    clock_sample(sample, watch.smallest_step, stated_ns, watch.backward_steps);
+    clock_sample(sample, (double)watch.smallest_step, stated_ns, watch.backward_steps);
     return 0;
 }
 

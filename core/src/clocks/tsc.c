@@ -76,10 +76,9 @@ static double ns_per_tick(void) {
 }
 
 static void finish_sample(struct sample *sample, const struct clock_watch *watch) {
-    int64_t step_ns = (int64_t)((double)watch->smallest_step * ns_per_tick() + 0.5);
-    /* rdtsc waits for nothing: two of them may be a single tick apart, which is not no step at all. */
-    bool rounded_away = step_ns == 0 && watch->smallest_step > 0;
-    clock_sample(sample, rounded_away ? 1 : step_ns, INT64_MIN, watch->backward_steps);
+    /* Of a counter that a hypervisor scales two readings may differ by one tick: less than a nanosecond. */
+    double step_ns = (double)watch->smallest_step * ns_per_tick();
+    clock_sample(sample, step_ns, INT64_MIN, watch->backward_steps);
 }
 
 #define MEASURE(instruction)                                                                                 \

@@ -1,9 +1,11 @@
+#include <math.h>
+
 #include "clock/clock.h"
 #include "clocks/clocks.h"
 
 const struct column CLOCK_COLUMNS[] = {
     {"cost_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "cost of one operation"},
-    {"step_ns", COLUMN_NS, offsetof(struct sample, first_number), NULL,
+    {"step_ns", COLUMN_REAL_NS, offsetof(struct sample, first_real), NULL,
      "the smallest step above zero between two readings in a row"},
     {"stated_resolution_ns", COLUMN_NS, offsetof(struct sample, second_number), NULL,
      "what clock_getres says"},
@@ -26,8 +28,8 @@ void clock_watch_see(struct clock_watch *watch, int64_t reading) {
     }
 }
 
-void clock_sample(struct sample *sample, int64_t step_ns, int64_t stated_ns, int64_t backward_steps) {
-    sample->first_number = step_ns > 0 ? step_ns : INT64_MIN;
+void clock_sample(struct sample *sample, double step_ns, int64_t stated_ns, int64_t backward_steps) {
+    sample->first_real = step_ns > 0 ? step_ns : (double)NAN;
     sample->second_number = stated_ns;
     sample->third_number = backward_steps;
     sample->cpu_before = (int32_t)clock_read().cpu;

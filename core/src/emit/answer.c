@@ -59,46 +59,29 @@ int answer_preamble(int fd) {
     return sys_write_all(fd, preamble, sizeof preamble);
 }
 
-static const char *column_type(enum column_kind kind) {
-    switch (kind) {
-    case COLUMN_CPU:
-    case COLUMN_ERRNO:
-    case COLUMN_LAUNCHER:
-        return "i32";
-    case COLUMN_EACH:
-    case COLUMN_REAL_NS:
-    case COLUMN_PER_SECOND:
-    case COLUMN_BYTES_EACH:
-    case COLUMN_SIGNED_EACH:
-        return "f64";
-    default:
-        return "i64";
-    }
-}
+/* What is said of a kind of column, and how it is read from a sample and sent. */
+static const struct kind {
+    const char *type; /* of docs/protocol.md */
+    const char *unit;
+    size_t width;   /* of what is sent, bytes */
+    bool is_signed; /* a value below zero means something */
+} KINDS[] = {
+    [COLUMN_SINCE_BLOCK] = {"i64", "ns", 8, false},      [COLUMN_SINCE_BEFORE] = {"i64", "ns", 8, false},
+    [COLUMN_DURATION] = {"i64", "ns", 8, false},         [COLUMN_EACH] = {"f64", "ns", 8, false},
+    [COLUMN_SIGNED_EACH] = {"f64", "ns", 8, true},       [COLUMN_NS] = {"i64", "ns", 8, false},
+    [COLUMN_SIGNED_NS] = {"i64", "ns", 8, true},         [COLUMN_BYTES_EACH] = {"f64", "bytes", 8, true},
+    [COLUMN_COUNT] = {"i64", "count", 8, false},         [COLUMN_SMALL_COUNT] = {"i64", "count", 8, false},
+    [COLUMN_REAL_NS] = {"f64", "ns", 8, false},          [COLUMN_PER_SECOND] = {"f64", "1/s", 8, false},
+    [COLUMN_BYTES_PER_S] = {"i64", "bytes/s", 8, false}, [COLUMN_CPU] = {"i32", "cpu", 4, false},
+    [COLUMN_ERRNO] = {"i32", "errno", 4, false},         [COLUMN_LAUNCHER] = {"i32", "count", 4, false},
+};
 
 const char *answer_unit(enum column_kind kind) {
-    switch (kind) {
-    case COLUMN_CPU:
-        return "cpu";
-    case COLUMN_ERRNO:
-        return "errno";
-    case COLUMN_COUNT:
-    case COLUMN_SMALL_COUNT:
-    case COLUMN_LAUNCHER:
-        return "count";
-    case COLUMN_PER_SECOND:
-        return "1/s";
-    case COLUMN_BYTES_EACH:
-        return "bytes";
-    case COLUMN_BYTES_PER_S:
-        return "bytes/s";
-    default:
-        return "ns";
-    }
+    return KINDS[kind].unit;
 }
 
-static size_t column_width(enum column_kind kind) {
-    return kind == COLUMN_CPU || kind == COLUMN_ERRNO || kind == COLUMN_LAUNCHER ? 4 : 8;
+bool answer_signed(enum column_kind kind) {
+    return KINDS[kind].is_signed;
 }
 
 static int64_t since(uint64_t ticks, uint64_t start) {
@@ -202,7 +185,7 @@ static int send_head(int fd, const struct measurement *measurement, int64_t inde
     for (const struct column *column = workload->columns; column->name != NULL; column++) {
         json_open(&json, NULL, '{');
         json_text(&json, "name", column->name);
-        json_text(&json, "type", column_type(column->kind));
+        json_text(&json, "type", KINDS[column->kind].type);
         json_text(&json, "unit", answer_unit(column->kind));
         json_close(&json, '}');
     }
@@ -220,12 +203,12 @@ static int send_columns(int fd, const struct measurement *measurement, const str
     unsigned char *buffer = (unsigned char *)measurement->scratch;
     uint64_t length = 0;
     for (const struct column *column = columns; column->name != NULL; column++) {
-        length += (uint64_t)block->rows * column_width(column->kind);
+        length += (uint64_t)block->rows * KINDS[column->kind].width;
     }
     int error = send_frame_head(fd, "COLS", length);
     *crc = 0;
     for (const struct column *column = columns; error == 0 && column->name != NULL; column++) {
-        size_t width = column_width(column->kind);
+        size_t width = KINDS[column->kind].width;
         size_t filled = 0;
         for (int64_t row = 0; error == 0 && row < block->rows; row++) {
             const struct sample *sample = rows_at(request->workload, block->samples, row);

@@ -14,6 +14,7 @@ struct sample {
     union {
         uint64_t before; /* the stamp before the call */
         int64_t first_number;
+        double first_real;
     };
     union {
         uint64_t call_returns; /* 0: none */
