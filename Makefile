@@ -47,6 +47,7 @@ $(VENV)/.built: $(VENV)/.run $(CORE_SOURCES)
 
 build: $(VENV)/.built
 	@echo 'Ready: $(BIN)/clonometer'
+	@sh tools/for_others.sh $(BIN)
 
 run: $(VENV)/.built
 	@$(BIN)/clonometer run --out clonometer-run.parquet --report clonometer-report.html --keep-previous $(RUN_ARGS)

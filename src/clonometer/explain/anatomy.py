@@ -11,11 +11,10 @@ from clonometer.explain.arguments import listing_of
 from clonometer.explain.budget import BAND, budget_of
 from clonometer.explain.calls import calls_of, made
 from clonometer.explain.counters import counters_of, own_counters_of
-from clonometer.explain.launches import launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.overhead import overhead_of
 from clonometer.explain.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
-from clonometer.explain.rounds import Rounds, launch_in_turn
+from clonometer.explain.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
 from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.timeline import make_timeline, nearest
@@ -135,14 +134,13 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
 
 
 def _check_launches(target: Target, rounds: Rounds) -> None:
-    if not rounds.pairs or not all(any(True for _ in launches_of(trace)) for trace in rounds.traces):
+    if not rounds.within and not rounds.untraced_ns:
         raise UnavailableError(f"no launch of {target.workload} succeeded", "clonometer run says why")
-    if not all(rounds.processes):
-        lost = sum(trace.lost for trace in rounds.traces)
+    if len(rounds.traces) < LEAST_PROCESSES or not rounds.pairs:
         raise UnavailableError(
-            f"no launch of {target.workload} could be seen whole in some process: {lost:,} events were lost, or it "
-            "touches too much memory",
-            "--tier stamps needs no events; less memory makes fewer",
+            f"in {rounds.left_out} of {rounds.left_out + len(rounds.traces)} processes every launch of "
+            f"{target.workload} was disturbed while it was traced",
+            "run it again; if it persists, use --tier stamps, which needs no events (less memory also makes fewer)",
         )
 
 
@@ -218,7 +216,10 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         grown=tracer.grown,
         counters=_counted(tracer, target, wish.counters, tier.name),
         listing=_listing(followed, trace) if wish.arguments else (),
-        notes=tuple(_notes(lost, left_out, overhead.value, unexplained_share, words, light=light)),
+        notes=(
+            *_left_out(rounds),
+            *_notes(lost, left_out, overhead.value, unexplained_share, words, light=light),
+        ),
     )
 
 
@@ -293,6 +294,18 @@ def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier
                 return Tier(name, _MEANS[how], refused, _CANNOT_SEE[name]), trace
             refused[_MEANS[how]] = trace.refused
     raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
+
+
+def _left_out(rounds: Rounds) -> list[str]:
+    """Say how many processes are not in the figures."""
+    some, kept = rounds.left_out, len(rounds.traces)
+    if some == 0:
+        return []
+    were, of_it = ("was", "it") if some == 1 else ("were", "them")
+    return [
+        f"{some} of {some + kept} processes {were} left out: every launch of {of_it} was disturbed while it was "
+        f"traced; {kept} remain"
+    ]
 
 
 def _notes(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.overhead import (
@@ -20,7 +20,7 @@ from clonometer.explain.partition import FAULT_RUN, TracedLaunch, traced_launche
 from clonometer.explain.source import Trace, Tracer
 from clonometer.plan.types import Target
 
-_LEAST = 2
+LEAST_PROCESSES = 2
 _FEWEST_TURNS = 4
 # On a busy machine the kernel now and then takes a third of a second for one turn, all of a process's time.
 _TRIES = 3
@@ -43,6 +43,8 @@ class Rounds:
         Durations of all launches on either side.
     within
         Whether both took turns within each process.
+    left_out
+        Processes that were listened to of which no launch was seen whole; they are in nothing of the above.
     """
 
     traces: Sequence[Trace]
@@ -51,6 +53,31 @@ class Rounds:
     traced_ns: Sequence[int]
     untraced_ns: Sequence[int]
     within: bool
+    left_out: int
+
+
+@dataclass
+class _Kept:
+    """Processes that were listened to, of which `wanted` are to be seen; as many more may be left out."""
+
+    wanted: int
+    traces: list[Trace] = field(default_factory=list)
+    processes: list[list[TracedLaunch]] = field(default_factory=list)
+    left_out: int = 0
+
+    def take(self, trace: Trace, launches: Iterable[Launch] | None = None) -> bool:
+        """Keep a process if one of its launches, by default of all, was seen whole; else count it."""
+        seen = list(traced_launches(trace, launches))
+        if seen:
+            self.traces.append(trace)
+            self.processes.append(seen)
+        else:
+            self.left_out += 1
+        return bool(seen)
+
+    def lack(self, of: int) -> bool:
+        """Whether fewer than `of` are kept, and another may be started."""
+        return len(self.traces) < of and self.left_out <= self.wanted
 
 
 def launch_in_turn(
@@ -76,20 +103,20 @@ def _turns_in_processes(
     tracer: Tracer, turns: Turns, events: tuple[str, ...], *, processes: int, watch: Callable[[int, int], None]
 ) -> Rounds | None:
     """None where a process sees too few turns however often it is tried: on some kernels each takes half a second."""
-    traces, launches, pairs = [], [], []
+    kept, pairs = _Kept(max(processes, LEAST_PROCESSES)), []
     sides: tuple[list[int], list[int]] = ([], [])
-    for round_ in range(max(processes, _LEAST)):
+    while kept.lack(kept.wanted):
         found = _process_of_turns(tracer, turns, events)
         if found is None:
             return None
         trace, spans, own = found
-        traces.append(trace)
-        launches.append(list(traced_launches(trace, listened(spans, _LAUNCHES_A_PROCESS))))
+        if not kept.take(trace, listened(spans, _LAUNCHES_A_PROCESS)):
+            continue
         pairs.append(own)
         for span in spans:
             sides[span.listened].extend(one.reaped_ns for one in span.launches)
-        watch(round_ + 1, processes)
-    return Rounds(traces, launches, pairs, sides[1], sides[0], within=True)
+        watch(len(kept.traces), processes)
+    return Rounds(kept.traces, kept.processes, pairs, sides[1], sides[0], within=True, left_out=kept.left_out)
 
 
 def _process_of_turns(
@@ -114,23 +141,28 @@ def _processes_in_turn(
     watch: Callable[[int, int], None],
 ) -> Rounds:
     """Each kind is first in half of the rounds, so that drift cancels."""
-    traces = [first]
-    traced: list[tuple[float, list[Launch]]] = [(time.monotonic(), list(launches_of(first)))]
+    kept = _Kept(max(processes, LEAST_PROCESSES))
+    traced: list[tuple[float, list[Launch]]] = []
     untraced: list[tuple[float, list[Launch]]] = []
 
+    def take(trace: Trace) -> None:
+        if kept.take(trace):
+            traced.append((time.monotonic(), list(launches_of(trace))))
+
     def trace() -> None:
-        if len(traces) <= len(untraced):
-            traces.append(tracer.trace(target, first.how, events, fault_run=FAULT_RUN))
-            traced.append((time.monotonic(), list(launches_of(traces[-1]))))
+        # One that is left out is made up for at once, so that its untraced neighbour remains one.
+        while kept.lack(round_ + 1):
+            take(tracer.trace(target, first.how, events, fault_run=FAULT_RUN))
 
     def launch() -> None:
         untraced.append((time.monotonic(), list(launches_of(tracer.trace(target, "none")))))
 
-    for round_ in range(max(processes, _LEAST)):
+    take(first)
+    for round_ in range(kept.wanted):
         for act in (trace, launch) if round_ % 2 == 0 else (launch, trace):
             act()
         watch(round_ + 1, processes)
-    pairs = pairs_between(traced, untraced)
+    pairs = pairs_between(traced, untraced) if traced else []
     sides = [[one.reaped_ns for _, some in side for one in some] for side in (traced, untraced)]
-    launches = [list(traced_launches(one)) for one in traces]
-    return Rounds(traces, launches, [pairs] if pairs else [], sides[0], sides[1], within=False)
+    groups = [pairs] if pairs else []
+    return Rounds(kept.traces, kept.processes, groups, sides[0], sides[1], within=False, left_out=kept.left_out)
