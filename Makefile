@@ -1,12 +1,14 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: help build dev run test core-test pytest lint format bench coverage matrix variants docs lock clean
+.PHONY: help build dev run test core-test pytest lint format bench coverage matrix variants docs dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What the installed command is made of besides Python, which an editable install reads in place.
+# `make run PICTURES=no` spares 34 MB: pages then have no charts.
+PICTURES ?= yes
 CORE_SOURCES := $(shell find core drivers src/clonometer/studies/demos CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 BUILD_ENV := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH"
 
@@ -21,6 +23,7 @@ help:
 	@echo '             (MATRIX_ARGS=--huge-pages reserves some while it lasts)'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write the generated references anew'
+	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
 $(VENV)/.created:
@@ -29,10 +32,8 @@ $(VENV)/.created:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.run: $(VENV)/.created requirements/run.txt
-	@echo 'Downloading the Python packages of requirements/run.txt: about 135 MB (pyarrow, vl-convert, cmake, numpy; once).'
-	@$(PIP) install --require-hashes --progress-bar off -r requirements/run.txt | grep -vE '^(Collecting|Requirement already|  Using cached|Looking in)' || true
-	@$(BIN)/python -c 'import numpy, pyarrow, rich_click, jinja2, vl_convert, scikit_build_core'
+$(VENV)/.run: $(VENV)/.created requirements/run.txt requirements/pictures.txt requirements/build.txt requirements/cmake.txt
+	@PICTURES="$(PICTURES)" sh tools/set_up.sh $(BIN)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
@@ -56,11 +57,11 @@ run: $(VENV)/.built
 dev: $(VENV)/.built $(VENV)/.dev
 
 test: $(VENV)/.built $(VENV)/.dev core-test
-	@$(BIN)/python -m pytest $(TEST_ARGS)
+	@sh tools/tests.sh $(BIN) $(TEST_ARGS)
 
 # Without the probe's own tests.
 pytest: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python -m pytest $(TEST_ARGS)
+	@sh tools/tests.sh $(BIN) $(TEST_ARGS)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built
@@ -91,12 +92,16 @@ variants: $(VENV)/.built $(VENV)/.dev
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python tools/make_docs.py
 
+# A wheel with the probe inside, for machines without a compiler, and the archive of sources that it was made from.
+dist: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python tools/dist.py dist
+
 # Locks carry hashes and no address, so that pip takes packages from wherever this machine's pip looks.
 # `make lock UPGRADE=` keeps every version that still fits.
 UPGRADE ?= --upgrade
 lock:
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q pip-tools
-	@cd requirements && for name in run dev; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
+	@cd requirements && for name in run pictures build cmake dev; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
 	  --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o $$name.txt $$name.in; done
 
 clean:

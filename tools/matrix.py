@@ -41,7 +41,10 @@ COMPANIONS: dict[str, dict[str, AxisValue]] = {
     "launchers": {"concurrency": 2},
     "stack_kind": {"stack_bytes": 2 * MIB},
     "sched_class": {},
-    **{axis: {counted: 4 * MIB if counted == "parent_bytes" else 2} for axis, (counted, _) in QUALIFIES.items()},
+    **{
+        axis: {about.of: about.needs or (4 * MIB if about.of == "parent_bytes" else 2)}
+        for axis, about in QUALIFIES.items()
+    },
 }
 # Values of texts for the two main workloads, and for all that have the axis.
 MAIN_TEXTS = {"frequency": ("base", "turbo")}

@@ -23,6 +23,8 @@ from tests.integration.leftovers import Trace, gone, tasks
 from tests.integration.started import members
 
 CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
+pytestmark = pytest.mark.real
+
 THREADS_AND_CHILDREN = """
 import subprocess, threading
 for _ in range(5):

@@ -14,6 +14,8 @@ from tests.integration.leftovers import Trace, nothing_left
 from tests.integration.started import ROOT_ONLY
 from tests.integration.test_limits_real import mounts
 
+pytestmark = pytest.mark.real
+
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:

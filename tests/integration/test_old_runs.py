@@ -9,6 +9,8 @@ import pytest
 
 from clonometer.cli.ending import run_to_the_end
 
+pytestmark = pytest.mark.real
+
 OLD = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
 
 

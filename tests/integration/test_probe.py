@@ -12,7 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests import probe
 from tests.integration.started import ROOT_ONLY, as_nobody, gone, process_session, sleepers, started
@@ -23,44 +22,8 @@ from clonometer.protocol import null_mask
 pytestmark = pytest.mark.real
 
 LAUNCHES = [entry["id"] for entry in probe.catalogue()["workloads"] if "reaped_ns" in entry["quantities"]]
-WORKLOADS = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["available"]]
 STAGES = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
 CPU = max(os.sched_getaffinity(0))
-
-
-def described(workload: str) -> dict[str, object]:
-    return next(entry for entry in probe.catalogue()["workloads"] if entry["id"] == workload)
-
-
-def least(quantity: str) -> float:
-    """A time takes time, a count or a detail may be nothing, and what is signed may be below zero."""
-    about = probe.catalogue()["quantities"][quantity]
-    if about.get("signed"):
-        return -np.inf
-    return 0 if about["unit"] == "count" or about.get("detail") else np.nextafter(0, 1)
-
-
-def ladder_steps(workload: str) -> set[str]:
-    """Quantities that one value in so many reaches; the longest of all is always there."""
-    ladders = described(workload).get("distributions", [])
-    return {quantity for ladder in ladders for quantity, one_in in ladder["steps"].items() if one_in > 0}
-
-
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_every_workload_answers_with_what_it_declares(workload: str) -> None:
-    answer = probe.ask(f"workload={workload}", "temperatures=cold,warm", "samples=7", "blocks=2", "warmup=2")
-    assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
-    temperatures = [block.temperature for block in answer.blocks]
-    assert temperatures == (["cold", "warm", "warm"] if described(workload)["temperatures"] else [None, None])
-    for block in answer.blocks:
-        assert block.rows == (1 if block.temperature == "cold" else 7)
-        assert block.outcomes == {"ok": block.rows}
-        for quantity in described(workload)["quantities"]:
-            # A step of a distribution is null where there were too few values for it.
-            assert len(present(block, quantity)) == block.rows or quantity in ladder_steps(workload)
-            assert (present(block, quantity) >= least(quantity)).all()
-        for quantity in described(workload)["nulls"]:
-            assert len(present(block, quantity)) == 0
 
 
 @pytest.mark.parametrize("workload", LAUNCHES)

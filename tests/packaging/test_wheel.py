@@ -5,41 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from tests import probe
 
-PROJECT = Path(__file__).parents[2]
+from tools import dist
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel made from the archive of sources, which so has all that building takes."""
     folder = tmp_path_factory.mktemp("wheel")
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "CMAKE_GENERATOR": "Ninja",
-    }
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "build",
-            "--wheel",
-            "--no-isolation",
-            "--outdir",
-            folder,
-            # Where `make build` compiled all of it from nothing: compiling it once more would tell nothing new.
-            f"-Cbuild-dir={PROJECT / 'build' / 'Release'}",
-            PROJECT,
-        ],
-        check=True,
-        capture_output=True,
-        env=environment,
-    )
-    (built,) = folder.glob("*.whl")
-    return built
+    archive = dist.build(dist.PROJECT, folder / "archive", "--sdist")
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    return dist.build(folder / archive.name.removesuffix(".tar.gz"), folder / "wheel", "--wheel")
 
 
 def test_the_tag_fits_any_python_3_on_this_platform(wheel: Path) -> None:
@@ -59,17 +42,18 @@ def test_it_carries_the_probe_and_the_plans(wheel: Path) -> None:
     assert probe.external_attr >> 16 & 0o111, "the probe is not executable"
 
 
-def test_an_installed_wheel_describes_itself_and_measures(wheel: Path, tmp_path: Path) -> None:
+def test_an_installed_wheel_measures_and_reports_without_a_compiler_or_what_draws(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "installed"
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", target, wheel],
         check=True,
     )
-    code = "from clonometer.cli.start import main; main()"
-    environment = {**os.environ, "PYTHONPATH": str(target)}
+    # A module that is None in sys.modules is one that is not installed.
+    code = "sys.modules['vl_convert'] = None; from clonometer.cli.start import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(target), "PATH": str(tmp_path / "nothing")}
     command = [sys.executable, "-S", "-c", f"import sys; sys.path += {sys.path!r}; {code}"]
     ended = subprocess.run(
-        [*command, "run", "launch.none", "--budget", "1", "--out", "run.parquet"],
+        [*command, "run", "launch.fork", "--budget", "1", "--out", "run.parquet", "--report", "report.html"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
@@ -78,3 +62,21 @@ def test_an_installed_wheel_describes_itself_and_measures(wheel: Path, tmp_path:
     )
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "run.parquet").stat().st_size > 0
+    assert "pip install vl-convert-python" in (tmp_path / "report.html").read_text()
+    refused = subprocess.run(
+        [*command, "plot", "run.parquet", "--kind", "overview", "--out", "a.svg"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert refused.returncode == 2
+    assert "vl-convert-python, which is not installed" in refused.stderr
+    assert "pip install vl-convert-python" in refused.stderr
+
+
+def test_the_tag_is_what_the_executables_ask_for(tmp_path: Path) -> None:
+    named = "  0x0010:   Name: GLIBC_2.34  Flags: none\n  0x0020:   Name: GLIBC_2.2.5  Flags: none\n"
+    assert dist.asked(named) == {(2, 34), (2, 2)}
+    assert dist.oldest_library([probe.executable("static")]) == (2, 17)
+    assert dist.oldest_library([probe.executable("static"), probe.executable("dynamic_now")]) > (2, 17)

@@ -35,6 +35,10 @@ class Files:
             check_output(path, self.force)
         if len({path.absolute() for path in named}) != len(named):
             raise UsageError("two outputs name the same file")
+        if self.picture is not None:
+            from clonometer.views.drawing import check_installed
+
+            check_installed()
         if self.picture is not None and self.picture.suffix.lower() not in _PICTURES:
             raise UsageError(
                 f"--picture {self.picture} is no picture's name", f"a picture ends in {' or '.join(_PICTURES)}"

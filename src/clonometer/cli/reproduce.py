@@ -71,6 +71,10 @@ def command(
 
     chosen = load_published().choose(studies)
     _check_outputs(report, force=force)
+    if pictures is not None:
+        from clonometer.views.drawing import check_installed
+
+        check_installed()
     try:
         found, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
     except KeyboardInterrupt:

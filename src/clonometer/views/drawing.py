@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import resource
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from clonometer.errors import UnavailableError
+from clonometer.errors import OutputError, UnavailableError
 
 # Its JavaScript engine reserves 64 GiB of addresses, of which it uses little, and aborts where it does not get them.
 _ADDRESSES_BYTES = 66 << 30
@@ -18,6 +20,8 @@ def draw_svg(spec: dict[str, Any]) -> str:
 
     Raises
     ------
+    OutputError
+        If the library that draws is not installed: it is an extra.
     UnavailableError
         If nothing can be drawn here: a limit on addresses or threads.
     """
@@ -36,6 +40,25 @@ def script_bundle(snippet: str) -> str:
     return str(_called(lambda library: library.javascript_bundle(snippet)))
 
 
+def can_draw() -> bool:
+    """Whether the library that draws is installed."""
+    try:
+        return find_spec("vl_convert") is not None
+    except ValueError:  # what is None in sys.modules may not be imported
+        return False
+
+
+def check_installed() -> None:
+    """Refuse a picture before anything is measured for it; raises as `draw_svg` where nothing is installed."""
+    if not can_draw():
+        raise OutputError("pictures need vl-convert-python, which is not installed", f"install it: {how_to_install()}")
+
+
+def how_to_install() -> str:
+    """The command that installs it for this interpreter, wherever that is."""
+    return f"{sys.executable} -m pip install vl-convert-python"
+
+
 def _check_addresses() -> None:
     limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit_bytes != resource.RLIM_INFINITY and limit_bytes < _ADDRESSES_BYTES:
@@ -47,6 +70,7 @@ def _check_addresses() -> None:
 
 
 def _called(draw: Callable[[Any], _T]) -> _T:
+    check_installed()
     import vl_convert
 
     try:

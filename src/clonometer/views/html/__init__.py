@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.results.types import Results
-from clonometer.views.drawing import script_bundle
+from clonometer.views.drawing import can_draw, how_to_install, script_bundle
 from clonometer.views.html.content import page_content
 from clonometer.views.html.figures import figure_content, figure_sections
 
@@ -69,12 +69,17 @@ def environment() -> jinja2.Environment:
 
 
 def page_assets(data: Any, *scripts: str, draws: bool = True) -> dict[str, str]:
-    """What a page carries inside it: style, scripts, data and, if it has charts, the library that draws."""
+    """What a page carries inside it: style, scripts, data and, if it has charts, the library that draws.
+
+    Where that is not installed the page says so, and how to get it, in place of its charts.
+    """
+    missing = draws and not can_draw()
     return {
         "style": asset("style.css"),
         "script": "\n".join(asset(name) for name in scripts),
         "data": _embedded(data),
-        "chart_library": _chart_library() if draws else "",
+        "chart_library": _chart_library() if draws and not missing else "",
+        "charts_missing": how_to_install() if missing else "",
     }
 
 

@@ -1,6 +1,7 @@
 const page = JSON.parse(document.getElementById("report-data").textContent);
 
 async function drawAll() {
+  if (!window.vegaEmbed) return; // a page without charts says so
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   for (const chart of page.charts) {
     const element = document.getElementById(chart.id);

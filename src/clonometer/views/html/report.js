@@ -11,6 +11,7 @@ function themeFor(element) {
 }
 
 async function draw(element, spec) {
+  if (!window.vegaEmbed) return; // a page without charts says so
   views.get(element)?.finalize();
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const options = {

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from clonometer.studies.types import Reproduction
-from clonometer.views.drawing import draw_svg
+from clonometer.views.drawing import can_draw, draw_svg, how_to_install
 from clonometer.views.html import asset, environment
 from clonometer.views.specs import theme
 from clonometer.views.studies import (
@@ -41,7 +41,7 @@ def render_studies_report(found: Reproduction) -> str:
         .render(
             title=_title(found),
             counts=counts_text(found),
-            notes=list(found.notes),
+            notes=[*found.notes, *_without_pictures()],
             host=_host(found),
             studies=[_study(found, study) for study in found.studies],
             flips=[
@@ -59,6 +59,15 @@ def render_studies_report(found: Reproduction) -> str:
             style=asset("style.css"),
         )
     )
+
+
+def _without_pictures() -> list[str]:
+    if can_draw():
+        return []
+    return [
+        "This page has no figures, since vl-convert-python is not installed. Install it and write the page again: "
+        f"{how_to_install()}"
+    ]
 
 
 def _title(found: Reproduction) -> str:
@@ -97,7 +106,7 @@ def _study(found: Reproduction, study: Any) -> dict[str, Any]:
         ],
         "pictures": [
             {"name": name, "svg": _svg(spec), "caption": spec.get("description", "")}
-            for name, spec in figure_specs(found)
+            for name, spec in (figure_specs(found) if can_draw() else ())
             if name.startswith(study.id)
         ],
         "claims": [

@@ -1,0 +1,14 @@
+#!/bin/sh
+# tests.sh BIN [PYTEST'S ARGUMENTS]: first what launches nothing real, on all processors; then what does, one test at
+# a time, since it counts and watches what the machine does. pytest says 5 where the arguments choose none of a kind.
+set -u
+bin=$1
+shift
+"$bin/python" -m pytest -n auto -m "not real" "$@"
+first=$?
+"$bin/python" -m pytest -m real "$@"
+second=$?
+[ $first = 5 ] && [ $second = 5 ] && exit 5
+[ $first = 5 ] && exit $second
+[ $second = 5 ] || [ $second = 0 ] && exit $first
+exit $second
