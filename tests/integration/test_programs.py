@@ -64,10 +64,10 @@ def test_a_name_without_a_slash_is_not_searched_for() -> None:
     assert "sh:-c:true cannot be started" in answer.done.reason
 
 
-@pytest.mark.parametrize(("program", "status"), [("", "skipped"), (":".join("abcdefghijklmnopqrstuvwxyz"), "failed")])
-def test_a_command_that_cannot_be_meant_is_refused(program: str, status: str) -> None:
+@pytest.mark.parametrize("program", ["", ":".join("abcdefghijklmnopqrstuvwxyz")])
+def test_a_command_that_cannot_be_meant_is_refused(program: str) -> None:
     answer = probe.ask("workload=launch.fork_exec", f"program={program}")
-    assert (answer.done.status, answer.blocks) == (status, [])
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
     assert "cannot be started" in answer.done.reason
 
 
