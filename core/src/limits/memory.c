@@ -14,11 +14,32 @@ static const struct limits_group MEMORY_GROUPS[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+enum { SIZE_TEXT_BYTES = 32, MIB_BITS = 20, STEP_BITS = 10 };
+
+/* A size as people say it: 300 MiB, 20.9 GiB, 1 TiB. */
+static const char *size_text(char text[SIZE_TEXT_BYTES], int64_t bytes) {
+    static const char *const UNITS[] = {"MiB", "GiB", "TiB", "PiB", "EiB"};
+    int unit = 0;
+    int bits = MIB_BITS;
+    while (bytes >> bits >> STEP_BITS != 0 && bits < MIB_BITS + 4 * STEP_BITS) {
+        bits += STEP_BITS;
+        unit++;
+    }
+    int64_t tenths = (int64_t)((uint64_t)bytes >> (bits - STEP_BITS)) * 10 >> STEP_BITS;
+    if (unit == 0 || tenths % 10 == 0) {
+        snprintf(text, SIZE_TEXT_BYTES, "%" PRId64 " %s", tenths / 10, UNITS[unit]);
+    } else {
+        snprintf(text, SIZE_TEXT_BYTES, "%" PRId64 ".%" PRId64 " %s", tenths / 10, tenths % 10, UNITS[unit]);
+    }
+    return text;
+}
+
 static int refuse(struct reason *reason, int64_t bytes, const char *limit, int64_t left, const char *remedy) {
-    return reason_set(reason, -ENOMEM,
-                      "needs %" PRId64 " MiB of memory and a margin of %d MiB, but %s leaves %" PRId64
-                      " MiB; %s",
-                      bytes >> 20, LIMITS_MARGIN_BYTES >> 20, limit, left >> 20, remedy);
+    char needed[SIZE_TEXT_BYTES];
+    char free_text[SIZE_TEXT_BYTES];
+    return reason_set(reason, -ENOMEM, "needs %s of memory and a margin of %d MiB, but %s leaves %s; %s",
+                      size_text(needed, bytes), LIMITS_MARGIN_BYTES >> MIB_BITS, limit,
+                      size_text(free_text, left > 0 ? left : 0), remedy);
 }
 
 /* What MemAvailable, overcommit and the cgroups leave. */

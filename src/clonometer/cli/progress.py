@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clonometer.plan.types import Plan, Target
-    from clonometer.runner.interfaces import Progress
 
 PLAIN_EVERY_S = 10.0
 
 
-def make_progress() -> Progress:
+def make_progress() -> PlainProgress | BarProgress:
     """A bar on a terminal, else a plain line now and then."""
     return BarProgress() if sys.stderr.isatty() else PlainProgress()
 
@@ -55,7 +54,7 @@ class PlainProgress:
 
     def __init__(self) -> None:
         self._next_s = 0.0
-        self._said: set[str] = set()
+        self.said: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Say what will be measured."""
@@ -72,8 +71,8 @@ class PlainProgress:
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip, each sentence once."""
         line = _complain(target, status, reason)
-        if line is not None and line not in self._said:
-            self._said.add(line)
+        if line is not None and line not in self.said:
+            self.said.add(line)
             click.echo(line, err=True)
 
     def left_behind(self, paths: Sequence[str]) -> None:
@@ -89,7 +88,7 @@ class BarProgress:
 
     def __init__(self) -> None:
         self._live: Live | None = None
-        self._said: set[str] = set()
+        self.said: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
@@ -107,8 +106,8 @@ class BarProgress:
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip above the bar, each sentence once."""
         line = _complain(target, status, reason)
-        if line is not None and line not in self._said and self._live is not None:
-            self._said.add(line)
+        if line is not None and line not in self.said and self._live is not None:
+            self.said.add(line)
             self._live.console.print(line, markup=False, highlight=False)
 
     def left_behind(self, paths: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from clonometer.cli.examples import examples
 from clonometer.cli.measuring import draw_seed, find_catalogue
 from clonometer.cli.outputs import write_text
 from clonometer.cli.shares import SHARE
-from clonometer.errors import ClonometerError, UnfinishedError, UsageError
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
 from clonometer.files import why_not_written
 
 if TYPE_CHECKING:
@@ -147,13 +148,23 @@ def command(
     outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, report, force, keep, keep_previous)
     outcome = _measure(wish, outputs, timeout_s)
     if outcome.path is None:
-        click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         ctx.exit(outcome.exit_status)
     _answer(outcome.path, report, as_json=as_json, wide=wide)
     # With --json standard output holds one JSON object and nothing else.
     for line in _closing_lines(outcome, outputs, wish):
         click.echo(line, err=as_json)
     ctx.exit(outcome.exit_status)
+
+
+def _say_nothing_was_measured(outcome: RunOutcome, said: Collection[str]) -> None:
+    """Say why there is no file; ``said`` are the lines that progress has said already."""
+    if outcome.exit_status == EXIT_INTERRUPTED:
+        click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
+        return
+    click.echo("clonometer: nothing that was asked for can be measured here; no file was written", err=True)
+    for reason in dict.fromkeys(str(end.reason) for end in outcome.cells):
+        if not any(line.endswith(reason) for line in said):
+            click.echo(f"  {reason}", err=True)
 
 
 def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool) -> None:
@@ -203,7 +214,8 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
     plan = _make_plan(wish, catalogue)
     # After what was asked for: a mistake in a name is told first.
     outputs.check()
-    return run(
+    progress = make_progress()
+    outcome = run(
         plan,
         catalogue,
         drivers,
@@ -216,22 +228,26 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
             target_width=plan.target_width,
             stretch=PLAN_STRETCH if wish.budget_s is None else 1.0,
         ),
-        progress=make_progress(),
+        progress=progress,
         command=wish.command(),
         force=outputs.force,
         keep=outputs.keep,
         driver_timeout_s=timeout_s,
+        named=bool(wish.workloads),
     )
+    if outcome.path is None:
+        _say_nothing_was_measured(outcome, progress.said)
+    return outcome
 
 
 def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
     from dataclasses import replace
 
-    from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
+    from clonometer.plan.adhoc import apply_only, apply_settings
     from clonometer.plan.planfile import load_plan
 
     if wish.workloads:
-        plan = plan_from_arguments(wish.workloads, wish.settings, catalogue, budget_seconds=wish.budget_s)
+        plan = _named_plan(wish, catalogue)
     else:
         plan = apply_settings(load_plan(wish.plan or DEFAULT_PLAN, catalogue), wish.settings, catalogue)
     if wish.budget_s is not None:
@@ -239,6 +255,20 @@ def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
     if wish.target_width is not None:
         plan = replace(plan, target_width=wish.target_width)
     return apply_only(plan, wish.globs)
+
+
+def _named_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
+    """Make a plan of the workloads that were named; a plan's own name among them is told as such."""
+    from clonometer.plan.adhoc import plan_from_arguments
+    from clonometer.plan.planfile import plan_names
+
+    try:
+        return plan_from_arguments(wish.workloads, wish.settings, catalogue, budget_seconds=wish.budget_s)
+    except UsageError:
+        plans = [name for name in wish.workloads if name in plan_names() and name not in catalogue.workloads]
+        if not plans:
+            raise
+        raise UsageError(f"{plans[0]} is a plan, not a workload", f"clonometer run --plan {plans[0]}") from None
 
 
 def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[str]:

@@ -41,7 +41,8 @@ class RunOutcome:
     Attributes
     ----------
     path
-        The run file, or None where the run was interrupted before anything was measured.
+        The run file, or None where the run was interrupted before anything was measured, or nothing that was asked for
+        by name can be measured here.
     status, reason
         As in the file's metadata: ``complete``, ``partial`` or ``failed``, and why not complete.
     exit_status
@@ -79,6 +80,7 @@ def run(
     keep: bool = False,
     driver_timeout_s: float | None = None,
     between: Between | None = None,
+    named: bool = False,
 ) -> RunOutcome:
     """Measure a plan and write the run file.
 
@@ -108,6 +110,8 @@ def run(
         Seconds after which a driver is stopped; by default what its target should take, many times over.
     between
         Called after each process, while nothing is measured; its time counts against the scheduler's budget.
+    named
+        The cells were asked for by name: where this machine has none of them, no file is written and that is a failure.
 
     Raises
     ------
@@ -155,6 +159,7 @@ def run(
                 writer=RunFileWriter(path, force=force, keep=keep and not force),
                 driver_timeout_s=driver_timeout_s,
                 between=between,
+                named=named,
             )
             session.skip_unavailable(catalogue)
             try:
@@ -181,7 +186,9 @@ class _Session:
         writer: RunFileWriter,
         driver_timeout_s: float | None,
         between: Between | None = None,
+        named: bool = False,
     ) -> None:
+        self._named = named
         self._plan = plan
         self._drivers = drivers
         self._scheduler = scheduler
@@ -296,9 +303,10 @@ class _Session:
         )
         self.progress.run_ended(status, reason)
         outcome = replace(outcome, previous_raw=self._raw.kept)
-        if interrupted and self._writer.n_blocks == 0:
+        lacking = self._named and all(end.status == "skipped" for end in ends)
+        if self._writer.n_blocks == 0 and (interrupted or lacking):
             self._raw.remove()
-            return replace(outcome, path=None)
+            return replace(outcome, path=None, exit_status=exit_status or EXIT_FAILED_CELLS)
         self._write(metadata, outcome)
         return replace(outcome, previous=self._writer.kept)
 
