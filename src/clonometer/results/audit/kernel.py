@@ -74,8 +74,12 @@ def _mitigations(facts: Facts) -> AuditItem:
         if kpti
         else "Indirect calls and returns in the kernel cost more; compare only machines with the same ones."
     )
-    effect += " Without them the machine is unsafe: switch them off only to learn what they cost."
-    return AuditItem(id_, title, value, WARN if kpti else NOTE, effect, _boot("mitigations=off"))
+    # No command that can be pasted: it would open the machine, and whoever else uses it, to attacks.
+    effect += (
+        " What they cost here, a machine of your own that nobody else uses can tell, booted with mitigations=off: "
+        "without them it is unsafe."
+    )
+    return AuditItem(id_, title, value, WARN if kpti else NOTE, effect)
 
 
 def _audit(facts: Facts) -> AuditItem:
@@ -83,9 +87,7 @@ def _audit(facts: Facts) -> AuditItem:
     on = facts.flag(key)
     if on is None:
         effect = "With rules loaded each system call takes the slow way in and out; 'sudo auditctl -s' tells."
-        return AuditItem(
-            id_, title, f"unknown: {facts.why_unknown(key)}", NOTE, effect, "sudo auditctl -s", known=False
-        )
+        return AuditItem(id_, title, f"unknown: {facts.why_unknown(key)}", NOTE, effect, known=False)
     if on:
         effect = "Each system call takes the slow way in and out, and each launch gets an audit context."
         return AuditItem(id_, title, "on", WARN, effect, "sudo auditctl -e 0")

@@ -21,7 +21,6 @@ _VERY_WIDE = 0.30
 _LONG_GAP_NS = 100_000.0
 _VERY_LONG_GAP_NS = 1_000_000.0
 _SWITCHES_PER_S = 5.0
-_QUIETER = "ps -eo pcpu,pid,comm --sort=-pcpu | head"
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def _scatter_item(noise: Noise) -> AuditItem:
     if noise.scatter <= _WIDE:
         return AuditItem(id_, title, value, FINE, "Intervals will be narrow.")
     effect = "Expect wide intervals: measure longer (--budget), or when the machine is quiet."
-    return AuditItem(id_, title, value, WARN if noise.scatter > _VERY_WIDE else NOTE, effect, _QUIETER)
+    return AuditItem(id_, title, value, WARN if noise.scatter > _VERY_WIDE else NOTE, effect)
 
 
 def _switches_item(noise: Noise) -> AuditItem:
@@ -152,7 +151,7 @@ def _switches_item(noise: Noise) -> AuditItem:
     if rate <= _SWITCHES_PER_S:
         return AuditItem(id_, title, value, FINE, "Nothing competes for the CPU of the launches.")
     effect = "Another task wants the CPU of the launches: each time is an outlier, and may shift the median."
-    return AuditItem(id_, title, value, WARN, effect, _QUIETER)
+    return AuditItem(id_, title, value, WARN, effect)
 
 
 def _gap_item(noise: Noise) -> AuditItem:
@@ -163,4 +162,4 @@ def _gap_item(noise: Noise) -> AuditItem:
     if noise.largest_gap_ns <= _LONG_GAP_NS:
         return AuditItem(id_, title, value, FINE, "Only the timer and short interrupts come between.")
     effect = "Something stopped a loop that does nothing: p99 and the maximum show such pauses, not launches."
-    return AuditItem(id_, title, value, WARN if noise.largest_gap_ns > _VERY_LONG_GAP_NS else NOTE, effect, _QUIETER)
+    return AuditItem(id_, title, value, WARN if noise.largest_gap_ns > _VERY_LONG_GAP_NS else NOTE, effect)

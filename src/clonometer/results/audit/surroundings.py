@@ -55,8 +55,7 @@ def _steal(facts: Facts) -> AuditItem:
     if share < _SOME_STEAL:
         return AuditItem(id_, title, value, FINE, "Other guests take no time that shows.")
     effect = "The hypervisor gave the CPU to other guests: launches show gaps of milliseconds, and p99 is theirs."
-    command = "vmstat 1 10" if share >= _MUCH_STEAL else None
-    return AuditItem(id_, title, value, WARN if share >= _MUCH_STEAL else NOTE, effect, command)
+    return AuditItem(id_, title, value, WARN if share >= _MUCH_STEAL else NOTE, effect)
 
 
 def _load(facts: Facts) -> AuditItem:
@@ -70,6 +69,9 @@ def _load(facts: Facts) -> AuditItem:
     # One task for each CPU is as many as fit; ours is one of them.
     crowded = load > 0.5 * (online or 1) or (pressure or 0.0) > _MUCH_PRESSURE
     if crowded:
-        effect = "Other tasks take CPUs and caches from the launches: medians rise, and intervals widen."
-        return AuditItem(id_, title, value, WARN, effect, "ps -eo pcpu,pid,comm --sort=-pcpu | head")
+        effect = (
+            "Other tasks take CPUs and caches from the launches: medians rise, and intervals widen. 'ps -eo "
+            "pcpu,pid,comm --sort=-pcpu | head' names them."
+        )
+        return AuditItem(id_, title, value, WARN, effect)
     return AuditItem(id_, title, value, FINE, "The machine is quiet enough.")

@@ -85,6 +85,12 @@ def _columns(title: str, value: str, effect: str, width: int) -> Iterator[str]:
         yield f"{lead}{first.ljust(_VALUE_WIDTH + 2)}{second}".rstrip()
 
 
+def _driver(entry: Mapping[str, Any]) -> str:
+    """Name a driver: the probe, which comes in several, by its linkage."""
+    name = str(entry["name"])
+    return str(entry["linkage"]) if name.startswith("probe-") and entry["linkage"] else name
+
+
 def _instrument(answer: Mapping[str, Any], width: int) -> Iterator[str]:
     clock = answer["clock"]
     rate = f" at {clock['clock_hz'] / 1e6:,.3f} MHz" if clock.get("clock_hz") else ""
@@ -93,8 +99,8 @@ def _instrument(answer: Mapping[str, Any], width: int) -> Iterator[str]:
     yield from wrap(f"{clock['clock']}{rate}, {cost}", width, bullet="Clock     ")
     if clock.get("reason"):
         yield from wrap(clock["reason"], width, bullet=indent)
-    usable = ", ".join(entry["linkage"] or entry["name"] for entry in answer["drivers"] if not entry["reason"])
-    yield from wrap(usable, width, bullet="Drivers   ")
+    usable = [_driver(entry) for entry in answer["drivers"] if not entry["reason"]]
+    yield from wrap(", ".join(usable), width, bullet="Drivers   ")
     for entry in answer["drivers"]:
         if entry["reason"]:
             yield from wrap(f"{entry['name']}: {entry['reason']}", width, bullet="Broken    ")
