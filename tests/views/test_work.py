@@ -51,7 +51,7 @@ def test_what_is_measured_beside_it_stands_beside_it() -> None:
 
 def test_where_tracing_is_refused_it_is_said_what_cannot_be_seen() -> None:
     said = " ".join(text(explained(FakeWorkTracer(refuse=("fast", "tracepoints")))).split())
-    assert said.index("Kernel tracepoints cannot be used (fast is not permitted)") < said.index(
+    assert said.index("Kernel tracepoints cannot be used: fast is not permitted.") < said.index(
         "processes of each kind"
     )
     assert "cannot see what a worker that is blocked waits for" in said

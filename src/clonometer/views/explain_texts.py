@@ -40,11 +40,11 @@ def why_no_closer(tier: Tier) -> str | None:
     Examples
     --------
     >>> print(why_no_closer(Tier("stamps", "stamps in user code", {"by bpf": "no tracefs: run it as root"}, ())))
-    Kernel tracepoints cannot be used (no tracefs: run it as root). Used instead: stamps in user code.
+    Kernel tracepoints cannot be used: no tracefs: run it as root.
     """
     if tier.name == "tracepoints" or not tier.refused:
         return None
-    return f"Kernel tracepoints cannot be used ({next(iter(tier.refused.values()))}). Used instead: {tier.how}."
+    return f"Kernel tracepoints cannot be used: {next(iter(tier.refused.values()))}."
 
 
 def refused_besides(tier: Tier) -> list[str]:

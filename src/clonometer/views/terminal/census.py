@@ -151,10 +151,10 @@ def _seen_by_ptrace(census: Census) -> str | None:
     """Say before all figures that they are the lesser way's, why, and what to do about it."""
     if census.how != "ptrace":
         return None
-    because = f" because kernel tracepoints cannot be used ({clean(census.without)})" if census.without else ""
+    because = f"Kernel tracepoints cannot be used: {clean(census.without)}. " if census.without else ""
     return (
-        f"Seen by ptrace{because}: it stops every task that makes another, so lives are inflated, and what the "
-        "calls cost is not known."
+        f"{because}Seen by ptrace, which stops every task that makes another: lives are inflated, and what the calls "
+        "cost is not known."
     )
 
 
