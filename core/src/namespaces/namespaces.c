@@ -55,6 +55,10 @@ static bool is_admin(void) {
 
 static int check(uint64_t flags, struct reason *reason) {
     int error = launch_clone3_available(reason);
+    if (error == 0 && flags != 0 && access("/proc/self/ns", F_OK) != 0) {
+        return reason_set(reason, -ENOENT,
+                          "/proc is not mounted, and it alone tells what namespaces there are");
+    }
     for (size_t i = 0; error == 0 && i < sizeof KINDS / sizeof KINDS[0]; i++) {
         char path[64];
         snprintf(path, sizeof path, "/proc/self/ns/%s", KINDS[i].file);

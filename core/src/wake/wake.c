@@ -51,6 +51,10 @@ static int meet(struct bench *bench, const struct wake_ways *ways, struct reason
     if (error != 0) {
         return error;
     }
+    if (access("/proc/self/stat", R_OK) != 0) {
+        return reason_set(reason, -ENOENT,
+                          "/proc is not mounted, and nothing else tells that the worker sleeps");
+    }
     struct wake *wake = mmap(NULL, sizeof *wake, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (wake == MAP_FAILED) {
         return reason_set(reason, -errno, "no memory to share with the worker: %s", strerror(errno));
