@@ -48,6 +48,9 @@ def test_one_process_has_a_dash_for_its_interval(results):
         text = render_answer(replace(results, cells=[lone]), wide=wide)
         row = next(line for line in text.splitlines() if line.startswith("fork  "))
         assert re.search(r"call returns +(warm +)?51\.4 +-(\s|$)", row)
+    reason = "-: one process only; a longer --budget adds more"
+    assert reason in render_answer(replace(results, cells=[lone], findings=[]), width=50)
+    assert reason not in render_answer(results)
 
 
 def test_first_findings_are_told_and_the_rest_counted(results):

@@ -93,7 +93,7 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     floor = _floor_line(rows, picked, width)
     used = len(head) + len(table) + len(trouble)
     hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
-    for tail_room in range(3):
+    for tail_room in range(4):
         told, untold = _choose(findings, limit - used - tail_room)
         if untold:
             told, untold = _choose(headlines, limit - used - tail_room)
@@ -143,7 +143,7 @@ def _tail(results: Results, picked: Sequence[Row], hidden: int, untold: int, wid
         for count, kind in ((hidden, "row"), (untold, "finding"), (warnings, "warning"))
         if count
     ]
-    parts = _not_ranked(picked)
+    parts = [*_not_ranked(picked), *_no_interval(picked)]
     if more:
         parts.append(f"--wide adds {', '.join(more)}")
     whole = "; ".join(parts)
@@ -154,6 +154,13 @@ def _not_ranked(rows: Sequence[Row]) -> list[str]:
     """What the asterisk means: a new task's life, or what a woken one answers."""
     notes = (NOT_RANKED_WAKE if row.family == "wake" else NOT_RANKED for row in rows if not row.rankable)
     return sorted(dict.fromkeys(notes))
+
+
+def _no_interval(rows: Sequence[Row]) -> list[str]:
+    """What a dash in the place of an interval means, and what to do about it."""
+    shown = [one for row in rows for one in row.estimates.values()]
+    alone = any(one.median_ns is not None and one.median_low_ns is None for one in shown)
+    return ["-: one process only; a longer --budget adds more"] if alone else []
 
 
 def _floor_line(rows: Sequence[Row], picked: Sequence[Row], width: int) -> list[str]:
