@@ -25,10 +25,16 @@ def task(**changes: Any) -> dict[str, Any]:
         "program": "/bin/cc",
         "call": "vfork",
         "flag_names": VFORK,
+        "exit_signal": None,
+        "own_stack": None,
         "call_ns": 100_000,
+        "making_ns": 80_000,
+        "cpu_wait_ns": 20_000,
         "runs_ns": 20_000,
         "exec_ns": 60_000,
+        "cost_ns": 110_000,
         "life_ns": 5_000_000,
+        "alive": False,
         "execs": 1,
         "failed_execs": 0,
     }
@@ -40,6 +46,7 @@ def ended(**changes: Any) -> dict[str, Any]:
         "line": "end",
         "exit_status": 0,
         "timed_out": False,
+        "ended_it": False,
         "interrupted": False,
         "wall_ns": 10_000_000,
         "tasks_created": 3,
@@ -62,47 +69,68 @@ def taken(*lines: dict[str, Any], how: str = "tracepoints", without: str | None 
     return census
 
 
+TIMES = ("call_ns", "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns", "cost_ns", "life_ns")
+OTHER = "clone(VM|VFORK)"
+
+
 @pytest.mark.parametrize(
-    ("call", "flags", "expected"),
+    ("call", "flags", "exit_signal", "own_stack", "expected"),
     [
-        ("clone3", THREAD, "thread"),
-        ("vfork", VFORK, "vfork"),
-        ("clone3", VFORK, "posix_spawn"),
-        ("clone", VFORK, "posix_spawn"),
-        ("clone", FORK, "fork"),
-        (None, [], "fork"),
-        ("clone", ["CLONE_VM"], "shares memory"),
-        ("clone", ["CLONE_NEWNET", "CLONE_NEWPID"], "container"),
+        ("clone3", THREAD, None, None, "thread"),
+        ("vfork", VFORK, None, None, "vfork"),
+        ("clone", FORK, 17, False, "fork"),
+        (None, [], None, None, "fork"),
+        ("clone", ["CLONE_VM"], 17, True, "shares memory"),
+        ("clone", ["CLONE_NEWNET", "CLONE_NEWPID"], 17, False, "container"),
+        ("clone3", [*VFORK, "CLONE_NEWUSER"], None, None, "container"),
+        # glibc before 2.38 and since, with a pidfd and a cgroup (2.39); musl; a kernel without clone3.
+        ("clone3", VFORK, None, None, "posix_spawn"),
+        ("clone3", VFORK, 17, True, "posix_spawn"),
+        ("clone3", [*VFORK, "CLONE_CLEAR_SIGHAND"], None, None, "posix_spawn"),
+        ("clone3", [*VFORK, "CLONE_CLEAR_SIGHAND", "CLONE_PIDFD", "CLONE_INTO_CGROUP"], None, None, "posix_spawn"),
+        ("clone", VFORK, 17, True, "posix_spawn"),
+        ("clone", [*VFORK, "CLONE_PIDFD"], 17, True, "posix_spawn"),
+        # Go: on its creator's stack, with and without a pidfd; into a cgroup.
+        ("clone", VFORK, 17, False, OTHER),
+        ("clone", [*VFORK, "CLONE_PIDFD"], 17, False, OTHER),
+        ("clone3", [*VFORK, "CLONE_PIDFD", "CLONE_INTO_CGROUP"], None, None, OTHER),
+        ("clone3", [*VFORK, "CLONE_PIDFD", "CLONE_INTO_CGROUP"], 17, False, OTHER),
+        # Others: no signal at the end; more shared than a library shares; a call that was not seen.
+        ("clone", VFORK, 0, True, OTHER),
+        ("clone", [*VFORK, "CLONE_FILES"], 17, True, OTHER),
+        ("clone3", [*VFORK, "CLONE_FILES"], None, None, OTHER),
+        (None, VFORK, None, None, OTHER),
     ],
 )
-def test_flags_tell_the_mechanism(call: str | None, flags: list[str], expected: str) -> None:
-    assert mechanism(call, flags) == expected
+def test_what_is_asked_for_tells_the_mechanism(
+    call: str | None, flags: list[str], exit_signal: int | None, own_stack: bool | None, expected: str
+) -> None:
+    assert mechanism(call, flags, exit_signal=exit_signal, own_stack=own_stack) == expected
 
 
 def test_tasks_are_gathered_by_creator_and_mechanism() -> None:
     census = taken(
         task(),
-        task(call_ns=300_000, program="/bin/ld"),
-        task(creator_program="/bin/sh", call="clone", flag_names=FORK, call_ns=50_000, exec_ns=70_000),
+        task(making_ns=300_000, cost_ns=330_000, program="/bin/ld"),
+        task(creator_program="/bin/sh", call="clone", flag_names=FORK, cpu_wait_ns=None, cost_ns=120_000),
         ended(),
     )
     first, second = census.by_cost()
     assert (first.creator, first.mechanism, first.created, first.execed) == ("/bin/make", "vfork", 2, 2)
-    assert first.median_ns("call_ns") == 200_000
-    assert first.cost_ns == 400_000, "exec is within the call of a creator that waits for it"
-    assert second.cost_ns == 120_000, "a fork's creator goes on: its child's exec comes on top"
+    assert first.median_ns("making_ns") == 190_000
+    assert (first.cost_ns, second.cost_ns) == (440_000, 120_000)
+    assert (first.cpu_wait_ns, second.cpu_wait_ns) == (40_000, 0)
     assert first.programs == {"/bin/cc": 1, "/bin/ld": 1}
     assert census.creating_share == pytest.approx(0.1)
 
 
 def test_what_was_not_seen_is_null_and_never_a_number() -> None:
-    census = taken(
-        task(call_ns=None, runs_ns=None, exec_ns=None, life_ns=None), ended(), how="ptrace", without="no tracefs"
-    )
+    census = taken(task(**dict.fromkeys(TIMES), alive=True), ended(), how="ptrace", without="no tracefs")
     answer = census_to_json(census, ["make"], None)
     creator = answer["creators"][0]
-    assert creator["cost_ns"] is None
-    assert creator["call_median_ns"] is None
+    seen = {key: value for key, value in creator.items() if key.endswith("_ns") and value is not None}
+    assert not seen
+    assert "no wake-up" in answer["times_missing"]
     assert answer["creating_share"] is None
     assert answer["still_running"] == 1
     said = " ".join(render_census(census, "make").split())
@@ -136,7 +164,8 @@ def test_a_program_that_makes_ever_new_programs_does_not_fill_the_memory(monkeyp
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_terminal_shows_the_dearest_first_within_its_width(width: int) -> None:
-    lines = [task(creator_program=f"/usr/lib/a-rather-long-folder/program-{n}", call_ns=n * 1000) for n in range(1, 31)]
+    path = "/usr/lib/a-rather-long-folder/below-another-one/program-{}"
+    lines = [task(creator_program=path.format(n), cost_ns=n * 1000) for n in range(1, 31)]
     census = taken(*lines, ended(tasks_created=30))
     text = render_census(census, "make", width=width)
     assert max(map(len, text.splitlines())) <= width
@@ -145,23 +174,25 @@ def test_a_terminal_shows_the_dearest_first_within_its_width(width: int) -> None
     assert text.isascii() is False
     assert render_census(census, "make", ascii_only=True).isascii()
     assert "--wide" not in render_census(census, "make", wide=True)
+    assert "program-30 " in text, "a path is cut where it begins"
+    assert "…" in text
 
 
 def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
     census = taken(
         task(),
-        task(call_ns=300_000),
-        task(call="clone", flag_names=FORK, call_ns=50_000),
-        task(call="clone3", flag_names=THREAD, call_ns=20_000),
+        task(making_ns=320_000),
+        task(call="clone", flag_names=FORK, making_ns=50_000),
+        task(call="clone3", flag_names=THREAD, making_ns=20_000),
         ended(tasks_created=4),
     )
     first = " ".join(render_census(census, "make", width=120).split("\n\n")[0].split())
     assert first == (
         "make created 4 tasks in 0.01 s, 400 a second: 2 by vfork, 1 by fork, 1 thread. 10% of that time (1.00 ms) "
-        "went to making them and beginning their programs. A median call takes: a vfork 200 µs, a fork 50.0 µs, a "
-        "thread 20.0 µs."
+        "went to making them and beginning their programs. Making one takes in the median: a vfork 200 µs, a fork "
+        "50.0 µs, a thread 20.0 µs."
     )
-    unseen = taken(task(call_ns=None), ended(tasks_created=1), how="ptrace")
+    unseen = taken(task(**dict.fromkeys(TIMES)), ended(tasks_created=1), how="ptrace")
     assert "What making them costs cannot be seen this way." in render_census(unseen, "make", width=120)
 
 
@@ -190,3 +221,31 @@ def test_a_want_of_room_is_said(changes: dict[str, Any], said: str) -> None:
 def test_a_program_that_made_nothing_is_said_to_have_made_nothing() -> None:
     text = render_census(taken(ended(tasks_created=0)), "true")
     assert text == "true created 0 tasks in 0.01 s.\n"
+
+
+def test_waiting_for_a_cpu_is_told_apart_from_what_making_costs() -> None:
+    text = " ".join(render_census(taken(task(), task(cpu_wait_ns=80_000), ended()), "make", width=160).split())
+    assert "making, µs CPU wait, µs" in text
+    assert " 80.0 50.0 " in text
+    assert "waited for a CPU, 100 µs together" in text
+    alone = render_census(taken(task(call="clone", flag_names=FORK, cpu_wait_ns=None), ended()), "make")
+    assert "sleeps until" not in alone
+    assert "waited for a CPU" not in alone
+
+
+def test_one_path_keeps_rows_of_its_own_where_two_look_alike_when_cut() -> None:
+    long = "/{}/" + "x" * 60
+    census = taken(task(creator_program=long.format("a")), task(creator_program=long.format("b")), ended())
+    rows = [line for line in render_census(census, "make").splitlines() if line.startswith("…x")]
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "advised"),
+    [({}, True), ({"timed_out": True}, False), ({"interrupted": True}, False), ({"exit_status": -1}, False)],
+)
+def test_where_tasks_run_on_the_option_that_waits_for_them_is_named(changes: dict[str, Any], advised: bool) -> None:
+    census = taken(task(alive=True, life_ns=None), ended(**changes))
+    text = " ".join(render_census(census, "make").split())
+    assert "1 task of it still ran when the census ended." in text
+    assert ("--until-all-end" in text) is advised

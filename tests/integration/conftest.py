@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import CommandLine, make_command_line
+from tests.integration.census import can_trace
 
 
 @pytest.fixture
@@ -19,3 +20,11 @@ def public() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="everybody-") as name:
         Path(name).chmod(0o755)
         yield Path(name)
+
+
+@pytest.fixture(params=["tracepoints", "ptrace"])
+def seen_by(request: pytest.FixtureRequest) -> str:
+    """Each way of a census."""
+    if request.param == "tracepoints" and not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    return str(request.param)

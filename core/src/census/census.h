@@ -17,12 +17,14 @@ struct census {
     size_t ring_bytes;
     int answer;
     /* What came of it. */
-    const char *how;   /* "tracepoints" or "ptrace" */
-    char without[512]; /* why not by a better way; "" where there is none */
-    int exit_status;   /* of the command, as a shell tells it; -1 where none was waited for */
-    int not_started;   /* errno of its exec; 0: it was executed */
+    const char *how;    /* "tracepoints" or "ptrace" */
+    char without[512];  /* why not by a better way; "" where there is none */
+    int exit_status;    /* of the command, as a shell tells it; -1 where none was waited for */
+    int not_started;    /* errno of its exec; 0: it was executed */
+    bool until_all_end; /* asked for: go on until all that it has made has ended as well */
     bool timed_out;
     bool interrupted;
+    bool outlived; /* it has ended, and what it has made lives on and is watched */
     uint64_t lost;
     unsigned grown; /* how often a CPU's room for events was made larger, since it was nearly full */
     uint64_t begin_ns;
@@ -46,21 +48,17 @@ int command_start(struct census *census, int *release);
 /* Whether it has ended, and how. */
 bool command_ended(struct census *census);
 void command_note(struct census *census, int status); /* of a wait that has seen its end */
-/* Tells it to end, and all processes of its group that it has made, as timeout(1) does; later kills them. To
- * be called again and again; whether they have ended, or nothing helps. */
-bool command_end(struct census *census, struct family *family);
 /* Kills it and waits for it. */
 void command_kill(struct census *census);
 
-/* Whether somebody wants it to end: a signal to this program. */
-bool census_interrupted(const struct census *census);
-/* Whether a signal or the time ends it, and notes which. */
-bool census_told_to_end(struct census *census);
+/* Whether the census is over, where the program itself has `ended` or not; ends a command whose time is. */
+bool census_over(struct census *census, struct family *family, bool ended);
 uint64_t census_now_ns(void);
 
 /* Writes a line of the answer; is a census_tell. */
 void tell_task(void *census, const struct census_task *task);
 int tell_begin(const struct census *census);
+int tell_outlived(const struct census *census, uint64_t alive);
 int tell_end(const struct census *census, const struct census_totals *totals, const char *reason);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "census/census.h"
+#include "census/signals.h"
 #include "trace/files.h"
 
 enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
@@ -63,13 +64,6 @@ int command_start(struct census *census, int *release) {
     return 0;
 }
 
-bool census_told_to_end(struct census *census) {
-    census->interrupted = census_interrupted(census);
-    census->timed_out =
-        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
-    return census->interrupted || census->timed_out;
-}
-
 void command_note(struct census *census, int status) {
     census->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     int error = 0;
@@ -114,7 +108,9 @@ static void meet(void *context, pid_t process, bool first) {
     }
 }
 
-bool command_end(struct census *census, struct family *family) {
+/* Tells it to end, and all processes of its group that it has made, as timeout(1) does; later kills them. To
+ * be called again and again; whether they have ended, or nothing helps. */
+static bool command_end(struct census *census, struct family *family) {
     uint64_t now_ns = census_now_ns();
     bool first = census->ending_ns == 0;
     census->ending_ns = first ? now_ns : census->ending_ns;
@@ -126,6 +122,34 @@ bool command_end(struct census *census, struct family *family) {
     }
     family_living(family, meet, &round);
     return (ended && round.living == 0) || waited_ns > 2 * GRACE_NS;
+}
+
+/* Whether a signal or the time ends it, and notes which. An interrupt from the terminal reaches the command
+ * as well, which answers it as it likes; what has left its group it does not reach. */
+static bool told_to_end(struct census *census, bool ended) {
+    bool group_only = census->command != NULL && !ended;
+    census->interrupted = signals_caught() != 0 && (!group_only || signals_caught() != SIGINT);
+    census->timed_out =
+        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
+    return census->interrupted || census->timed_out;
+}
+
+bool census_over(struct census *census, struct family *family, bool ended) {
+    if (census->ending_ns != 0) {
+        return command_end(census, family);
+    }
+    if (!ended) {
+        return told_to_end(census, ended) && (census->command == NULL || command_end(census, family));
+    }
+    uint64_t alive = census->until_all_end ? family_alive(family) : 0;
+    if (alive == 0 || told_to_end(census, ended)) {
+        return true;
+    }
+    if (!census->outlived) {
+        census->outlived = true;
+        (void)tell_outlived(census, alive);
+    }
+    return false;
 }
 
 void command_kill(struct census *census) {

@@ -1,7 +1,11 @@
 /* A program and all tasks that it makes, from the kernel's events in the order of time: pure.
  *
  * A task is told once, when it has left and the call that made it has returned; those that still run are told
- * at the end. Memory grows with the tasks that live at once, not with those that have lived. */
+ * at the end. Memory grows with the tasks that live at once, not with those that have lived.
+ *
+ * A creator that asks with CLONE_VFORK sleeps until its child has let the memory go that both have, which a
+ * child does in the middle of execve, or as it leaves (mm_release in the kernel's sources). The making ends
+ * there: the creator is ready, but it may wait for a CPU, and its call returns only later. */
 #ifndef CLONOMETER_CENSUS_FAMILY_H
 #define CLONOMETER_CENSUS_FAMILY_H
 
@@ -13,12 +17,22 @@
 enum { CENSUS_PATH_BYTES = 256, CENSUS_MOST_ERRNO = 134 };
 
 enum census_kind {
-    CENSUS_CALL,     /* number: of the system call that a task enters */
+    CENSUS_CALL,     /* number: of the system call that a task enters; exit_signal and own_stack of clone */
     CENSUS_RETURN,   /* number, result */
     CENSUS_NEW_TASK, /* number: the new task; flags of clone; result: the call, or -1 where CENSUS_CALL told
-                        it */
+                        it, as it did exit_signal and own_stack */
+    CENSUS_WAKE,     /* number: the task that the task makes runnable */
     CENSUS_EXEC,     /* number: which the task had before; path */
     CENSUS_EXIT,
+};
+
+enum { CENSUS_UNKNOWN = -1 };
+
+/* What of a call's arguments tells who made it, beside the flags: C libraries give what they spawn a stack of
+ * its own. Each CENSUS_UNKNOWN where it was not seen, as that of clone3, which is behind a pointer. */
+struct census_asked {
+    int32_t exit_signal;
+    int32_t own_stack; /* 1 or 0 */
 };
 
 /* As the kernel numbers tasks, whatever this pid namespace says. */
@@ -27,24 +41,28 @@ struct census_event {
     int32_t task;
     int32_t here; /* as our namespace numbers it; 0: it does not, or that is not told */
     int32_t kind;
+    struct census_asked asked;
     int64_t number;
     int64_t result;
     uint64_t flags;
     char path[CENSUS_PATH_BYTES]; /* of CENSUS_EXEC; ends with NUL */
 };
 
-enum { CENSUS_UNKNOWN = -1 };
-
+/* A time is CENSUS_UNKNOWN where it was not seen. */
 struct census_task {
     int32_t tid;
     int32_t creator;     /* 0: the program itself, or a task that it had already */
-    int64_t call_number; /* of the system call that made it; -1: not seen */
+    int64_t call_number; /* of the system call that made it */
     uint64_t flags;
-    int64_t start_ns; /* when that call was entered; times since the beginning */
-    int64_t call_ns;  /* until it returned to the creator; -1: not seen */
-    int64_t runs_ns;  /* until the new task went on to user code; -1: not seen */
-    int64_t exec_ns;  /* its successful calls of exec together */
-    int64_t life_ns;  /* from its making to its leaving; -1: it still runs */
+    struct census_asked asked;
+    int64_t start_ns;    /* when that call was entered; times since the beginning */
+    int64_t call_ns;     /* until it returned to the creator */
+    int64_t making_ns;   /* until the creator could go on: it returned, or was ready to */
+    int64_t cpu_wait_ns; /* from there until it returned, of a creator that had to be woken */
+    int64_t runs_ns;     /* from the same entry until the new task went on to user code */
+    int64_t exec_ns;     /* its successful calls of exec together */
+    int64_t cost_ns;     /* its making and these calls, what they have in common once */
+    int64_t life_ns;     /* from its making to its leaving; unknown while it runs */
     int32_t execs;
     int32_t failed_execs;
     bool alive;
@@ -55,8 +73,7 @@ struct census_task {
 struct census_totals {
     uint64_t created;
     uint64_t unseen; /* tasks that left without being known, and events of no use */
-    int64_t
-        busy_ns; /* while at least one task of the program was inside a call that makes tasks or programs */
+    int64_t busy_ns; /* while at least one task of the program made a task, or began a program */
     int64_t last_ns;
     uint64_t failed[CENSUS_MOST_ERRNO]; /* calls that made no task, by errno */
 };
@@ -75,10 +92,18 @@ bool family_has(const struct family *family, int32_t task);
 /* Takes the next event; those of strangers change nothing. 0 or -ENOMEM. */
 int family_take(struct family *family, const struct census_event *event);
 
+/* How many tasks have not left. */
+uint64_t family_alive(const struct family *family);
+
 /* Gives the number here of each process that has not left, where it is known; and whether for the first time.
  */
 typedef void census_meet(void *context, pid_t process, bool first);
 void family_living(struct family *family, census_meet *meet, void *context);
+
+/* Lets those leave that are not `there`, though their end was not seen; of those whose number here is known.
+ */
+typedef bool census_there(void *context, pid_t task);
+void family_miss(struct family *family, uint64_t now_ns, census_there *there, void *context);
 
 /* Tells those that still run. `totals` gets the rest. */
 void family_end(struct family *family, uint64_t end_ns, struct census_totals *totals);

@@ -15,18 +15,20 @@
 #include <unistd.h>
 
 #include "census/census.h"
+#include "census/names.h"
+#include "sys/clone.h"
 #include "trace/decode.h"
 
 /* ptrace takes numbers and addresses of the other process where it says pointers.
  * NOLINTBEGIN(performance-no-int-to-ptr) */
 
-enum { PAUSE_NS = 50000000, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
+enum { PAUSE_NS = 50000000, EXIT_SIGNAL_BITS = 0xff, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
 
 #define OPTIONS                                                                                              \
     (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 
-/* The number and the first argument of the call that a stopped task is in. */
-static bool read_call(pid_t task, uint64_t *number, uint64_t *argument) {
+/* The number and the first two arguments of the call that a stopped task is in. */
+static bool read_call(pid_t task, uint64_t *number, uint64_t *arguments) {
     struct user_regs_struct registers;
     struct iovec vector = {.iov_base = &registers, .iov_len = sizeof registers};
     if (ptrace(PTRACE_GETREGSET, task, (void *)NT_PRSTATUS, &vector) != 0) {
@@ -34,11 +36,13 @@ static bool read_call(pid_t task, uint64_t *number, uint64_t *argument) {
     }
 #if defined(__x86_64__)
     *number = registers.orig_rax;
-    *argument = registers.rdi;
+    arguments[0] = registers.rdi;
+    arguments[1] = registers.rsi;
     return true;
 #elif defined(__aarch64__)
     *number = registers.regs[8];
-    *argument = registers.regs[0];
+    arguments[0] = registers.regs[0];
+    arguments[1] = registers.regs[1];
     return true;
 #else
     return false;
@@ -47,32 +51,37 @@ static bool read_call(pid_t task, uint64_t *number, uint64_t *argument) {
 
 static void read_making(pid_t creator, struct census_event *event) {
     uint64_t number = 0;
-    uint64_t argument = 0;
+    uint64_t arguments[2] = {0, 0};
     event->result = CENSUS_UNKNOWN;
-    if (!read_call(creator, &number, &argument)) {
+    if (!read_call(creator, &number, arguments)) {
         return;
     }
     event->result = (int64_t)number;
-    if (decode_call(number, argument, &event->flags) == CALL_CLONE3) {
-        struct iovec here = {.iov_base = &event->flags, .iov_len = sizeof event->flags};
-        struct iovec there = {.iov_base = (void *)(uintptr_t)argument, .iov_len = sizeof event->flags};
-        if (process_vm_readv(creator, &here, 1, &there, 1, 0) != sizeof event->flags) {
-            event->flags = 0;
+    enum call_kind kind = decode_call(number, arguments[0], &event->flags);
+    if (kind == CALL_CLONE3) {
+        struct clone_args_v2 asked;
+        /* The first version has all of these. */
+        const size_t bytes = offsetof(struct clone_args_v2, set_tid);
+        struct iovec here = {.iov_base = &asked, .iov_len = bytes};
+        struct iovec there = {.iov_base = (void *)(uintptr_t)arguments[0], .iov_len = bytes};
+        if (process_vm_readv(creator, &here, 1, &there, 1, 0) == (ssize_t)bytes) {
+            event->flags = asked.flags;
+            event->asked = (struct census_asked){.exit_signal = (int32_t)asked.exit_signal,
+                                                 .own_stack = asked.stack != 0};
         }
+    } else if (number == SYS_clone) {
+        event->asked = (struct census_asked){.exit_signal = (int32_t)(arguments[0] & EXIT_SIGNAL_BITS),
+                                             .own_stack = arguments[1] != 0};
     }
-}
-
-static void read_program(pid_t task, struct census_event *event) {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)task);
-    ssize_t length = readlink(link, event->path, sizeof event->path - 1);
-    event->path[length > 0 ? length : 0] = '\0';
 }
 
 /* What a stop means for the family; false where nothing. */
 static bool translate(pid_t task, int stop_event, struct census_event *event) {
     unsigned long message = 0;
-    *event = (struct census_event){.time_ns = census_now_ns(), .task = task, .here = task};
+    *event = (struct census_event){.time_ns = census_now_ns(),
+                                   .task = task,
+                                   .here = task,
+                                   .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN}};
     (void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
     switch (stop_event) {
     case PTRACE_EVENT_FORK:
@@ -85,7 +94,7 @@ static bool translate(pid_t task, int stop_event, struct census_event *event) {
     case PTRACE_EVENT_EXEC:
         event->kind = CENSUS_EXEC;
         event->number = (int64_t)message;
-        read_program(task, event);
+        name_of_process(task, event->path, sizeof event->path);
         return true;
     case PTRACE_EVENT_EXIT:
         event->kind = CENSUS_EXIT;
@@ -110,15 +119,6 @@ static int answer_stop(struct family *family, pid_t task, int status) {
     return error;
 }
 
-/* A traced task takes a signal only when its stops are answered, so a command that is told to end is followed
- * until it has, and all of its group. */
-static bool over(struct census *census, struct family *family) {
-    if (census->ending_ns != 0) {
-        return command_end(census, family);
-    }
-    return census->exit_status >= 0 || (census_told_to_end(census) && command_end(census, family));
-}
-
 /* Until a task has something to say, which may have been just before, or a moment is over. SIGCHLD is
  * blocked. */
 static void doze(const sigset_t *child) {
@@ -126,7 +126,8 @@ static void doze(const sigset_t *child) {
     (void)sigtimedwait(child, NULL, &most);
 }
 
-/* Answers stops until the command has ended, or has been ended. */
+/* Answers stops until the census is over. A traced task takes a signal only when its stops are answered, so a
+ * command that is told to end is followed until it has, and all of its group. */
 static int watch(struct census *census, struct family *family) {
     sigset_t child;
     sigset_t former;
@@ -134,7 +135,7 @@ static int watch(struct census *census, struct family *family) {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &former);
-    while (error == 0 && !over(census, family)) {
+    while (error == 0 && !census_over(census, family, census->exit_status >= 0)) {
         int status = 0;
         pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
         if (task == 0) {

@@ -3,37 +3,25 @@
  *     clonometer-census --fd N [key=value...] -- COMMAND WORD...
  *     clonometer-census --fd N pid=PID [key=value...]
  *
- * Keys: how=auto|tracepoints|ptrace, seconds=, ring_bytes=. The answer on descriptor N is JSON, a line a task
- * (docs/census.md). The command keeps its input and output. The exit status is 0 whatever became of it, which
- * the answer tells; 2 for wrong words. */
+ * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=. The answer on descriptor N is JSON, a
+ * line a task (docs/census.md). The command keeps its input and output. The exit status is 0 whatever became
+ * of it, which the answer tells; 2 for wrong words. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "census/census.h"
+#include "census/signals.h"
 #include "trace/files.h"
 
 static const char USAGE[] =
-    "usage: clonometer-census --fd N [how=auto|tracepoints|ptrace] [seconds=S] [ring_bytes=B] "
-    "pid=PID | -- COMMAND WORD...\n";
+    "usage: clonometer-census --fd N [how=auto|tracepoints|ptrace] [seconds=S] [until=all] "
+    "[ring_bytes=B] pid=PID | -- COMMAND WORD...\n";
 
 enum how { HOW_AUTO, HOW_TRACEPOINTS, HOW_PTRACE };
-
-static volatile sig_atomic_t interrupted;
-
-static void note_signal(int number) {
-    interrupted = number;
-}
-
-/* An interrupt from the terminal reaches the command as well, which answers it as it likes and ends the
- * census by its end. */
-bool census_interrupted(const struct census *census) {
-    return interrupted != 0 && (census->command == NULL || interrupted != SIGINT);
-}
 
 static bool read_positive(const char *text, double most, double *number) {
     char *end = NULL;
@@ -49,6 +37,10 @@ static bool read_key(const char *word, struct census *census, enum how *how) {
             *how = (enum how)i;
             return true;
         }
+    }
+    if (strcmp(word, "until=all") == 0) {
+        census->until_all_end = true;
+        return true;
     }
     if (strncmp(word, "seconds=", 8) == 0 && read_positive(word + 8, 1e9, &number)) {
         census->most_ns = (int64_t)(number * 1e9);
@@ -86,21 +78,6 @@ static bool read_words(int argc, char **argv, struct census *census, enum how *h
     return census->pid > 0;
 }
 
-/* What is ignored stays so, for the command too; handlers are gone when it begins. */
-static void catch_signals(void) {
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
-        struct sigaction action;
-        sigaction(SIGNALS[i], NULL, &action);
-        if (action.sa_handler != SIG_IGN) {
-            action = (struct sigaction){.sa_handler = note_signal};
-            sigaction(SIGNALS[i], &action, NULL);
-        }
-    }
-    /* Where it is ignored, which is inherited, nobody can be waited for. */
-    (void)signal(SIGCHLD, SIG_DFL);
-}
-
 /* Holds nothing that others wait for: to stop listening takes the kernel some tenths of a second. */
 static void leave_alone(int answer) {
     close(answer);
@@ -133,7 +110,7 @@ int main(int argc, char **argv) {
         fputs(USAGE, stderr);
         return 2;
     }
-    catch_signals();
+    signals_catch();
     files_raise();
     int error = take(&census, how, &family, &reason);
     if (error == 0) {

@@ -3,17 +3,19 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "census/names.h"
 #include "sys/sys.h"
 
 enum { MOST_TASKS = 1 << 22 /* PID_MAX_LIMIT */, MOST_PATH = 256 };
 
 struct roots {
     unsigned char *member; /* one for each number */
+    pid_t last;            /* the highest that was added */
     bool begun;            /* they run already, so /proc tells what */
 };
 
@@ -43,6 +45,7 @@ int roots_add(struct roots *roots, pid_t task) {
         return -ESRCH;
     }
     roots->member[task] = 1;
+    roots->last = task > roots->last ? task : roots->last;
     return 0;
 }
 
@@ -113,12 +116,17 @@ int roots_add_below(struct roots *roots, pid_t process) {
 }
 
 void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity) {
-    char link[64];
     path[0] = '\0';
-    if (!roots->begun) {
-        return;
+    if (roots->begun) {
+        name_of_process(task, path, capacity);
     }
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)task);
-    ssize_t length = readlink(link, path, capacity - 1);
-    path[length > 0 && (size_t)length < capacity ? length : 0] = '\0';
+}
+
+bool roots_live(const struct roots *roots) {
+    for (pid_t task = 1; task <= roots->last; task++) {
+        if (roots_have(roots, task) && kill(task, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

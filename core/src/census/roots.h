@@ -20,6 +20,9 @@ int roots_add_below(struct roots *roots, pid_t process);
 void roots_remove(struct roots *roots, pid_t task);
 bool roots_have(const struct roots *roots, pid_t task);
 
+/* Whether one is left that still runs. */
+bool roots_live(const struct roots *roots);
+
 /* What it runs; "" where that is not known, as of a command that has not begun yet. */
 void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity);
 

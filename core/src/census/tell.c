@@ -29,10 +29,10 @@ static int send(const struct census *census, struct json *json) {
     return sys_write_all(census->answer, json->buffer, json->length);
 }
 
-/* Times that were not seen are null. */
-static void write_time(struct json *json, const char *key, int64_t time_ns) {
-    if (time_ns >= 0) {
-        json_int(json, key, time_ns);
+/* What was not seen is null. */
+static void write_known(struct json *json, const char *key, int64_t number) {
+    if (number >= 0) {
+        json_int(json, key, number);
     } else {
         json_text(json, key, NULL);
     }
@@ -62,11 +62,17 @@ void tell_task(void *context, const struct census_task *task) {
     json_int(&json, "creator", task->creator);
     json_text(&json, "call", call_name(task->call_number));
     write_flags(&json, task->flags);
+    write_known(&json, "exit_signal", task->asked.exit_signal);
+    write_known(&json, "own_stack", task->asked.own_stack);
     json_int(&json, "start_ns", task->start_ns);
-    write_time(&json, "call_ns", task->call_ns);
-    write_time(&json, "runs_ns", task->runs_ns);
-    write_time(&json, "exec_ns", task->execs > 0 && task->exec_ns > 0 ? task->exec_ns : CENSUS_UNKNOWN);
-    write_time(&json, "life_ns", task->life_ns);
+    write_known(&json, "call_ns", task->call_ns);
+    write_known(&json, "making_ns", task->making_ns);
+    write_known(&json, "cpu_wait_ns", task->cpu_wait_ns);
+    write_known(&json, "runs_ns", task->runs_ns);
+    write_known(&json, "exec_ns", task->exec_ns);
+    write_known(&json, "cost_ns", task->cost_ns);
+    write_known(&json, "life_ns", task->life_ns);
+    json_bool(&json, "alive", task->alive);
     json_int(&json, "execs", task->execs);
     json_int(&json, "failed_execs", task->failed_execs);
     json_text(&json, "creator_program", task->creator_program[0] != '\0' ? task->creator_program : NULL);
@@ -82,10 +88,21 @@ int tell_begin(const struct census *census) {
     json_start(&json, buffer, sizeof buffer);
     json_open(&json, NULL, '{');
     json_text(&json, "line", "begin");
-    json_int(&json, "schema", 1);
+    json_int(&json, "schema", 2);
     json_text(&json, "how", census->how);
     json_text(&json, "without", census->without[0] != '\0' ? census->without : NULL);
     json_int(&json, "pid", census->pid);
+    json_close(&json, '}');
+    return send(census, &json);
+}
+
+int tell_outlived(const struct census *census, uint64_t alive) {
+    char buffer[LINE_BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "outlived");
+    json_int(&json, "alive", (int64_t)alive);
     json_close(&json, '}');
     return send(census, &json);
 }
@@ -101,6 +118,7 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "exit_status", census->exit_status);
     json_int(&json, "not_started", census->not_started);
     json_bool(&json, "timed_out", census->timed_out);
+    json_bool(&json, "ended_it", census->ending_ns != 0);
     json_bool(&json, "interrupted", census->interrupted);
     json_int(&json, "wall_ns", (int64_t)(census->end_ns - census->begin_ns));
     json_int(&json, "tasks_created", (int64_t)totals->created);

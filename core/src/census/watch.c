@@ -1,11 +1,11 @@
 /* By tracepoints on every CPU: a record a task made, a program begun, a task that leaves, and two for each
- * call that makes tasks or programs. Rings of several CPUs are read one after the other, so an event is taken
- * only when all that came before it must have been read: when it is older than the last reading. */
+ * call that makes tasks or programs; and of who is woken out of vfork, for which programs in the kernel look
+ * (wakes.h), or a record of each wake-up is written where these are refused. An event is taken only when it
+ * is older than the last reading: all that came before it must have been read (pending.h). */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,48 +13,62 @@
 
 #include "census/census.h"
 #include "census/growth.h"
+#include "census/names.h"
+#include "census/pending.h"
 #include "census/roots.h"
 #include "trace/rings.h"
+#include "trace/wakes.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* the same number on all architectures */
 #endif
 
-enum { FIRST_ROOM = 1024, PAUSE_MS = 100, READINGS_AT_END = 2 };
+enum { PAUSE_MS = 100, READINGS_AT_END = 2, EXIT_SIGNAL_BITS = 0xff };
+
+/* How often those that outlive the program are looked at, where their end may have been lost. */
+static const uint64_t LOOK_NS = 1000000000;
 
 static const char *const CALLS[] = {"clone", "clone3", "fork", "vfork", "execve", "execveat", NULL};
 
 /* What listens stays until the answer has been given: census_forget. */
 static struct rings everywhere;
+static struct wakes vforks = WAKES_CLOSED;
 static struct growth growth = {.rings = &everywhere};
 
-struct pending {
-    struct census_event *events;
-    size_t count;
-    size_t room;
+struct watching {
+    struct pending pending;
     struct roots *roots;
     struct family *family;
-    int error;
 };
 
 /* The program and what it has made already are known to us by the numbers of our namespace; the kernel's own
  * stand in their events, of which the first one is enough. */
-static void adopt(struct pending *pending, const struct trace_event *event) {
+static void adopt(struct watching *watching, const struct trace_event *event) {
     char program[CENSUS_PATH_BYTES] = "";
-    if (!roots_have(pending->roots, event->thread)) {
+    if (!roots_have(watching->roots, event->thread)) {
         return;
     }
-    roots_program(pending->roots, event->thread, program, sizeof program);
-    roots_remove(pending->roots, event->thread);
-    int error = family_adopt(pending->family, event->task, program);
-    pending->error = error != 0 ? error : pending->error;
+    roots_program(watching->roots, event->thread, program, sizeof program);
+    roots_remove(watching->roots, event->thread);
+    int error = family_adopt(watching->family, event->task, program);
+    watching->pending.error = error != 0 ? error : watching->pending.error;
 }
 
 static bool translate(const struct trace_event *event, const struct record_rest *rest,
                       struct census_event *out) {
     *out = (struct census_event){
-        .time_ns = event->time_ns, .task = event->task, .here = event->thread, .number = event->values[0]};
+        .time_ns = event->time_ns,
+        .task = event->task,
+        .here = event->thread,
+        .number = event->values[0],
+        .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN},
+    };
     switch (event->kind) {
+    case EVENT_CLONE_ENTER:
+        out->asked = (struct census_asked){.exit_signal = (int32_t)(event->values[1] & EXIT_SIGNAL_BITS),
+                                           .own_stack = event->values[2] != 0};
+        out->kind = CENSUS_CALL;
+        return true;
     case EVENT_CALL_ENTER:
         out->kind = CENSUS_CALL;
         return true;
@@ -67,10 +81,16 @@ static bool translate(const struct trace_event *event, const struct record_rest 
         out->flags = (uint64_t)event->values[1];
         out->result = CENSUS_UNKNOWN;
         return true;
+    case EVENT_WAKING:
+        out->kind = CENSUS_WAKE;
+        return true;
     case EVENT_EXEC:
         out->kind = CENSUS_EXEC;
-        snprintf(out->path, sizeof out->path, "%.*s", (int)rest->text_bytes,
-                 rest->text != NULL ? rest->text : "");
+        name_copy(out->path, sizeof out->path, rest->text != NULL ? rest->text : "", rest->text_bytes);
+        if (name_says_nothing(out->path) && event->process > 0) {
+            /* It still runs as a rule, and tells. */
+            name_of_process(event->process, out->path, sizeof out->path);
+        }
         return true;
     case EVENT_EXIT:
         out->kind = CENSUS_EXIT;
@@ -81,137 +101,145 @@ static bool translate(const struct trace_event *event, const struct record_rest 
 }
 
 static void take(void *context, const struct trace_event *event, const struct record_rest *rest) {
-    struct pending *pending = context;
+    struct watching *watching = context;
     struct census_event translated;
-    if (!translate(event, rest, &translated)) {
-        return;
+    if (translate(event, rest, &translated)) {
+        adopt(watching, event);
+        pending_add(&watching->pending, &translated);
     }
-    adopt(pending, event);
-    if (pending->count == pending->room) {
-        size_t room = pending->room > 0 ? 2 * pending->room : FIRST_ROOM;
-        struct census_event *more = realloc(pending->events, room * sizeof *more);
-        if (more == NULL) {
-            pending->error = -ENOMEM;
-            return;
-        }
-        pending->events = more;
-        pending->room = room;
-    }
-    pending->events[pending->count++] = translated;
 }
 
-static int by_time(const void *one, const void *other) {
-    const struct census_event *a = one;
-    const struct census_event *b = other;
-    return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+static void take_wakes(struct watching *watching) {
+    struct wake wake;
+    while (wakes_next(&vforks, &wake)) {
+        const struct census_event event = {
+            .time_ns = wake.time_ns, .task = wake.waker, .kind = CENSUS_WAKE, .number = wake.woken};
+        pending_add(&watching->pending, &event);
+    }
 }
 
-/* Gives the family what happened before `until_ns`. */
-static void flush(struct pending *pending, uint64_t until_ns) {
-    size_t done = 0;
-    qsort(pending->events, pending->count, sizeof *pending->events, by_time);
-    while (done < pending->count && pending->events[done].time_ns < until_ns) {
-        int error = family_take(pending->family, &pending->events[done++]);
-        pending->error = error != 0 ? error : pending->error;
-    }
-    if (done > 0) {
-        memmove(pending->events, pending->events + done, (pending->count - done) * sizeof *pending->events);
-    }
-    pending->count -= done;
+static bool is_there(void *context, pid_t task) {
+    (void)context;
+    return kill(task, 0) == 0 || errno == EPERM;
 }
 
-/* A command that is told to end is watched until it has. */
-static bool over(struct census *census, struct family *family) {
-    bool ended =
-        census->command != NULL ? command_ended(census) : kill(census->pid, 0) != 0 && errno == ESRCH;
-    if (census->ending_ns != 0) {
-        return command_end(census, family);
+static bool over(struct census *census, struct watching *watching, bool ended) {
+    bool all = census_over(census, watching->family, ended);
+    /* What it had made before the census and has been silent since is in no family yet. */
+    return all && !(census->until_all_end && census->command == NULL && !census->interrupted &&
+                    !census->timed_out && roots_live(watching->roots));
+}
+
+/* Without room for its end a task would be waited for in vain. */
+static void look_for_lost(const struct census *census, struct watching *watching) {
+    static uint64_t looked_ns;
+    uint64_t now_ns = census_now_ns();
+    if (census->outlived && now_ns - looked_ns >= LOOK_NS && rings_lost(&everywhere) > 0) {
+        looked_ns = now_ns;
+        family_miss(watching->family, now_ns, is_there, NULL);
     }
-    return ended || (census_told_to_end(census) && (census->command == NULL || command_end(census, family)));
 }
 
 /* Until the program has ended, a ring is half full, or a tenth of a second is over. Whether it has ended: one
  * that nobody has waited for can be sent signals all the same. */
-static bool doze(const struct rings *rings, int pidfd) {
+static bool doze(int pidfd) {
     static struct pollfd fds[RINGS_MOST_CPUS + 1];
-    for (size_t i = 0; i < rings->count; i++) {
-        fds[i] = (struct pollfd){.fd = rings->ring[i].fds[0], .events = POLLIN};
+    const size_t count = everywhere.count;
+    for (size_t i = 0; i < count; i++) {
+        fds[i] = (struct pollfd){.fd = everywhere.ring[i].fds[0], .events = POLLIN};
     }
-    fds[rings->count] = (struct pollfd){.fd = pidfd, .events = POLLIN};
-    return poll(fds, (nfds_t)rings->count + 1, PAUSE_MS) > 0 && (fds[rings->count].revents & POLLIN) != 0;
+    fds[count] = (struct pollfd){.fd = pidfd, .events = POLLIN};
+    return poll(fds, (nfds_t)count + 1, PAUSE_MS) > 0 && (fds[count].revents & POLLIN) != 0;
 }
 
-static void watch(struct census *census, struct rings *rings, struct pending *pending) {
+/* A command must be waited for; of another process its descriptor tells, or that it cannot be found. */
+static bool has_ended(struct census *census, bool gone) {
+    return census->command != NULL ? command_ended(census)
+                                   : gone || (kill(census->pid, 0) != 0 && errno == ESRCH);
+}
+
+static void read_all(struct watching *watching) {
+    rings_drain(&everywhere, take, watching);
+    take_wakes(watching);
+}
+
+static void watch(struct census *census, struct watching *watching) {
     /* Before Linux 5.3 there is none, and the end is noticed a little later. */
     int pidfd = (int)syscall(SYS_pidfd_open, census->pid, 0);
     uint64_t before_ns = 0;
-    bool gone = false;
-    while (pending->error == 0 && !over(census, pending->family) && !gone) {
-        /* A command must be waited for, which over() does; what it made may take longer to end. */
-        bool ended = doze(rings, census->exit_status < 0 ? pidfd : -1);
-        gone = ended && census->command == NULL;
+    bool ended = false;
+    while (watching->pending.error == 0 && !over(census, watching, ended)) {
+        bool gone = doze(ended ? -1 : pidfd);
+        ended = ended || has_ended(census, gone);
         uint64_t now_ns = census_now_ns();
-        rings_drain(rings, take, pending);
+        read_all(watching);
         growth_look(&growth);
-        flush(pending, before_ns);
+        pending_flush(&watching->pending, watching->family, before_ns);
         before_ns = now_ns;
+        look_for_lost(census, watching);
     }
     census->end_ns = census_now_ns();
     if (pidfd >= 0) {
         close(pidfd);
     }
-    rings_stop(rings);
+    rings_stop(&everywhere);
     for (int i = 0; i < READINGS_AT_END; i++) {
-        rings_drain(rings, take, pending);
+        read_all(watching);
     }
-    flush(pending, UINT64_MAX);
-    census->lost = rings_lost(rings);
+    pending_flush(&watching->pending, watching->family, UINT64_MAX);
+    census->lost = rings_lost(&everywhere);
     census->grown = growth.times;
-    census->ring_bytes = rings_largest(rings);
+    census->ring_bytes = rings_largest(&everywhere);
 }
 
 static int open_all(const struct census *census, struct reason *reason) {
-    int error = rings_open(&everywhere, RINGS_TASKS, census->ring_bytes, CLOCK_MONOTONIC, reason);
+    unsigned wanted = RINGS_TASKS;
+    if (wakes_open(&vforks) != 0) {
+        wanted |= RINGS_WAKING;
+    }
+    int error = rings_open(&everywhere, wanted, census->ring_bytes, CLOCK_MONOTONIC, reason);
     return error != 0 ? error : rings_add_calls(&everywhere, CALLS, reason);
 }
 
-static int begin(struct census *census, struct pending *pending, int *release) {
+static int begin(struct census *census, struct watching *watching, int *release) {
     census->begin_ns = census_now_ns();
-    pending->family = family_new(census->begin_ns, tell_task, census);
-    if (pending->family == NULL || pending->roots == NULL) {
+    watching->family = family_new(census->begin_ns, tell_task, census);
+    if (watching->family == NULL || watching->roots == NULL) {
         return -ENOMEM;
     }
     if (census->command == NULL) {
-        return roots_add_below(pending->roots, census->pid);
+        return roots_add_below(watching->roots, census->pid);
     }
     int error = command_start(census, release);
-    return error != 0 ? error : roots_add(pending->roots, census->pid);
+    return error != 0 ? error : roots_add(watching->roots, census->pid);
 }
 
 int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason) {
     int release = -1;
     int error = open_all(census, reason);
     if (error != 0) {
+        wakes_close(&vforks);
         return error;
     }
-    struct pending pending = {.roots = roots_new()};
+    struct watching watching = {.roots = roots_new()};
     census->how = "tracepoints";
-    error = begin(census, &pending, &release);
-    *family = pending.family;
+    error = begin(census, &watching, &release);
+    *family = watching.family;
     if (error == 0) {
         rings_start(&everywhere);
         (void)tell_begin(census);
         census->begin_ns = census_now_ns();
         close(release);
-        watch(census, &everywhere, &pending);
-        error = pending.error;
+        watch(census, &watching);
+        error = watching.pending.error;
     }
-    roots_free(pending.roots);
-    free(pending.events);
+    roots_free(watching.roots);
+    pending_free(&watching.pending);
     return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
 }
 
 void census_forget(void) {
     growth_end(&growth);
+    wakes_close(&vforks);
     rings_close(&everywhere);
 }

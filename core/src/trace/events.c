@@ -33,6 +33,8 @@ const struct event_source EVENT_SOURCES[EVENT_KINDS] = {
     [EVENT_FUTEX] = {"syscalls/sys_enter_futex", {"uaddr", "op", "val"}},
     [EVENT_LOCK_WANTED] = {"mmap_lock/mmap_lock_start_locking", {"write"}},
     [EVENT_LOCK_GOT] = {"mmap_lock/mmap_lock_acquire_returned", {"write", "success"}},
+    [EVENT_WAKING] = {"sched/sched_waking", {"pid"}},
+    [EVENT_CLONE_ENTER] = {"syscalls/sys_enter_clone", {"__syscall_nr", "clone_flags", "newsp"}},
 };
 
 const char *event_kind_name(enum event_kind kind) {
@@ -57,6 +59,8 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_LOCK_GOT] = "lock_got",
         [EVENT_MEMORY] = "memory",
         [EVENT_FAULTS_LEFT_OUT] = "faults_left_out",
+        [EVENT_WAKING] = "waking",
+        [EVENT_CLONE_ENTER] = "clone_enter",
         [EVENT_COUNTS] = "counts",
     };
     return NAMES[kind];

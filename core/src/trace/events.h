@@ -42,6 +42,9 @@ enum event_kind {
                      which argument */
     EVENT_FAULTS_LEFT_OUT, /* from here on a run of page faults of this task was too long to note (program.h)
                             */
+    EVENT_WAKING,          /* the task that is made runnable; in its waker */
+    EVENT_CLONE_ENTER, /* number, flags with the exit signal, stack (0: the creator's own) of a call of clone
+                        */
     EVENT_COUNTS, /* right behind the event at which counters were read: ns enabled, ns running, values */
     EVENT_KINDS
 };

@@ -13,12 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/bpf.h"
 #include "trace/lockdown.h"
-
-static long bpf(enum bpf_cmd command, union bpf_attr *attributes) {
-    long result = syscall(SYS_bpf, command, attributes, sizeof *attributes);
-    return result < 0 ? -errno : result;
-}
 
 static int map_memory(struct fast *fast) {
     union bpf_attr attributes = {.map_type = BPF_MAP_TYPE_ARRAY,
@@ -26,7 +22,7 @@ static int map_memory(struct fast *fast) {
                                  .value_size = (uint32_t)fast->bytes,
                                  .max_entries = 1,
                                  .map_flags = BPF_F_MMAPABLE};
-    long map = bpf(BPF_MAP_CREATE, &attributes);
+    long map = bpf_call(BPF_MAP_CREATE, &attributes);
     if (map < 0) {
         return (int)map;
     }
@@ -46,13 +42,11 @@ static long load_program(const struct fast *fast, const struct program_wish *wis
                                  .insns = (uint64_t)(uintptr_t)program,
                                  .license = (uint64_t)(uintptr_t)"Apache-2.0",
                                  .prog_name = "clonometer"};
-    return bpf(BPF_PROG_LOAD, &attributes);
+    return bpf_call(BPF_PROG_LOAD, &attributes);
 }
 
 static int attach_raw(struct fast *fast, const struct fast_tap *tap) {
-    union bpf_attr attributes = {
-        .raw_tracepoint = {.name = (uint64_t)(uintptr_t)tap->raw, .prog_fd = (uint32_t)tap->program}};
-    long attached = bpf(BPF_RAW_TRACEPOINT_OPEN, &attributes);
+    long attached = bpf_attach_raw(tap->raw, tap->program);
     if (attached >= 0) {
         fast->attached[fast->attached_count++] = (int)attached;
     }
@@ -234,7 +228,7 @@ uint64_t fast_missed(const struct fast *fast) {
         union bpf_attr attributes = {.info = {.bpf_fd = (uint32_t)fast->taps[i].program,
                                               .info_len = sizeof info,
                                               .info = (uint64_t)(uintptr_t)&info}};
-        all += bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) == 0 ? info.recursion_misses : 0;
+        all += bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attributes) == 0 ? info.recursion_misses : 0;
     }
     return all;
 }

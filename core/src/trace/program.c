@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-enum { HELPER_TIME = 5, HELPER_CPU = 8, HELPER_TASK = 14, MAP_VALUE = 2 };
-enum { WIDE_CONSTANT = BPF_DW /* of the class BPF_LD, which is 0 */ };
+#include "trace/assemble.h"
+
 enum { TIME_AT = 0, TASK_AT = 8, KIND_AT = 16, VALUES_AT = 24, POINTERS = 1 << 8 };
 /* In a CPU's head. */
 enum { NOTES_AT = 0, LAST_ADDRESS_AT = 8, RUN_TASK_AT = 16, RUN_AT = 24, LEFT_OUT_AT = 32, EXPECTED_AT = 40 };
@@ -33,56 +33,6 @@ enum program_type program_type(enum event_kind kind) {
 size_t program_memory_bytes(const struct program_layout *layout) {
     size_t cpus = (size_t)1 << layout->cpu_bits;
     return cpus * (NOTES_HEAD_BYTES + ((size_t)NOTE_BYTES << layout->note_bits));
-}
-
-struct writer {
-    struct bpf_insn *program;
-    size_t length;
-    size_t to_end; /* the jump that leaves out what follows; 0: there is none */
-};
-
-static void put(struct writer *to, unsigned code, unsigned target, unsigned source, int offset,
-                int64_t constant) {
-    to->program[to->length++] = (struct bpf_insn){.code = (uint8_t)code,
-                                                  .dst_reg = (uint8_t)(target & 15U),
-                                                  .src_reg = (uint8_t)(source & 15U),
-                                                  .off = (int16_t)offset,
-                                                  .imm = (int32_t)constant};
-}
-
-static void copy(struct writer *to, unsigned target, unsigned source) {
-    put(to, BPF_ALU64 | BPF_MOV | BPF_X, target, source, 0, 0);
-}
-
-static void with_constant(struct writer *to, unsigned operation, unsigned target, int64_t constant) {
-    put(to, BPF_ALU64 | operation | BPF_K, target, 0, 0, constant);
-}
-
-static void call(struct writer *to, int helper) {
-    put(to, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-
-static void load(struct writer *to, unsigned size, unsigned target, unsigned source, int offset) {
-    put(to, BPF_LDX | size | BPF_MEM, target, source, offset, 0);
-}
-
-static void store(struct writer *to, unsigned target, int offset, unsigned source) {
-    put(to, BPF_STX | BPF_DW | BPF_MEM, target, source, offset, 0);
-}
-
-static size_t jump(struct writer *to, unsigned condition, unsigned target, unsigned source) {
-    put(to, BPF_JMP | condition | BPF_X, target, source, 0, 0);
-    return to->length - 1;
-}
-
-static size_t jump_constant(struct writer *to, unsigned condition, unsigned target, int64_t constant) {
-    put(to, BPF_JMP | condition | BPF_K, target, 0, 0, constant);
-    return to->length - 1;
-}
-
-/* What jumps from there comes here. */
-static void land(struct writer *to, size_t from) {
-    to->program[from].off = (int16_t)(to->length - from - 1);
 }
 
 /* A program that writes to much memory one page after the other, as a probe does between its launches, would
@@ -117,8 +67,7 @@ static void find_head(struct writer *to, const struct program_layout *layout, in
     call(to, HELPER_CPU);
     copy(to, 9, 0);
     with_constant(to, BPF_AND, 9, ((int64_t)1 << layout->cpu_bits) - 1);
-    put(to, WIDE_CONSTANT, 1, MAP_VALUE, 0, map);
-    put(to, 0, 0, 0, 0, 0);
+    load_map(to, 1, BPF_PSEUDO_MAP_VALUE, map);
     copy(to, 2, 9);
     with_constant(to, BPF_LSH, 2, 6);
     copy(to, 3, 1);
@@ -186,11 +135,6 @@ static void store_arguments(struct writer *to, enum event_kind kind) {
             store(to, 1, VALUES_AT + 8 * i, 2);
         }
     }
-}
-
-static void leave_with(struct writer *to, int64_t result) {
-    with_constant(to, BPF_MOV, 0, result);
-    put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 /* Leaves the program unless the call that begins makes, runs, awaits or ends tasks (parts.py has the same

@@ -25,7 +25,7 @@ static const struct {
     {RINGS_CALLS, EVENT_CALL_ENTER},    {RINGS_CALLS, EVENT_CALL_EXIT},    {RINGS_FAULTS, EVENT_FAULT_USER},
     {RINGS_FAULTS, EVENT_FAULT_KERNEL}, {RINGS_FAULTS, EVENT_MINOR_FAULT}, {RINGS_FAULTS, EVENT_MAJOR_FAULT},
     {RINGS_SAMPLES, EVENT_SAMPLE},      {RINGS_EXEC, EVENT_EXEC},          {RINGS_FUTEX, EVENT_FUTEX},
-    {RINGS_LOCKS, EVENT_LOCK_WANTED},   {RINGS_LOCKS, EVENT_LOCK_GOT},
+    {RINGS_LOCKS, EVENT_LOCK_WANTED},   {RINGS_LOCKS, EVENT_LOCK_GOT},     {RINGS_WAKING, EVENT_WAKING},
 };
 
 /* arm64 and others have no tracepoints for page faults: then only their ends are known. Those of single calls
@@ -253,19 +253,31 @@ static int describe_call(const char *tracepoint, const char *const *fields, stru
     return 0;
 }
 
+/* Of which kind an edge of a call is, and which of its fields are wanted. */
+static enum event_kind call_edge(const char *name, bool enters, const char *const **fields) {
+    static const char *const ENTERS[EVENT_MOST_FIELDS] = {"__syscall_nr"};
+    static const char *const LEAVES[EVENT_MOST_FIELDS] = {"__syscall_nr", "ret"};
+    if (enters && strcmp(name, "clone") == 0) {
+        *fields = EVENT_SOURCES[EVENT_CLONE_ENTER].fields;
+        return EVENT_CLONE_ENTER;
+    }
+    *fields = enters ? ENTERS : LEAVES;
+    return enters ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
+}
+
 int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason) {
-    static const char *const FIELDS[][EVENT_MOST_FIELDS] = {{"__syscall_nr"}, {"__syscall_nr", "ret"}};
     static const char *const EDGES[] = {"enter", "exit"};
     size_t added = 0;
     for (; *names != NULL; names++) {
         for (int edge = 0; edge < 2; edge++) {
             char tracepoint[64];
-            enum event_kind kind = edge == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
+            const char *const *fields = NULL;
+            enum event_kind kind = call_edge(*names, edge == 0, &fields);
             struct perf_event_attr attributes = rings_plain_event();
             attributes.use_clockid = 1;
             attributes.clockid = rings->clock;
             snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", EDGES[edge], *names);
-            int error = describe_call(tracepoint, FIELDS[edge], &rings->formats[kind], &attributes);
+            int error = describe_call(tracepoint, fields, &rings->formats[kind], &attributes);
             if (error == -ENOENT) {
                 continue;
             }

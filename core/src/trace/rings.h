@@ -19,6 +19,7 @@ enum {
     RINGS_MAIN = 1U << 6,    /* of the calls only those that make, run, await and end tasks (fast.h) */
     RINGS_FUTEX = 1U << 7,   /* what calls of futex are about */
     RINGS_LOCKS = 1U << 8,   /* waiting for the lock of an address space (mmap_lock) */
+    RINGS_WAKING = 1U << 9,  /* tasks that are made runnable, at that moment: for a census */
     /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
 };
 
@@ -75,10 +76,10 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
 int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t clock,
                    struct reason *reason);
 
-/* Adds entry and exit of the system calls with these names alone, as EVENT_CALL_ENTER (only the number) and
- * EVENT_CALL_EXIT; not beside RINGS_CALLS. Other calls then cost a task next to nothing, where RINGS_CALLS
- * makes each write two records. A call that this architecture lacks is left out. 0, or -errno with the
- * reason, and then the rings are closed. */
+/* Adds entry and exit of the system calls with these names alone, as EVENT_CALL_ENTER (only the number),
+ * of clone as EVENT_CLONE_ENTER, and EVENT_CALL_EXIT; not beside RINGS_CALLS. Other calls then cost a task
+ * next to nothing, where RINGS_CALLS makes each write two records. A call that this architecture lacks is
+ * left out. 0, or -errno with the reason, and then the rings are closed. */
 int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason);
 
 void rings_start(const struct rings *rings);

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
@@ -29,6 +29,7 @@ _EXAMPLES = examples(
     "clonometer census -- make -j1",
     "clonometer census -- sh -c 'for i in 1 2 3; do date; done'",
     "clonometer census --for 10s --pid 4711    a server that runs",
+    "clonometer census --until-all-end -- nginx    daemons too; Ctrl-C ends it",
     "clonometer census --json -- git status | jq .tasks_created",
 )
 
@@ -56,6 +57,9 @@ class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
     "--for", "seconds", metavar="TIME", type=DURATION, help="Watch for this long at most; a command is ended then."
 )
 @click.option(
+    "--until-all-end", is_flag=True, help="Go on until all that it made has ended too, as daemons; Ctrl-C ends it."
+)
+@click.option(
     "--how",
     type=click.Choice(["auto", "tracepoints", "ptrace"]),
     default="auto",
@@ -76,6 +80,7 @@ def command(
     words: tuple[str, ...],
     pid: int | None,
     seconds: float | None,
+    until_all_end: bool,
     how: str,
     buffer_bytes: int | None,
     wide: bool,
@@ -96,12 +101,19 @@ def command(
     from clonometer.runner.census import take_census
 
     census = Census()
+
+    def receive(line: dict[str, Any]) -> None:
+        census.take(line)
+        if line["line"] == "outlived":
+            click.echo(_outlived(line["alive"], "The command" if words else f"Process {pid}"), err=True)
+
     try:
         take_census(
-            census.take,
+            receive,
             command=words,
             pid=pid,
             seconds=seconds,
+            until_all_end=until_all_end,
             how=how,
             ring_bytes=buffer_bytes,
             output_to_stderr=as_json,
@@ -155,6 +167,12 @@ def _not_started(word: str, number: int) -> int:
     return EXIT_NOT_FOUND if missing else EXIT_NOT_EXECUTABLE
 
 
+def _outlived(alive: int, name: str) -> str:
+    """Say whom the census waits for."""
+    tasks = "1 task that it made runs" if alive == 1 else f"{alive:,} tasks that it made run"
+    return f"{name} has ended; {tasks} on, and the census with them. Ctrl-C ends the census."
+
+
 def _answer(
     census: Census, words: tuple[str, ...], pid: int | None, out: Path | None, *, as_json: bool, wide: bool
 ) -> None:
@@ -177,9 +195,10 @@ def _answer(
 
 
 def _status(census: Census, *, watched_command: bool) -> int:
-    if census.ended["timed_out"] and watched_command:
+    if census.ended["timed_out"] and census.ended["ended_it"]:
         return EXIT_TIMED_OUT
-    if census.ended["interrupted"]:
+    # A command that had ended by itself has its own status, though what it left behind was waited for no longer.
+    if census.ended["interrupted"] and (census.ended["ended_it"] or not watched_command):
         return EXIT_INTERRUPTED
     if not watched_command:
         return 0

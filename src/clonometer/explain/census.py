@@ -13,18 +13,30 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-CENSUS_SCHEMA = 1
+CENSUS_SCHEMA = 2
 NANOSECONDS = 1_000_000_000
 
-#: What a task shares with its creator tells which library call made it (clone(2)).
+#: What a task shares with its creator, and what else its creator asks for, tells which library call made it
+#: (clone(2)).
 _THREAD = "CLONE_THREAD"
 _MEMORY = "CLONE_VM"
 _VFORK = "CLONE_VFORK"
-_TIMES = ("call_ns", "runs_ns", "exec_ns", "life_ns")
+_CLEAR = "CLONE_CLEAR_SIGHAND"
+_SPAWN = frozenset({_MEMORY, _VFORK, "CLONE_PIDFD"})
+_SIGCHLD = 17
+_TIMES = ("call_ns", "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns", "life_ns")
+#: Why times of calls are null by ptrace.
+PTRACE_SEES_NO_TIMES = "ptrace stops a task longer than its call takes, and sees no wake-up"
 
 
-def mechanism(call: str | None, flag_names: Sequence[str]) -> str:
-    """Name how a task was made, from the system call and its flags as the kernel received them.
+def mechanism(
+    call: str | None, flag_names: Sequence[str], *, exit_signal: int | None = None, own_stack: bool | None = None
+) -> str:
+    """Name how a task was made, from the system call and its arguments as the kernel received them.
+
+    Sources: posix_spawn in glibc (sysdeps/unix/sysv/linux/spawni.c) and musl (src/process/posix_spawn.c) gives the
+    child a stack of its own, and glibc clears signal handlers since 2.38 (CLONE_CLEAR_SIGHAND); Go's os/exec
+    (syscall/exec_linux.go) calls clone without a stack, or clone3 for a cgroup.
 
     Parameters
     ----------
@@ -32,17 +44,22 @@ def mechanism(call: str | None, flag_names: Sequence[str]) -> str:
         The system call's name, or None where it was not seen.
     flag_names
         Names of the clone flags.
+    exit_signal, own_stack
+        The signal that tells the creator of the end, and whether the task got a stack of its own; None where they were
+        not seen, as those of clone3 by tracepoints.
 
     Returns
     -------
     str
-        ``thread``, ``posix_spawn`` (CLONE_VM and CLONE_VFORK by clone or clone3, as C libraries' posix_spawn and
-        several runtimes ask for), ``vfork``, ``shares memory``, ``container`` (new namespaces) or ``fork``.
+        ``thread``, ``posix_spawn`` (as C libraries ask for it), ``vfork``, ``clone(VM|VFORK)`` (the same by somebody
+        else), ``shares memory``, ``container`` (new namespaces) or ``fork``.
 
     Examples
     --------
     >>> mechanism("clone3", ["CLONE_VM", "CLONE_VFORK"]), mechanism("clone", ["CLONE_CHILD_SETTID"])
     ('posix_spawn', 'fork')
+    >>> mechanism("clone", ["CLONE_VM", "CLONE_VFORK", "CLONE_PIDFD"], exit_signal=17, own_stack=False)
+    'clone(VM|VFORK)'
     """
     flags = set(flag_names)
     if _THREAD in flags:
@@ -50,8 +67,20 @@ def mechanism(call: str | None, flag_names: Sequence[str]) -> str:
     if any(name.startswith("CLONE_NEW") for name in flags):
         return "container"
     if _MEMORY in flags and _VFORK in flags:
-        return "vfork" if call == "vfork" else "posix_spawn"
+        if call == "vfork":
+            return "vfork"
+        library = _spawned_by_a_library(call, flags, own_stack) and exit_signal in (_SIGCHLD, None)
+        return "posix_spawn" if library else "clone(VM|VFORK)"
     return "shares memory" if _MEMORY in flags else "fork"
+
+
+def _spawned_by_a_library(call: str | None, flags: set[str], own_stack: bool | None) -> bool:
+    if own_stack is False:
+        return False
+    if _CLEAR in flags:
+        return flags <= _SPAWN | {_CLEAR, "CLONE_INTO_CGROUP"}
+    # Where the stack was not seen: what asks for more than these flags, and clears no handlers, is no C library.
+    return flags <= (_SPAWN if own_stack else {_MEMORY, _VFORK}) and call is not None
 
 
 @dataclass
@@ -65,9 +94,12 @@ class Group:
     mechanism, call, flag_names
         As `mechanism` names it; the system call; the flags.
     times
-        By name, what was seen of each task, ns: ``call_ns`` until the call returned to the creator, ``runs_ns`` until
-        the new task went on to user code, ``exec_ns`` its successful exec calls, ``life_ns`` from its making to its
-        end.
+        By name, what was seen of each task, ns: ``call_ns`` until the call returned to the creator, ``making_ns`` until
+        the creator was ready to go on, ``cpu_wait_ns`` between the two of a creator that had to be woken, ``runs_ns``
+        until the new task went on to user code, ``exec_ns`` its successful exec calls, ``life_ns`` from its making to
+        its end.
+    cost_ns
+        What their making and their exec calls took, of each task what both have in common once.
     """
 
     creator: str | None
@@ -78,6 +110,7 @@ class Group:
     execed: int = 0
     failed_execs: int = 0
     running: int = 0
+    cost_ns: int = 0
     times: dict[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _TIMES})
     programs: dict[str, int] = field(default_factory=dict)
 
@@ -86,7 +119,8 @@ class Group:
         self.created += 1
         self.execed += line["execs"] > 0
         self.failed_execs += line["failed_execs"]
-        self.running += line["life_ns"] is None
+        self.running += line["alive"]
+        self.cost_ns += line["cost_ns"] or 0
         for name, values in self.times.items():
             if line[name] is not None:
                 values.append(line[name])
@@ -103,13 +137,14 @@ class Group:
         return float(median(self.times[name])) if self.times[name] else None
 
     @property
-    def cost_ns(self) -> int:
-        """What making them cost: the creators' calls, and exec in those that do not share their creator's wait.
+    def waits(self) -> bool:
+        """Whether a creator sleeps until its child has begun another program or left."""
+        return _VFORK in self.flag_names
 
-        A creator that asks with CLONE_VFORK sleeps until the new program has begun, so exec is in its call already.
-        """
-        waits = _VFORK in self.flag_names
-        return sum(self.times["call_ns"]) + (0 if waits else sum(self.times["exec_ns"]))
+    @property
+    def cpu_wait_ns(self) -> int:
+        """How long their creators were ready, but had no CPU."""
+        return sum(self.times["cpu_wait_ns"])
 
 
 #: A program that makes ever new programs must not fill the memory with their names.
@@ -147,12 +182,14 @@ class Census:
 
     def _group(self, line: Mapping[str, Any]) -> Group:
         flags = tuple(line["flag_names"])
-        key: tuple[object, ...] = (line["creator_program"], line["call"], flags)
+        own_stack = None if line["own_stack"] is None else bool(line["own_stack"])
+        how = mechanism(line["call"], flags, exit_signal=line["exit_signal"], own_stack=own_stack)
+        key: tuple[object, ...] = (line["creator_program"], how, line["call"], flags)
         if key not in self.groups and len(self.groups) >= _MOST_GROUPS:
-            key = (None, line["call"], flags)
+            key = (None, *key[1:])
         if key not in self.groups:
             creator = line["creator_program"] if key[0] is not None else None
-            self.groups[key] = Group(creator, mechanism(line["call"], flags), line["call"], flags)
+            self.groups[key] = Group(creator, how, line["call"], flags)
         return self.groups[key]
 
     def by_cost(self) -> list[Group]:
@@ -171,22 +208,23 @@ class Census:
 
     @property
     def creating_share(self) -> float | None:
-        """Share of the time in which some task was inside a call that makes tasks or programs; None if not timed."""
+        """Share of the time in which some task was being made or began a program; None if not timed."""
         wall = self.ended["wall_ns"]
         return self.ended["creating_ns"] / wall if wall > 0 and self.how == "tracepoints" else None
 
     def by_mechanism(self) -> list[tuple[str, int, float | None]]:
-        """Each mechanism with how many tasks it made and the median of their calls, ns; most tasks first.
+        """Each mechanism with how many tasks it made and the median of their making, ns; most tasks first.
 
-        The median is None where no call was timed.
+        The median is None where no making was timed.
         """
         counts: Counter[str] = Counter()
-        calls: dict[str, list[int]] = defaultdict(list)
+        makings: dict[str, list[int]] = defaultdict(list)
         for one in self.groups.values():
             counts[one.mechanism] += one.created
-            calls[one.mechanism].extend(one.times["call_ns"])
+            makings[one.mechanism].extend(one.times["making_ns"])
         return [
-            (name, count, float(median(calls[name])) if calls[name] else None) for name, count in counts.most_common()
+            (name, count, float(median(makings[name])) if makings[name] else None)
+            for name, count in counts.most_common()
         ]
 
     @property
@@ -204,6 +242,7 @@ def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> d
         "pid": pid,
         "how": census.how,
         "without": census.without,
+        "times_missing": PTRACE_SEES_NO_TIMES if census.how == "ptrace" else None,
         "exit_status": ended["exit_status"] if command else None,
         "timed_out": ended["timed_out"],
         "interrupted": ended["interrupted"],
@@ -223,7 +262,7 @@ def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> d
 
 
 def _group_to_json(one: Group) -> dict[str, Any]:
-    timed = bool(one.times["call_ns"])
+    timed = bool(one.times["making_ns"])
     return {
         "program": one.creator,
         "mechanism": one.mechanism,
@@ -234,6 +273,7 @@ def _group_to_json(one: Group) -> dict[str, Any]:
         "failed_execs": one.failed_execs,
         "still_running": one.running,
         "cost_ns": one.cost_ns if timed else None,
+        "cpu_wait_ns": one.cpu_wait_ns if one.times["cpu_wait_ns"] else None,
         **{f"{name.removesuffix('_ns')}_median_ns": one.median_ns(name) for name in _TIMES},
         "programs": dict(sorted(one.programs.items(), key=lambda item: -item[1])),
     }

@@ -27,6 +27,7 @@ def take_census(
     command: Sequence[str] = (),
     pid: int | None = None,
     seconds: float | None = None,
+    until_all_end: bool = False,
     how: str = "auto",
     ring_bytes: int | None = None,
     output_to_stderr: bool = False,
@@ -34,7 +35,7 @@ def take_census(
     """Count the tasks of a command, or of a process that runs, until it ends.
 
     The command keeps its input, output and process group. An interrupt from the terminal reaches it directly; here
-    it is waited for all the same.
+    its end is waited for, but not the end of what it leaves behind.
 
     Parameters
     ----------
@@ -46,6 +47,8 @@ def take_census(
         A process that runs already: it and all that it makes.
     seconds
         How long to watch at most; a command is ended then. None: until it ends.
+    until_all_end
+        Go on until all that it has made has ended as well, and not only the command or process itself.
     how
         ``auto``, ``tracepoints`` or ``ptrace``.
     ring_bytes
@@ -63,6 +66,7 @@ def take_census(
     reading, writing = os.pipe()
     argv = [str(_executable()), "--fd", str(writing), f"how={how}"]
     argv += [f"seconds={seconds:g}"] if seconds is not None else []
+    argv += ["until=all"] if until_all_end else []
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
     argv += [f"pid={pid}"] if pid is not None else ["--", *command]
     ended: dict[str, Any] | None = None
@@ -111,7 +115,7 @@ def _decoded(lines: Any) -> Iterator[dict[str, Any]]:
 
 
 class _Signals:
-    """Holds interrupts back and passes a request to end on, until the census has told what it saw."""
+    """Passes interrupts and requests to end on, until the census has told what it saw."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
@@ -126,10 +130,10 @@ class _Signals:
     def handle(self, number: int, frame: FrameType | None) -> None:
         if self._child is None:
             self._too_early = True
-        elif number != signal.SIGINT:
-            # SIGINT the terminal sends to the command itself, which answers as it likes. For the others: the census
-            # ends by SIGTERM, and a core dump of it would help nobody.
-            self._child.send_signal(signal.SIGTERM)
+        else:
+            # SIGINT the terminal sends to the command itself, which answers as it likes; it ends the census only when
+            # the command has ended. For all others it is SIGTERM: a core dump of the census would help nobody.
+            self._child.send_signal(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
 
 
 @contextmanager

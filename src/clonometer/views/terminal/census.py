@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from clonometer.explain.census import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
-from clonometer.views.terminal.text import clean, elide, page, paint, wrap
+from clonometer.views.terminal.text import clean, elide_left, page, paint, wrap
 
 LEAST_WIDTH = 60
 _LABEL_LEAST = 10
 _LABEL_MOST = 40
 _ROWS = 15
-_DROPPABLE = ("runs", "exec", "execs", "lives")
+_DROPPABLE = ("runs", "execs", "exec", "lives")
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
@@ -51,7 +51,7 @@ def render_census(
     shown = groups if wide else groups[:_ROWS]
     if shown:
         columns = _columns(shown, timed=census.how == "tracepoints")
-        drawn += ["", *draw_table(columns, width, _DROPPABLE, _LABEL_LEAST, colour)]
+        drawn += ["", *draw_table(columns, width, _DROPPABLE, _LABEL_LEAST, colour, cut=elide_left)]
     if len(shown) < len(groups):
         drawn.append(f"--wide adds {len(groups) - len(shown)} rows")
     drawn += [""] if shown else []
@@ -84,37 +84,39 @@ _MADE = {
     "fork": ("by fork", "a fork"),
     "vfork": ("by vfork", "a vfork"),
     "posix_spawn": ("by posix_spawn", "a posix_spawn"),
+    "clone(VM|VFORK)": ("by clone(VM|VFORK)", "a clone(VM|VFORK)"),
     "shares memory": ("sharing memory", "one that shares memory"),
     "container": ("in new namespaces", "one in new namespaces"),
 }
 
 
 def _cost(census: Census) -> str:
-    """What that cost: the time with some task inside a call that makes tasks, and a typical call of each way."""
+    """What that cost: the time in which some task was made or began a program, and a typical making of each way."""
     share = census.creating_share
-    calls = [
+    makings = [
         f"{_MADE[how][1]} {format_duration(median_ns)}"
         for how, _, median_ns in census.by_mechanism()
         if median_ns is not None
     ]
-    if share is None or not calls:
+    if share is None or not makings:
         return "What making them costs cannot be seen this way."
     return (
         f"{format_share(share)} of that time ({format_duration(census.ended['creating_ns'])}) went to making them and "
-        f"beginning their programs. A median call takes: {', '.join(calls)}."
+        f"beginning their programs. Making one takes in the median: {', '.join(makings)}."
     )
 
 
 def _columns(groups: Sequence[Group], *, timed: bool) -> dict[str, list[str]]:
-    labels = [elide(clean(one.creator or "?"), _LABEL_MOST) for one in groups]
+    labels = said_once([clean(one.creator or "?") for one in groups])
     columns = {
-        "label": words("created by", said_once(labels)),
+        "label": words("created by", [elide_left(label, _LABEL_MOST) for label in labels]),
         "how": words("how", [one.mechanism for one in groups]),
         "tasks": numbers("tasks", [f"{one.created:,}" for one in groups]),
         "execs": numbers("exec", [f"{one.execed:,}" for one in groups]),
     }
     if timed:
-        columns["call"] = numbers("call, µs", [_time(one.median_ns("call_ns"), _MICROSECOND) for one in groups])
+        columns["making"] = numbers("making, µs", [_time(one.median_ns("making_ns"), _MICROSECOND) for one in groups])
+        columns["wait"] = numbers("CPU wait, µs", [_time(one.median_ns("cpu_wait_ns"), _MICROSECOND) for one in groups])
         columns["runs"] = numbers("runs, µs", [_time(one.median_ns("runs_ns"), _MICROSECOND) for one in groups])
         columns["exec"] = numbers("exec, µs", [_time(one.median_ns("exec_ns"), _MICROSECOND) for one in groups])
     columns["lives"] = numbers("lives, ms", [_time(one.median_ns("life_ns"), _MILLISECOND) for one in groups])
@@ -139,8 +141,17 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
             f"What matters most: {clean(first.creator or 'a program')} by {first.mechanism}, "
             f"{_plural(first.created, 'task')}, {format_share(first.cost_ns / whole)} of the cost."
         )
-    if whole > 0 and any("CLONE_VFORK" in one.flag_names for one in groups):
-        said.append("The call of vfork and posix_spawn lasts until the new program has begun: exec is part of it.")
+    if whole > 0 and any(one.waits for one in groups):
+        said.append(
+            "A creator that uses vfork or posix_spawn sleeps until its child calls exec, and is woken in the middle of "
+            "it: making ends there, and exec goes on. `all` has both, and counts what they share once."
+        )
+    waited = sum(one.cpu_wait_ns for one in groups)
+    if waited > 0:
+        said.append(
+            f"CPU wait: woken creators then waited for a CPU, {format_duration(waited)} together. That is no cost of "
+            "making tasks, and not in `all`."
+        )
     failed = sum(one.failed_execs for one in groups)
     if failed:
         said.append(f"{_plural(failed, 'exec call')} failed: as a rule a search along PATH.")
@@ -161,15 +172,25 @@ def _seen_by_ptrace(census: Census) -> str | None:
 def _cautions(census: Census) -> list[str]:
     ended = census.ended
     said = []
-    if ended["timed_out"] and ended["exit_status"] >= 0:
+    if ended["ended_it"] and ended["timed_out"]:
         said.append("The time was over before it ended, so that it was ended.")
+    elif ended["timed_out"] and ended["exit_status"] >= 0:
+        said.append("The time was over before all that it made had ended.")
     if ended["interrupted"]:
         said.append("Interrupted before it ended.")
     if census.running:
-        said.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.")
+        said.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
         said.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
     return said + _room(census)
+
+
+def _go_on(census: Census) -> str:
+    """What to do where the program has ended and what it made has not."""
+    ended = census.ended
+    if ended["timed_out"] or ended["interrupted"] or ended["exit_status"] < 0:
+        return ""
+    return " What is made from now on is not counted; --until-all-end goes on until all have ended."
 
 
 def _room(census: Census) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from clonometer.views.terminal.tables import GAP, align
 from clonometer.views.terminal.text import elide, paint
@@ -24,7 +24,14 @@ def said_once(labels: Sequence[str]) -> list[str]:
     return [label if not place or labels[place - 1] != label else "" for place, label in enumerate(labels)]
 
 
-def fit_lines(columns: dict[str, list[str]], width: int, droppable: Iterable[str], label_least: int) -> list[str]:
+def fit_lines(
+    columns: dict[str, list[str]],
+    width: int,
+    droppable: Iterable[str],
+    label_least: int,
+    *,
+    cut: Callable[[str, int], str] = elide,
+) -> list[str]:
     """Draw the lines of a table; columns in ``droppable`` go where ``width`` is too small, then ``label`` is cut."""
     kept = dict(columns)
     for name in droppable:
@@ -33,15 +40,21 @@ def fit_lines(columns: dict[str, list[str]], width: int, droppable: Iterable[str
     over = _width(kept) - width
     if over > 0:
         room = max(len(kept["label"][0]) - over, label_least)
-        kept["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in kept["label"]]
+        kept["label"] = [f"{cut(label.rstrip(), room):<{room}}" for label in kept["label"]]
     return [elide(GAP.join(cells).rstrip(), width) for cells in zip(*kept.values(), strict=True)]
 
 
 def draw_table(
-    columns: dict[str, list[str]], width: int, droppable: Iterable[str], label_least: int, colour: bool
+    columns: dict[str, list[str]],
+    width: int,
+    droppable: Iterable[str],
+    label_least: int,
+    colour: bool,
+    *,
+    cut: Callable[[str, int], str] = elide,
 ) -> list[str]:
     """Draw a table as `fit_lines` fits it, its heading bold."""
-    head, *lines = fit_lines(columns, width, droppable, label_least)
+    head, *lines = fit_lines(columns, width, droppable, label_least, cut=cut)
     return [paint(head, "bold", colour), *lines]
 
 

@@ -80,6 +80,17 @@ def elide(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
+def elide_left(text: str, width: int) -> str:
+    """Cut the beginning of text that is too long, as of a path, whose name is at its end.
+
+    Examples
+    --------
+    >>> elide_left("/usr/local/bin/redis-server", 18)
+    '…/bin/redis-server'
+    """
+    return text if len(text) <= width else "…" + text[len(text) - max(width - 1, 0) :]
+
+
 def paint(text: str, style: str, colour: bool) -> str:
     """Colour text, its spaces left alone at both ends."""
     inside = text.strip()

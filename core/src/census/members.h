@@ -1,0 +1,73 @@
+/* What a family keeps of each task: for family.c, making.c and members.c. */
+#ifndef CLONOMETER_CENSUS_MEMBERS_H
+#define CLONOMETER_CENSUS_MEMBERS_H
+
+#include "census/family.h"
+
+enum { MOST_TASKS = 1 << 22 /* PID_MAX_LIMIT */, NOBODY = 0 };
+
+struct member {
+    struct census_task task;
+    uint64_t made_ns;    /* 0: it was there from the beginning */
+    uint64_t call_at_ns; /* of the call that it is in; 0: in none that matters */
+    int64_t call_number; /* of that call */
+    struct census_asked asked;
+    uint64_t ready_ns;      /* when its creator could go on; 0: that was not seen, or not yet */
+    int64_t exec_beyond_ns; /* of its calls of exec, what came after that */
+    int32_t here;           /* its number in our namespace; 0: not known */
+    uint32_t made;          /* the member that the call it is in has made */
+    uint32_t maker;         /* while in_making: the member that is in that call */
+    uint32_t next_free;     /* of a member that is free */
+    bool in_use;
+    bool left;
+    bool met;       /* by family_living */
+    bool busy;      /* it makes a task or begins a program, and so counts in the family's `busy` */
+    bool in_making; /* the call that made it has not returned */
+};
+
+struct family {
+    uint64_t begin_ns;
+    census_tell *tell;
+    void *context;
+    uint32_t *by_task; /* index into members; 0: a stranger */
+    struct member *members;
+    uint32_t count; /* members[0] is nobody */
+    uint32_t room;
+    uint32_t free;
+    uint32_t busy; /* members that make a task or begin a program */
+    uint64_t busy_since_ns;
+    uint64_t alive;
+    struct census_totals totals;
+};
+
+static inline int64_t members_since(const struct family *family, uint64_t time_ns) {
+    return (int64_t)(time_ns - family->begin_ns);
+}
+
+static inline bool members_can_be(int64_t task) {
+    return task > 0 && task < MOST_TASKS;
+}
+
+/* A new member's place, or NOBODY without memory; other members may have moved then. */
+uint32_t members_add(struct family *family, int32_t task);
+
+/* Tells of a member that has left and whose making is over, and forgets it. */
+void members_settle(struct family *family, uint32_t place);
+
+void members_tell(const struct family *family, struct member *member);
+
+/* Whether it makes a task, or begins a program. */
+void members_busy(struct family *family, struct member *member, bool busy, uint64_t now_ns);
+
+/* The events of a member that make tasks and begin programs (making.c). */
+void making_enter(struct family *family, struct member *member, const struct census_event *event);
+void making_return(struct family *family, struct member *member, const struct census_event *event);
+/* It has made a task. 0 or -ENOMEM. */
+int making_new(struct family *family, uint32_t creator, const struct census_event *event);
+/* It has made its creator runnable, or has begun a program or left, before which it must have done so. */
+void making_lets_go(struct family *family, uint32_t place, uint64_t now_ns);
+void making_wakes(struct family *family, uint32_t place, const struct census_event *event);
+/* It is in no call any more. */
+void making_end(struct family *family, struct member *member, uint64_t now_ns);
+
+#endif

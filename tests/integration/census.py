@@ -1,0 +1,47 @@
+"""Starting a census in tests, and waiting for what it sees."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
+
+
+def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CLONOMETER, "census", *words], capture_output=True, text=True, timeout=120, **options)
+
+
+def taken(*words: str, how: str = "auto") -> dict[str, Any]:
+    ended = run("--how", how, "--json", "--", *words)
+    assert ended.returncode in (0, 124), ended.stderr
+    return json.loads(ended.stdout)
+
+
+def can_trace() -> bool:
+    return json.loads(run("--json", "--", "true").stdout)["how"] == "tracepoints"
+
+
+@contextlib.contextmanager
+def ended_after(process: subprocess.Popen[str]) -> Iterator[None]:
+    """End it in any case: a test that failed would wait for it as long as it has to watch."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen within 30 s"
+        time.sleep(0.02)
