@@ -5,3 +5,4 @@ from __future__ import annotations
 from pathlib import Path
 
 FAKE_DRIVER = Path(__file__).with_name("fake_driver.py")
+HASTY = Path(__file__).parent / "hasty.py"
