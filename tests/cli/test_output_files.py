@@ -71,6 +71,7 @@ def test_without_out_the_former_run_and_an_unfinished_one_are_kept(inside: Comma
     ("words", "message"),
     [
         (["--plan", "defualt"], "unknown plan 'defualt'"),
+        (["quick"], "quick is a plan, not a workload\n  clonometer run --plan quick"),
         (["lanch.fork"], "did you mean 'launch.fork'"),
         (["launch.fork", "--set", "parent_byte=0"], "unknown axis of launch.fork 'parent_byte'"),
         (["launch.fork", "--set", "pages=cleen"], "unknown value of pages 'cleen'"),

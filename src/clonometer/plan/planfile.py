@@ -131,8 +131,8 @@ def _file_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        plans = f"plans that come with clonometer: {', '.join(plan_names())}"
-        raise UsageError(f"cannot read plan {path}: {error.strerror}", plans) from None
+        hint = "'clonometer list' names the plans that come with clonometer"
+        raise UsageError(f"cannot read plan {path}: {error.strerror}", hint) from None
     except UnicodeDecodeError as error:
         raise PlanError(f"{path.name}: is no UTF-8 text: {error.reason} at byte {error.start}") from None
 
