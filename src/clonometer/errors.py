@@ -75,9 +75,23 @@ class OutputError(ClonometerError):
 
 
 class UnfinishedError(OutputError):
-    """What was measured is kept, but could not be written or shown as it was asked for; the hint says how to go on."""
+    """What was measured could not be written or shown as it was asked for.
+
+    Parameters
+    ----------
+    why
+        What was wrong, and with what.
+    kept
+        Where what was measured is.
+    hint
+        How to go on from there.
+    """
 
     exit_status = EXIT_FAILED_CELLS
+
+    def __init__(self, why: str, kept: str, hint: str | None = None) -> None:
+        super().__init__(f"{why}; {kept}", hint)
+        self.why = why
 
 
 class ProtocolError(ClonometerError):

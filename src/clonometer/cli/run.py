@@ -181,7 +181,7 @@ def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool) -> No
         raise
     except (ClonometerError, OSError) as error:
         why = f"cannot print the answer: {why_not_written(error)}" if isinstance(error, OSError) else error.message
-        raise UnfinishedError(f"{why}; {path} is written", f"clonometer show {shlex.quote(str(path))}") from error
+        raise UnfinishedError(why, f"{path} is written", f"clonometer show {shlex.quote(str(path))}") from error
 
 
 @dataclass(frozen=True)

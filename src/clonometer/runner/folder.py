@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from clonometer.errors import UnfinishedError
 from clonometer.runner.interrupts import held_back
 
 _PATIENCE_S = 10.0
@@ -24,6 +25,8 @@ def temporary_folder() -> Iterator[Path]:
     ------
     OSError
         If it cannot be made.
+    UnfinishedError
+        If a run in it cannot be finished, which is then lost.
     """
     with contextlib.ExitStack() as stack:
         # A signal between the folder and those who will remove it would leave it for ever.
@@ -32,7 +35,11 @@ def temporary_folder() -> Iterator[Path]:
             # Without it only SIGKILL leaves the folder.
             with contextlib.suppress(OSError):
                 stack.enter_context(_removed_when_gone(folder))
-        yield Path(folder)
+        try:
+            yield Path(folder)
+        except UnfinishedError as error:
+            # Where it says that the samples are is nothing in a moment.
+            raise UnfinishedError(error.why, "what was measured is lost", "TMPDIR names another folder") from error
 
 
 @contextlib.contextmanager

@@ -336,7 +336,8 @@ class _Session:
         why = error.message if isinstance(error, ClonometerError) else str(error) or "no memory"
         first = f"{error.hint}, then: " if isinstance(error, OutputError) and error.hint == "make room" else ""
         return UnfinishedError(
-            f"{why}; {samples:,} samples are saved in {self._raw.path}",
+            why,
+            f"{samples:,} samples are saved in {self._raw.path}",
             f"{first}clonometer recover {shlex.quote(str(self._raw.path))}",
         )
 
