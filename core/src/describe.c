@@ -9,6 +9,7 @@
 #include "clock/clock.h"
 #include "emit/answer.h"
 #include "emit/json.h"
+#include "launch/launch.h"
 #include "samples/samples.h"
 #include "sys/clone.h"
 #include "sys/sys.h"
@@ -143,6 +144,9 @@ static void write_workload(struct json *json, const struct workload *workload) {
     }
     json_close(json, '}');
     json_bool(json, "phases", workload->phases);
+    if (workload->counts_only) {
+        json_bool(json, "once", true);
+    }
     write_distributions(json, workload);
     json_text(json, "call_returns_contains", workload->call_returns_contains);
     write_clone(json, workload->clone);
@@ -182,6 +186,9 @@ static void write_quantities(struct json *json) {
                 json_open(json, column->name, '{');
                 json_text(json, "unit", answer_unit(column->kind));
                 json_text(json, "stage", column->stage);
+                if (launch_point(column->stage) != NULL) {
+                    json_text(json, "point", launch_point(column->stage));
+                }
                 json_bool(json, "signed", answer_signed(column->kind));
                 json_bool(json, "detail", is_detail(*at, column->name));
                 json_text(json, "summary", column->summary);

@@ -62,6 +62,7 @@ int rows_forget(struct bench *bench, const struct workload *workload, int64_t la
     size_t scrap_bytes =
         rows_bytes(workload) * (size_t)(workload == bench->request->workload ? rows_each(bench->request) : 1);
     int error = 0;
+    launches = workload->counts_only ? 0 : launches;
     for (int64_t i = 0; error == 0 && i < launches && rows_monotonic_ns() < end_ns; i++) {
         error = rows_launch(bench, workload, scrap);
         memset(scrap, 0, scrap_bytes);
@@ -75,6 +76,7 @@ int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int6
     uint64_t start_ticks = clock_read().ticks;
     const struct workload *workload = bench->request->workload;
     int64_t each = rows_each(bench->request);
+    most = workload->counts_only ? 1 : most;
     *rows = 0;
     for (int64_t launches = 1; launches <= most; launches++) {
         int error = rows_launch(bench, workload, rows_at(workload, samples, *rows));

@@ -12,6 +12,7 @@ extern const struct workload namespaces_none, namespaces_uts, namespaces_ipc, na
 extern const struct workload namespaces_mnt, namespaces_net, namespaces_cgroup, namespaces_time,
     namespaces_all;
 extern const struct workload launch_fork_exec, launch_vfork_exec, launch_posix_spawn;
+extern const struct workload program_cpuid, program_steps;
 extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
 extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
@@ -65,6 +66,8 @@ const struct workload *const WORKLOADS[] = {
     &launch_none,
     &launch_stamp,
     &clock_used_workload,
+    &program_cpuid,
+    &program_steps,
     &clock_realtime,
     &clock_monotonic,
     &clock_monotonic_raw,

@@ -125,6 +125,7 @@ struct workload {
     size_t row_bytes;
     /* How many rows a launch fills, all of them by itself, with the errno of each that failed. NULL: one. */
     int64_t (*rows_each)(const struct request *request);
+    bool counts_only;   /* nothing is timed and nothing varies: one launch a block, none before */
     bool places_itself; /* the workload puts its tasks on CPUs: `placement` is no axis of it */
     /* Whether the request makes sense and the machine has room, asked before anything is mapped: 0, or -errno
      * with the reason. May be NULL. */

@@ -2,7 +2,13 @@
 // entry.
 #include <iostream>
 
-int main() {
+#include "stamps.h"
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : nullptr;
+    clonometer_main_begins(what);
     std::cout << "hello, world\n";
-    return std::cout.flush() ? 0 : 1;
+    bool failed = !std::cout.flush();
+    clonometer_main_ends(what);
+    return failed ? 1 : 0;
 }

@@ -82,6 +82,12 @@ _VALUES: dict[str, dict[str, str]] = {
     },
     "opened": {"distinct": "distinct files", "same": "the same file"},
     "stages": {"parent": "parent's stamps", "all": "all stamps"},
+    "program": {
+        "target_static": "static hello world",
+        "target_nolibc": "hello without libc",
+        "target_dynamic": "dynamic hello",
+        "target_cxx": "C++ hello",
+    },
 }
 # What one of an axis's things is called, and what many are.
 _THINGS = {
@@ -131,7 +137,7 @@ def axis_words(name: str, value: int | str) -> str:
     if known is not None:
         return known
     if name == "program":
-        return PurePosixPath(value.removeprefix("target_")).name or value
+        return PurePosixPath(value).name or value
     return _PHRASES.get(name, f"{name.replace('_', ' ')} {{}}").format(value.replace("_", " "))
 
 

@@ -14,6 +14,7 @@ from tests.fakes.fake_trace import (
     PARENT,
     READY,
     ZOMBIE,
+    FakeTrace,
     events_array,
     fork_trace,
     launches_block,
@@ -151,3 +152,51 @@ def test_the_parents_own_switches_tell_sleep_from_work() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
     found = {one.part: one.end_ns - one.start_ns for one in partition_by_switches(launch, [(40, 90)])}
     assert found == {"until_returned": 30, "wait_begins": 10, "until_task_ran": 15, "away": 35, "reaping": 10}
+
+
+EXEC = [
+    *FORK[:9],
+    (42, CHILD, "call_enter", (59, 0)),
+    (50, CHILD, "exec", (0, 9)),
+    (52, CHILD, "call_exit", (-1, 0)),
+    (70, CHILD, "call_enter", (231, 0)),
+    *FORK[13:],
+]
+
+
+def test_user_code_of_a_new_program_is_split_at_its_own_stamps() -> None:
+    block = launches_block([0], [100], image_entered_ns=[54], image_runs_ns=[64], image_ends_ns=[67])
+    events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in EXEC])
+    (found,) = traced_launches(FakeTrace("fast", events, [block]))
+    totals = found.totals()
+    assert sum(totals.values()) == 100
+    # From the return of exec to the entry, to main, to main's end, to the call that exits.
+    assert [totals[part] for part in ("child_loader", "child_library_start", "child_main", "child_library_exit")] == [
+        2,
+        10,
+        3,
+        3,
+    ]
+    assert totals["child_user"] == 2
+    assert "child_program" not in totals
+
+
+def test_user_code_of_a_program_that_stamps_nothing_stays_together() -> None:
+    events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in EXEC])
+    (found,) = traced_launches(FakeTrace("fast", events, [launches_block([0], [100])]))
+    assert found.totals()["child_program"] == 18
+    assert not {"child_loader", "child_library_start", "child_main", "child_library_exit"} & set(found.totals())
+
+
+def test_a_tier_that_does_not_see_the_child_splits_its_life_at_its_stamps() -> None:
+    launch = Launch(0, 0, 100, {"call_returns": 30, "image_entered": 45, "image_runs": 70, "image_ends": 75})
+    found = {one.part: one.end_ns - one.start_ns for one in partition_by_switches(launch, [(40, 90)])}
+    assert found == {
+        "until_returned": 30,
+        "wait_begins": 10,
+        "until_image_entered": 5,
+        "until_image_ran": 25,
+        "until_image_ended": 5,
+        "away": 15,
+        "reaping": 10,
+    }

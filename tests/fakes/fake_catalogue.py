@@ -79,6 +79,16 @@ def workloads():
             "quantities": ["cost_ns"],
         },
         {
+            **_workload("program.cpuid", "other", "one CPUID", ["linkage", "placement"], {}),
+            "temperatures": [],
+            "quantities": ["cpuid_ns"],
+        },
+        {
+            **_workload("program.steps", "other", "a program's steps", ["linkage", "placement", "program"], {}),
+            "temperatures": [],
+            "quantities": ["start_cpuid"],
+        },
+        {
             **_workload("launch.absent", "same_image", "what this machine lacks", ["placement"], {}),
             "available": False,
             "reason": "needs Linux 9.9, this is 6.1",
@@ -122,7 +132,12 @@ def catalogue():
             "protocol": 1,
         },
         "axes": axes(),
-        "quantities": {**stages, "cost_ns": cost},
+        "quantities": {
+            **stages,
+            "cost_ns": cost,
+            "cpuid_ns": {**cost, "detail": True},
+            "start_cpuid": {"unit": "count", "stage": None, "detail": True, "summary": "CPUID before main"},
+        },
         "workloads": list(workloads().values()),
         "lacks": [{"what": "launch.absent", "reason": "needs Linux 9.9, this is 6.1"}],
     }

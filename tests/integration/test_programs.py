@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,9 @@ def script(path: Path, text: str) -> Path:
 @pytest.mark.parametrize("clock", ["tsc", "monotonic"])
 @pytest.mark.parametrize("workload", EXECS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_our_targets_stamp_their_entry(target: str, workload: str, clock: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_targets_stamp_their_entry_and_their_main(
+    target: str, workload: str, clock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not (probe.folder() / target).exists():
         pytest.skip(f"{target} was not built: no compiler for it")
     if f"clock={clock}" not in probe.clock_words() and clock == "tsc":
@@ -34,8 +37,35 @@ def test_our_targets_stamp_their_entry(target: str, workload: str, clock: str, m
     answer = probe.ask(f"workload={workload}", f"program={target}", "samples=4", "blocks=1", "warmup=1")
     (block,) = answer.blocks
     assert block.outcomes == {"ok": 4}
-    assert len(present(block, "image_runs_ns")) == len(present(block, "cpu_child")) == 4
-    assert (block.columns["image_runs_ns"] < block.columns["reaped_ns"]).all()
+    stages = [block.columns[f"{name}_ns"] for name in ("image_entered", "image_runs", "image_ends", "reaped")]
+    assert all(len(present(block, f"{name}_ns")) == 4 for name in ("image_entered", "image_runs", "image_ends"))
+    assert len(present(block, "cpu_child")) == 4
+    # Without a C library the entry is the program's own first code.
+    assert (stages[0] == stages[1] if target == "target_nolibc" else stages[0] < stages[1]).all()
+    assert (stages[1] < stages[2]).all()
+    assert (stages[2] < stages[3]).all()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="CPUID is an instruction of x86")
+def test_the_librarys_start_is_before_main_however_a_program_is_linked() -> None:
+    found = {}
+    for target in ("target_nolibc", "target_static", "target_dynamic"):
+        answer = probe.ask("workload=program.steps", f"program={target}", "samples=5", "blocks=1", "warmup=5")
+        (block,) = answer.blocks
+        # Counts do not vary: one launch is enough, whatever is asked for.
+        assert block.outcomes == {"ok": 1}
+        found[target] = {name: int(values[0]) for name, values in block.columns.items()}
+        assert found[target]["ended"] == 1
+    bare, static, dynamic = found.values()
+    assert (bare["cpuid"], bare["loader_instructions"], bare["instructions"] < 1000) == (0, 0, True)
+    # The C library asks the processor what it can: after the entry in a static program, in ld.so in a dynamic one.
+    assert static["start_cpuid"] == static["cpuid"] > 0
+    assert (static["loader_instructions"], dynamic["start_cpuid"]) == (0, 0)
+    assert dynamic["loader_cpuid"] == dynamic["cpuid"] > 0
+    for one in (static, dynamic):
+        phases = [one[f"{name}_instructions"] for name in ("loader", "start", "main", "exit")]
+        assert sum(phases) == one["instructions"]
+        assert min(phases[1:]) > 0
 
 
 @pytest.mark.parametrize("workload", EXECS)

@@ -87,7 +87,11 @@ COLUMNS = {
     "start_ns": ("i64", "ns"),
     "call_returns_ns": ("i64", "ns"),
     "task_runs_ns": ("i64", "ns"),
+    "image_entered_ns": ("i64", "ns"),
     "image_runs_ns": ("i64", "ns"),
+    "cpuid": ("i64", "count"),
+    "start_cpuid": ("i64", "count"),
+    "cpuid_ns": ("f64", "ns"),
     "reaped_ns": ("i64", "ns"),
     "cpu_before": ("i32", "cpu"),
     "cpu_after": ("i32", "cpu"),
@@ -122,7 +126,9 @@ COLUMNS = {
     "whole_ns": ("i64", "ns"),
     "whole_each_ns": ("f64", "ns"),
 }
-DETAILS = {"whole_each_ns", *GAPS, "call_gaps", "faults", "split_pages"}
+DETAILS = {
+    "whole_each_ns", *GAPS, "call_gaps", "faults", "split_pages", "image_entered_ns", "cpuid", "start_cpuid", "cpuid_ns"
+}
 
 
 def _workload(
@@ -159,8 +165,10 @@ WORKLOADS = [
         "launch.posix_spawn",
         "new_program",
         [*PARENT, "program"],
-        ["call_returns_ns", "image_runs_ns", "reaped_ns"],
+        ["call_returns_ns", "image_entered_ns", "image_runs_ns", "reaped_ns"],
     ),
+    _workload("program.steps", "other", ["program"], ["cpuid", "start_cpuid"], ()),
+    _workload("program.cpuid", "other", ["placement"], ["cpuid_ns"], ()),
     _workload("launch.fork_exec", "new_program", [*PARENT, "program"], IMAGE),
     _workload("launch.none", "floor", ["linkage", "placement"], ["call_returns_ns", "reaped_ns"], ()),
     _workload("launch.stamp", "floor", ["linkage", "placement"], ["stamp_ns"]),
@@ -257,7 +265,7 @@ class RunBuilder:
                     "quantities": {
                         name: {
                             "unit": unit,
-                            "stage": name.removesuffix("_ns") if name in IMAGE else None,
+                            "stage": name.removesuffix("_ns") if name in (*IMAGE, "image_entered_ns") else None,
                             "detail": name in DETAILS,
                             "summary": "",
                             "signed": name in SIGNED,

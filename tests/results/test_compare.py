@@ -174,6 +174,25 @@ def test_placements_are_compared_with_their_own_kind(make_builder: Build) -> Non
     assert found == {("same_cpu", "same_cpu"), ("other_cpu", "other_cpu")}
 
 
+def test_a_stage_that_ends_elsewhere_in_the_other_run_is_left_out_and_said(make_builder: Build) -> None:
+    sides = []
+    for seed, name in ((1, "old"), (2, "new")):
+        builder = make_builder(seed)
+        builder.cell("launch.posix_spawn", {"image_entered_ns": 60_000, "image_runs_ns": 80_000, "reaped_ns": 90_000})
+        if name == "new":
+            builder.run.metadata["catalogue"]["quantities"]["image_runs_ns"]["point"] = "main"
+        sides.append(side(builder, name))
+    (pair,) = compare_runs(sides).pairs
+    # That the entry is a detail of it would make one test more.
+    assert {row.base.quantity for row in pair.rows} == {"reaped_ns"}
+    assert [one.reason for one in pair.left_out] == [
+        "image_runs_ns ends at the point of earlier versions in old, at main in new"
+    ]
+    (pair,) = compare_runs([sides[1], sides[1]]).pairs
+    assert {row.base.quantity for row in pair.rows} == {"image_runs_ns", "reaped_ns"}
+    assert pair.left_out == ()
+
+
 @pytest.fixture
 def several(make_builder: Build) -> Side:
     builder = make_builder(5)

@@ -104,11 +104,12 @@ int crew_forget(struct crew *crew, const struct workload *workload, int64_t laun
 
 /* Moves the launchers' rows together, since those that met the time limit left some of their room free. */
 static void gather(struct crew *crew, struct block *block, int64_t rows) {
+    const struct workload *workload = crew->measurement->bench.request->workload;
     block->rows = 0;
     for (int i = 0; i < crew->count; i++) {
         const struct launcher *launcher = &crew->launchers[i];
-        memmove(block->samples + block->rows, block->samples + i * rows,
-                (size_t)launcher->rows * sizeof *block->samples);
+        memmove(rows_at(workload, block->samples, block->rows), rows_at(workload, block->samples, i * rows),
+                (size_t)launcher->rows * rows_bytes(workload));
         block->rows += launcher->rows;
     }
 }

@@ -25,7 +25,7 @@ struct launcher {
     pthread_t thread;
     pid_t pid; /* 0: a thread, or a process that has gone */
     int64_t rows;
-    struct sample scrap;
+    struct sample scrap[2]; /* the longest row of a workload that several launch at once */
     struct usage usage;
     int error;
     struct reason reason;

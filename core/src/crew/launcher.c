@@ -3,6 +3,9 @@
 
 #include "clock/clock.h"
 #include "crew/inside.h"
+#include "launch/launch.h"
+
+_Static_assert(sizeof(struct program_row) <= sizeof((struct launcher){0}.scrap), "a row must fit");
 
 static bool are_processes(const struct crew *crew) {
     return crew->measurement->bench.request->launchers == LAUNCHERS_PROCESSES;
@@ -47,7 +50,8 @@ static int prepare(struct launcher *self, struct bench *bench) {
 static int measure(struct launcher *self, struct bench *bench) {
     struct crew *crew = self->crew;
     const struct order *order = &crew->order;
-    struct sample *samples = order->block->samples + self->number * order->launches;
+    const struct workload *workload = bench->request->workload;
+    struct sample *samples = rows_at(workload, order->block->samples, self->number * order->launches);
     struct usage before;
     struct usage after;
     usage_read(&before);
@@ -56,11 +60,11 @@ static int measure(struct launcher *self, struct bench *bench) {
     self->usage = (struct usage){0};
     usage_add(&self->usage, &before, &after);
     for (int64_t i = 0; i < self->rows; i++) {
-        samples[i].launcher = (int16_t)self->number;
+        rows_at(workload, samples, i)->launcher = (int16_t)self->number;
     }
     __atomic_add_fetch(&crew->finished, 1U, __ATOMIC_ACQ_REL);
     while (error == 0 && __atomic_load_n(&crew->finished, __ATOMIC_ACQUIRE) < (uint32_t)crew->count) {
-        error = rows_forget(bench, bench->request->workload, 1, false, &self->scrap);
+        error = rows_forget(bench, workload, 1, false, self->scrap);
     }
     return error;
 }
@@ -75,7 +79,7 @@ static int obey(struct launcher *self, struct bench *bench) {
         }
         return 0;
     case ORDER_FORGET:
-        return rows_forget(bench, order->workload, order->launches, order->limited, &self->scrap);
+        return rows_forget(bench, order->workload, order->launches, order->limited, self->scrap);
     case ORDER_MEASURE:
         return measure(self, bench);
     default:

@@ -1,8 +1,8 @@
 /* launch.fork_exec
  * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until
- * the new program's entry (stamped by our own targets), until waitpid has returned. Outside: finding the
- * program. Bias: as launch.fork; the target's write of its stamp is one system call inside reaped. Source:
- * fork(2), execve(2); S4 of sysel-2020.
+ * the first line of the new program's main (stamped by our own targets), until waitpid has returned. Outside:
+ * finding the program. Bias: as launch.fork; the target writes its stamps with one system call at main's end,
+ * inside reaped alone. Source: fork(2), execve(2); S4 of sysel-2020.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     }
     int error = pid < 0 ? -errno : 0;
     launch_call_returned(bench, sample);
-    return error != 0 ? error : launch_reap(bench, pid, sample);
+    return error != 0 ? error : launch_reap_program(bench, pid, sample);
 }
 
 static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CLOSE, AXES_CONCURRENCY,
@@ -32,7 +32,9 @@ const struct workload launch_fork_exec = {
     .id = "launch.fork_exec",
     .family = "new_program",
     .summary = "fork(), the child execs a program, waitpid()",
-    .columns = LAUNCH_COLUMNS,
+    .columns = PROGRAM_COLUMNS,
+    .details = PROGRAM_DETAILS,
+    .row_bytes = sizeof(struct program_row),
     .axes = AXES,
     .has_temperature = true,
     .child_copies_memory = true,

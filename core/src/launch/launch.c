@@ -6,30 +6,43 @@
 
 #include "sys/clone.h"
 #include "sys/sys.h"
-#include "targets/entry.h"
+#include "targets/stamps.h"
 
-_Static_assert(offsetof(struct stamps, image_ticks) == ENTRY_OFFSET &&
-                   offsetof(struct stamps, image_cpu) == ENTRY_OFFSET + offsetof(struct entry_stamp, cpu),
-               "targets write their stamp straight into the stamp page");
+#define AT(field) (IMAGE_STAMPS_OFFSET + offsetof(struct image_stamps, field))
+_Static_assert(offsetof(struct stamps, image_entered_ticks) == AT(entered) &&
+                   offsetof(struct stamps, image_ticks) == AT(runs) &&
+                   offsetof(struct stamps, image_ends_ticks) == AT(ends) &&
+                   offsetof(struct stamps, image_cpu) == AT(cpu) &&
+                   offsetof(struct image_stamps, cpu) + sizeof(uint32_t) == IMAGE_STAMPS_BYTES,
+               "targets write their stamps straight into the stamp page");
 
 #define IN_SAMPLE(field) offsetof(struct sample, field)
+#define IN_ROW(field) offsetof(struct program_row, field)
+#define STAGES_UNTIL_IMAGE                                                                                   \
+    {"start_ns", COLUMN_SINCE_BLOCK, IN_SAMPLE(before), NULL, NULL},                                         \
+        {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(call_returns), "call_returns",                    \
+         "until the parent has its answer"},                                                                 \
+        {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(task_runs), "task_runs",                             \
+         "until the first instruction of the new task's own code"}
+#define STAGES_FROM_IMAGE                                                                                    \
+    {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(image_runs), "image_runs",                              \
+     "until the first line of the new program's main"},                                                      \
+        {"reaped_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(reaped), "reaped", "until wait or join has returned"},  \
+        {"cpu_before", COLUMN_CPU, IN_SAMPLE(cpu_before), NULL, NULL},                                       \
+        {"cpu_after", COLUMN_CPU, IN_SAMPLE(cpu_after), NULL, NULL},                                         \
+        {"cpu_child", COLUMN_CPU, IN_SAMPLE(cpu_child), NULL, NULL},                                         \
+        {"errno", COLUMN_ERRNO, IN_SAMPLE(error), NULL, NULL},                                               \
+        {"launcher", COLUMN_LAUNCHER, IN_SAMPLE(launcher), NULL, NULL}, {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 
-const struct column LAUNCH_COLUMNS[] = {
-    {"start_ns", COLUMN_SINCE_BLOCK, IN_SAMPLE(before), NULL, NULL},
-    {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(call_returns), "call_returns",
-     "until the parent has its answer"},
-    {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(task_runs), "task_runs",
-     "until the first instruction of the new task's own code"},
-    {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(image_runs), "image_runs",
-     "until the entry of the new program"},
-    {"reaped_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(reaped), "reaped", "until wait or join has returned"},
-    {"cpu_before", COLUMN_CPU, IN_SAMPLE(cpu_before), NULL, NULL},
-    {"cpu_after", COLUMN_CPU, IN_SAMPLE(cpu_after), NULL, NULL},
-    {"cpu_child", COLUMN_CPU, IN_SAMPLE(cpu_child), NULL, NULL},
-    {"errno", COLUMN_ERRNO, IN_SAMPLE(error), NULL, NULL},
-    {"launcher", COLUMN_LAUNCHER, IN_SAMPLE(launcher), NULL, NULL},
-    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
-};
+const struct column LAUNCH_COLUMNS[] = {STAGES_UNTIL_IMAGE, STAGES_FROM_IMAGE};
+const struct column PROGRAM_COLUMNS[] = {
+    STAGES_UNTIL_IMAGE,
+    {"image_entered_ns", COLUMN_SINCE_BEFORE, IN_ROW(image_entered), "image_entered",
+     "until the entry of the new program's file, before its C library has set itself up"},
+    {"image_ends_ns", COLUMN_SINCE_BEFORE, IN_ROW(image_ends), "image_ends",
+     "until the last line of the new program's main"},
+    STAGES_FROM_IMAGE};
+const char *const PROGRAM_DETAILS[] = {"image_entered_ns", "image_ends_ns", NULL};
 
 const char *const LAUNCH_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, NULL};
 const char *const FORK_AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN, AXES_COLD,
@@ -60,4 +73,18 @@ int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
     }
     /* Which status a foreign program ends with is its own affair; that it was killed is not. */
     return WIFEXITED(status) ? 0 : -ECHILD;
+}
+
+int launch_reap_program(const struct bench *bench, pid_t pid, struct sample *sample) {
+    int error = launch_reap(bench, pid, sample);
+    if (error == 0) {
+        struct program_row *row = (struct program_row *)sample;
+        row->image_entered = bench->stamps->image_entered_ticks;
+        row->image_ends = bench->stamps->image_ends_ticks;
+    }
+    return error;
+}
+
+const char *launch_point(const char *stage) {
+    return stage != NULL && strcmp(stage, "image_runs") == 0 ? "main" : NULL;
 }

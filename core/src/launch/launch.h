@@ -18,7 +18,18 @@ _Static_assert(offsetof(struct stamps, task_cpu) == offsetof(struct stamp, cpu) 
                    offsetof(struct stamp, cpu) + sizeof(uint32_t) == TASK_STAMP_BYTES,
                "a stamp is stored as it is");
 
+/* A row of a launch that execs: the sample, and what does not fit into it. */
+struct program_row {
+    struct sample sample;
+    uint64_t image_entered; /* 0: none */
+    uint64_t image_ends;    /* 0: none */
+    char rest[sizeof(struct sample) - 2 * sizeof(uint64_t)];
+};
+_Static_assert(sizeof(struct program_row) == 2 * sizeof(struct sample), "rows are made of samples");
+
 extern const struct column LAUNCH_COLUMNS[];
+extern const struct column PROGRAM_COLUMNS[];
+extern const char *const PROGRAM_DETAILS[];
 extern const char *const LAUNCH_AXES[];
 extern const char *const FORK_AXES[];
 extern const char *const EXEC_AXES[];
@@ -95,6 +106,13 @@ __attribute__((noreturn)) static inline void launch_child_ends(const struct benc
 /* Reaps a child process and stamps it. 0; the child's -errno if it could not exec; -ECHILD if a signal ended
  * it. */
 int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample);
+
+/* The same of a launch whose row is a struct program_row: also keeps the stamps of the new program. */
+int launch_reap_program(const struct bench *bench, pid_t pid, struct sample *sample);
+
+/* Where in the code a stage ends, where that has not always been the same place: runs that name different
+ * points are not compared there. NULL for all others. */
+const char *launch_point(const char *stage);
 
 /* Finds the program that exec starts and makes its arguments. 0, or -errno with the reason. */
 int launch_prepare_program(struct bench *bench, struct reason *reason);

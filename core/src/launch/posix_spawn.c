@@ -1,9 +1,9 @@
 /* launch.posix_spawn
- * Timed: from before posix_spawn() with no actions until it returns, until the new program's entry (stamped
- * by our own targets), until waitpid has returned. Bias: before the exec the child runs only the C library's
- * code, on memory shared with the parent, so task_runs does not exist; the parent sleeps until the exec has
- * happened (CLONE_VM | CLONE_VFORK in glibc and musl alike), so call_returns contains it and is never ranked.
- * Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
+ * Timed: from before posix_spawn() with no actions until it returns, until the first line of the new
+ * program's main (stamped by our own targets), until waitpid has returned. Bias: before the exec the child
+ * runs only the C library's code, on memory shared with the parent, so task_runs does not exist; the parent
+ * sleeps until the exec has happened (CLONE_VM | CLONE_VFORK in glibc and musl alike), so call_returns
+ * contains it and is never ranked. Source: posix_spawn(3); glibc sysdeps/unix/sysv/linux/spawni.c.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -16,7 +16,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     int error = posix_spawn(&pid, bench->program.path, NULL, NULL, bench->program.arguments, environ);
     launch_call_returned(bench, sample);
-    return error != 0 ? -error : launch_reap(bench, pid, sample);
+    return error != 0 ? -error : launch_reap_program(bench, pid, sample);
 }
 
 static const struct null_reason NULLS[] = {
@@ -29,7 +29,9 @@ const struct workload launch_posix_spawn = {
     .id = "launch.posix_spawn",
     .family = "new_program",
     .summary = "posix_spawn() of a program, waitpid()",
-    .columns = LAUNCH_COLUMNS,
+    .columns = PROGRAM_COLUMNS,
+    .details = PROGRAM_DETAILS,
+    .row_bytes = sizeof(struct program_row),
     .axes = AXES,
     .has_temperature = true,
     .nulls = NULLS,

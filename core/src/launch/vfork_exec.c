@@ -19,7 +19,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     }
     int error = pid < 0 ? -errno : 0;
     launch_call_returned(bench, sample);
-    return error != 0 ? error : launch_reap(bench, pid, sample);
+    return error != 0 ? error : launch_reap_program(bench, pid, sample);
 }
 
 static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CONCURRENCY,
@@ -29,7 +29,9 @@ const struct workload launch_vfork_exec = {
     .id = "launch.vfork_exec",
     .family = "new_program",
     .summary = "vfork(), the child execs a program, waitpid()",
-    .columns = LAUNCH_COLUMNS,
+    .columns = PROGRAM_COLUMNS,
+    .details = PROGRAM_DETAILS,
+    .row_bytes = sizeof(struct program_row),
     .axes = AXES,
     .has_temperature = true,
     .call_returns_contains = "child_life",

@@ -47,7 +47,10 @@ struct stamps {
     uint64_t task_ticks;
     int32_t task_cpu;
     int32_t child_error;
+    /* struct image_stamps of targets/stamps.h; of image_ticks other workloads make use too */
+    uint64_t image_entered_ticks;
     uint64_t image_ticks;
+    uint64_t image_ends_ticks;
     int32_t image_cpu;
     int32_t unused;
     uint64_t extra_ticks;

@@ -87,7 +87,7 @@ const Column COLUMNS[] = {
      [](const Sample &s, std::uint64_t) { return stage(s, s.call_returns); }},
     {"task_runs_ns", "ns", "task_runs", "until the first instruction of the new task's own code",
      [](const Sample &s, std::uint64_t) { return stage(s, s.task_runs); }},
-    {"image_runs_ns", "ns", "image_runs", "until the entry of the new program",
+    {"image_runs_ns", "ns", "image_runs", "until the first line of the new program's main",
      [](const Sample &s, std::uint64_t) { return stage(s, 0); }},
     {"reaped_ns", "ns", "reaped", "until wait or join has returned",
      [](const Sample &s, std::uint64_t) { return stage(s, s.reaped); }},

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
@@ -12,13 +13,17 @@ from clonometer.cli.examples import examples
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue
+    from clonometer.plan.types import Catalogue, Plan
+    from clonometer.results.audit.cpuid import CpuidCost
     from clonometer.results.audit.items import AuditItem
     from clonometer.results.audit.noise import Noise
+    from clonometer.results.source import RunSource
     from clonometer.runner.drivers import Drivers
 
+Found = TypeVar("Found")
 DOCTOR_SCHEMA = 1
 NOISE_SECONDS = 2.0
+CPUID_SECONDS = 1.0
 
 _EXAMPLES = examples(
     "clonometer doctor",
@@ -46,7 +51,8 @@ _EXAMPLES = examples(
 def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: bool) -> None:
     """Say what on this machine will move the numbers, how, and which command changes it.
 
-    It reads settings, measures the noise for two seconds, and changes nothing: the commands are for you to run.
+    It reads settings, measures the noise for two seconds and what CPUID costs, and changes nothing: the commands are
+    for you to run.
 
     With --self-test it launches processes and threads with delays of 20 and 200 us before the call returns,
     before the child's stamp and before its exit instead. That ends with status 1 if a stage does not move as
@@ -70,6 +76,7 @@ def examine() -> dict[str, Any]:
     from clonometer.host.facts import collect
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.results.audit.all import audit
+    from clonometer.results.audit.cpuid import check_cpuid
     from clonometer.results.audit.noise import check_noise
     from clonometer.runner.drivers import find_drivers
 
@@ -79,13 +86,15 @@ def examine() -> dict[str, Any]:
     catalogue = read_catalogue(drivers.descriptions)
     clock = drivers.calibrate()
     noise, reason = _measure_noise(drivers, catalogue)
-    items = [*audit(facts), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
+    cpuid = _measure_cpuid(drivers, catalogue)
+    items = [*audit(facts), *check_cpuid(cpuid), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
     return {
         "schema": DOCTOR_SCHEMA,
         "host": facts["host.summary"],
         "items": [asdict(item) for item in items],
         "noise": None if noise is None else noise.as_json(),
         "noise_reason": reason,
+        "cpuid": cpuid.as_json(),
         "clock": clock,
         "drivers": [
             *({"name": driver.name, "linkage": driver.linkage, "reason": None} for driver in drivers.usable),
@@ -108,25 +117,58 @@ def _check_tracing() -> AuditItem:
 
 def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[Noise | None, str | None]:
     """Run the bare loop and pinned forks for two seconds; None with the reason where that cannot be."""
-    from clonometer.errors import ClonometerError
-    from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.audit.noise import LAUNCH, LOOP, noise_of
+
+    # A block of the bare loop with 50,000 passes lasts some milliseconds: long enough to meet the timer.
+    limits = {"processes": 2, "samples": 50_000, "blocks": 1, "block_limit_ns": 40_000_000}
+    names = [name for name in (LOOP, LAUNCH) if name in catalogue.workloads]
+    return _read_run(drivers, catalogue, lambda: _plan(names, catalogue, limits, NOISE_SECONDS), noise_of)
+
+
+def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
+    """Time CPUID and count how many the start of our static program executes."""
+    from clonometer.results.audit.cpuid import CpuidCost, cpuid_of
+    from clonometer.results.startup import CPUID, STEPS
+
+    known = {name: catalogue.workloads.get(name) for name in (CPUID, STEPS)}
+    lacking = {name: one.reason for name, one in known.items() if one is not None and not one.available}
+    wanted = [name for name, one in known.items() if one is not None and one.available]
+    if not wanted:
+        return CpuidCost(reason=next(iter(lacking.values()), "no driver has it"))
+    limits = {"processes": 1, "samples": 100, "blocks": 2, "warmup": 1}
+    found, reason = _read_run(
+        drivers,
+        catalogue,
+        lambda: _plan(wanted, catalogue, limits, CPUID_SECONDS),
+        lambda run: cpuid_of(run, lacking),
+    )
+    return found or CpuidCost(reason=reason)
+
+
+def _plan(workloads: Sequence[str], catalogue: Catalogue, limits: dict[str, int], seconds: float) -> Plan:
+    from clonometer.plan.adhoc import plan_from_arguments
+
+    return plan_from_arguments(workloads, [], catalogue, budget_seconds=seconds, limits=limits)
+
+
+def _read_run(
+    drivers: Drivers, catalogue: Catalogue, make_plan: Callable[[], Plan], read: Callable[[RunSource], Found]
+) -> tuple[Found | None, str | None]:
+    """Measure a short plan and read what came of it; None with the reason where that cannot be."""
+    from clonometer.errors import ClonometerError
     from clonometer.results.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
     from clonometer.runner.folder import temporary_folder
     from clonometer.runner.run import run
 
-    workloads = [name for name in (LOOP, LAUNCH) if name in catalogue.workloads]
-    # A block of the bare loop with 50,000 passes lasts some milliseconds: long enough to meet the timer.
-    limits = {"processes": 2, "samples": 50_000, "blocks": 1, "block_limit_ns": 40_000_000}
     try:
-        plan = plan_from_arguments(workloads, [], catalogue, budget_seconds=NOISE_SECONDS, limits=limits)
+        plan = make_plan()
         with temporary_folder() as folder:
-            out = folder / "noise.parquet"
+            out = folder / "short.parquet"
             outcome = run(plan, catalogue, drivers, out=out, seed=1, scheduler=RoundsScheduler(1, plan.budget_seconds))
             if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
                 raise KeyboardInterrupt
             with open_run(outcome.path) as measured:
-                return noise_of(measured), outcome.reason
+                return read(measured), outcome.reason
     except ClonometerError as error:
         return None, error.message

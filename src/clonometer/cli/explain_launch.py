@@ -86,6 +86,7 @@ def _explain(
 
     from clonometer.cli.measuring import find_catalogue
     from clonometer.explain.anatomy import Wish, admit, explain
+    from clonometer.explain.steps import count_steps
     from clonometer.host.symbols import kernel_symbols
     from clonometer.runner.interrupts import interruption
     from clonometer.runner.tracing import Tracer
@@ -102,7 +103,8 @@ def _explain(
             cold = target.cells[0].temperature == "cold"
             tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
             wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
-            found.append(explain(tracer, target, replace(wish, watch=watcher(target.workload))))
+            one = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
+            found.append(replace(one, steps=count_steps(tracer, target, catalogue)))
     return found
 
 

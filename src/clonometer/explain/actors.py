@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clonometer.explain.memory import Memory
-from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, MAKES_TASK, WAITS
+from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, FOREIGN, MAKES_TASK, WAITS
 
 # Of a switch's state (include/linux/sched.h, TASK_REPORT): a zombie or dead; still ready to run.
 GONE = 0x30
 PUSHED_OFF = 0x100
+#: A stamp of the new program, put among the kernel's events: its user code counts as ``name`` from there on.
+STAMP = "stamp"
 
 
 class Event(NamedTuple):
@@ -32,7 +34,7 @@ class Actor:
     """A task of the launch.
 
     ``call`` is the system call that it is in; ``slept`` whether it has left the CPU in it; ``fault`` the cause of the
-    page fault that it is in; ``ready`` whether it could run.
+    page fault that it is in; ``ready`` whether it could run; ``user_part`` what its own instructions count as.
     """
 
     task: int
@@ -46,6 +48,7 @@ class Actor:
     leaving: bool = False
     gone: bool = False
     other_program: bool = False
+    user_part: str = "child_user"
 
     def part(self) -> str:
         """What a moment on the CPU is spent on."""
@@ -70,7 +73,7 @@ class Actor:
         if not self.started:
             return "child_starts"
         if self.call is None:
-            return "child_user"
+            return self.user_part
         return "child_exec" if self.call in EXECS else "child_calls"
 
 
@@ -116,7 +119,10 @@ class Cast:
     def take(self, event: Event) -> None:
         """Move on by one event."""
         actor = self.member(event.task)
-        if event.kind == "switch":
+        if event.kind == STAMP:
+            for child in self.children.values():
+                child.user_part = event.name if child.other_program else child.user_part
+        elif event.kind == "switch":
             self._switch(event)
         elif event.kind in ("wake", "wake_new"):
             woken = self.member(event.values[0])
@@ -153,6 +159,6 @@ class Cast:
             # It is woken at once, which is not always noted apart.
             self.children[event.values[0]] = Actor(event.values[0], is_parent=False, ready=True)
         elif event.kind == "exec":
-            actor.other_program = True
+            actor.other_program, actor.user_part = True, FOREIGN
         elif event.kind == "exit":
             actor.leaving, actor.fault = True, None

@@ -50,6 +50,7 @@ def explanation_to_json(one: Explanation) -> dict[str, Any]:
         "notes": list(one.notes),
         "counters": None if one.counters is None else _counters(one.counters),
         "arguments": [asdict(call) for call in one.listing],
+        "program_steps": None if one.steps is None else asdict(one.steps),
     }
 
 

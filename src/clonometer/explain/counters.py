@@ -19,7 +19,7 @@ from clonometer.explain.types import Counters, Counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STAGES = ("call_returns", "task_runs", "image_runs")
+STAGES = ("call_returns", "task_runs", "image_entered", "image_runs", "image_ends")
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from clonometer.explain.types import (
     Counts,
     Explanation,
     Moment,
+    ProgramSteps,
     Reason,
     Segment,
     Share,
+    StepsPhase,
     Timeline,
     Versus,
 )
@@ -123,6 +125,7 @@ def _explanation(place: Place) -> Explanation:
         notes=place["notes"].texts(),
         counters=place.maybe("counters", _counters),
         listing=place.maybe("arguments", _listing) or (),
+        steps=place.maybe("program_steps", _steps),
     )
 
 
@@ -198,6 +201,21 @@ def _counts(place: Place, names: tuple[str, ...]) -> Counts:
 
 def _listing(place: Place) -> tuple[CallText, ...]:
     return tuple(CallText(one["who"].text(), one["text"].text(), one["result"].text()) for one in place.each())
+
+
+def _steps(place: Place) -> ProgramSteps:
+    return ProgramSteps(
+        instructions=place["instructions"].whole(),
+        cpuid=place["cpuid"].whole(),
+        ended=place["ended"].truth(),
+        phases=tuple(
+            StepsPhase(one["part"].one_of(PARTS), one["instructions"].whole(), one["cpuid"].whole())
+            for one in place["phases"].each()
+        ),
+        cpuid_ns=place["cpuid_ns"].number(0),
+        cpuid_least_ns=place["cpuid_least_ns"].number(0),
+        reason=place.maybe("reason", Place.text),
+    )
 
 
 def _versus(first: Explanation, place: Place) -> Versus:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from clonometer.explain.source import Trace
 
-_STAGES = ("call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns")
+_STAGES = (
+    "call_returns_ns",
+    "task_runs_ns",
+    "image_entered_ns",
+    "image_runs_ns",
+    "image_ends_ns",
+    "reaped_ns",
+)
 _NULL = -(2**63)
 
 
@@ -24,7 +31,8 @@ class Launch:
     reaped_ns
         From there until wait or join had returned.
     stages
-        Name (``call_returns``, ``task_runs``, ``image_runs``) -> ns from the start, for those that there are.
+        Name (``call_returns``, ``task_runs``, ``image_entered``, ``image_runs``, ``image_ends``) -> ns from the start,
+        for those that there are.
     same_cpu
         Whether the new task began on the CPU of its maker; None where that was not observed.
     """

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clonometer.explain.actors import Cast, Event
+from clonometer.explain.actors import STAMP, Cast, Event
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
-from clonometer.explain.parts import UNEXPLAINED
+from clonometer.explain.parts import LOADER, PROGRAM_PARTS, UNEXPLAINED
 from clonometer.explain.source import Trace
 from clonometer.explain.types import Segment
 
@@ -73,11 +73,19 @@ def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segm
     return tuple(segments)
 
 
+_UNTIL = {
+    "call_returns": "until_returned",
+    "task_runs": "until_task_ran",
+    "image_entered": "until_image_entered",
+    "image_runs": "until_image_ran",
+    "image_ends": "until_image_ended",
+}
+
+
 def partition_by_stamps(launch: Launch) -> tuple[Segment, ...]:
     """Cut a launch at its own stamps, where nothing else is known of it."""
     stamps = sorted((at, name) for name, at in launch.stages.items() if 0 <= at <= launch.reaped_ns)
-    names = {"call_returns": "until_returned", "task_runs": "until_task_ran", "image_runs": "until_image_ran"}
-    ends = [(at, names[name]) for at, name in stamps] + [(launch.reaped_ns, "until_reaped")]
+    ends = [(at, _UNTIL[name]) for at, name in stamps] + [(launch.reaped_ns, "until_reaped")]
     segments, before = [], 0
     for at, part in ends:
         if at > before:
@@ -100,11 +108,13 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
     cuts |= {at for at in launch.stages.values() if 0 < at < launch.reaped_ns}
     cuts |= {at for pair in away for at in pair if 0 < at < launch.reaped_ns}
     ordered = sorted(cuts)
-    returns, runs = (launch.stages.get(name, launch.reaped_ns) for name in ("call_returns", "task_runs"))
+    returns = launch.stages.get("call_returns", launch.reaped_ns)
+    own = sorted((at, name) for name, at in launch.stages.items() if name != "call_returns")
     segments: list[Segment] = []
     for start, end in pairwise(ordered):
         if any(left <= start and end <= right for left, right in away):
-            part = "until_task_ran" if end <= runs and "task_runs" in launch.stages else "away"
+            # The first stamp of the child that is still to come names what it was doing; after the last nothing does.
+            part = next((_UNTIL[name] for at, name in own if end <= at), "away")
         else:
             returned = any(right <= start for _, right in away) and start >= returns
             part = "until_returned" if end <= returns else "reaping" if returned else "wait_begins"
@@ -165,9 +175,23 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
         if trace.how == "own":
             yield TracedLaunch(launch, events, partition_by_switches(launch, _away(events, launch.reaped_ns)), ())
         else:
+            events = with_stamps(events, launch)
             cast = Cast.at_the_start(trace.task, memory)
             segments = partition(events, launch.reaped_ns, cast)
             yield TracedLaunch(launch, events, segments, tuple(cast.children))
+
+
+def with_stamps(events: tuple[Event, ...], launch: Launch) -> tuple[Event, ...]:
+    """Put the new program's stamps among the kernel's events: they tell its loader from its library and its main."""
+    exec_ns = next((event.time_ns for event in events if event.kind == "exec"), None)
+    if exec_ns is None or "image_runs" not in launch.stages:
+        return events
+    marks = [(exec_ns, LOADER)] + [
+        (launch.stages[name], part) for name, part in PROGRAM_PARTS.items() if name in launch.stages
+    ]
+    stamps = [Event(at, 0, -1, STAMP, (), part) for at, part in marks if exec_ns <= at < launch.reaped_ns]
+    # Of one moment the kernel's events come first: sorting keeps their order.
+    return tuple(sorted([*events, *stamps], key=lambda event: event.time_ns))
 
 
 def _away(events: Sequence[Event], reaped_ns: int) -> list[tuple[int, int]]:

@@ -13,7 +13,9 @@ from clonometer.explain.types import Moment, Timeline
 _STAGES = {
     "call_returns": ("the call has returned (stamp)", "the parent's own clock reading after its call"),
     "task_runs": ("the task's own first instruction (stamp)", "the new task's own clock reading"),
-    "image_runs": ("the program's entry (stamp)", "the new program's own clock reading"),
+    "image_entered": ("the program's entry (stamp)", "the new program's clock reading before its C library starts"),
+    "image_runs": ("main begins (stamp)", "the new program's clock reading in main's first line"),
+    "image_ends": ("main ends (stamp)", "the new program's clock reading in main's last line"),
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from clonometer.results.startup import traps
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -132,6 +134,47 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class StepsPhase:
+    """Instructions of one part of a program (an id of `clonometer.explain.parts.PARTS`), and CPUID among them."""
+
+    part: str
+    instructions: int
+    cpuid: int
+
+
+@dataclass(frozen=True)
+class ProgramSteps:
+    """What the new program executes in user code, counted by single steps of one start.
+
+    Attributes
+    ----------
+    instructions, cpuid
+        All of them, and those that are CPUID.
+    ended
+        Whether it ran to its end; else these are the first ones.
+    phases
+        By the part of its life. Where its main was not found, all from its entry on is the library's start.
+    cpuid_ns, cpuid_least_ns
+        What one CPUID takes here: median and minimum of repetitions that were measured beside it.
+    reason
+        Why nothing was counted; None where something was.
+    """
+
+    instructions: int = 0
+    cpuid: int = 0
+    ended: bool = False
+    phases: tuple[StepsPhase, ...] = ()
+    cpuid_ns: float = 0.0
+    cpuid_least_ns: float = 0.0
+    reason: str | None = None
+
+    @property
+    def traps(self) -> bool:
+        """Whether CPUID leaves for a hypervisor, by what it takes."""
+        return traps(self.cpuid_ns)
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Where the time of one mechanism's launches went.
 
@@ -175,6 +218,8 @@ class Explanation:
         What the processor counted, or why nothing was; None where nobody asked.
     listing
         The calls of one launch with their arguments; empty where nobody asked, or ptrace is forbidden.
+    steps
+        What the new program executes, and what its CPUID cost; None where no program is started.
     """
 
     cell: str
@@ -202,6 +247,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
     counters: Counters | None = None
     listing: tuple[CallText, ...] = ()
+    steps: ProgramSteps | None = None
 
 
 @dataclass(frozen=True)

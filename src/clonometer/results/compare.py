@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import InputError, RunFileError
@@ -110,7 +111,7 @@ def read_side(run: RunSource, name: str) -> Side:
     try:
         for cell in observe(run):
             for one in estimate_cell(cell, metadata):
-                if one.estimate.median_ns is not None or one.estimate.value is not None:
+                if _says_something(one.estimate):
                     quantile = FAST_LAUNCHES if one.estimate.workload.startswith("launch.") else FAST_OTHERS
                     measured = Measured(one.estimate, one.processes, one.group.process_quantiles(quantile))
                     rows.setdefault(cell.cell, {})[measured.key] = measured
@@ -122,6 +123,11 @@ def read_side(run: RunSource, name: str) -> Side:
             error.message if name in error.message else f"{name}: {error.message}", error.hint
         ) from error
     return Side(name, metadata, rows)
+
+
+def _says_something(one: Estimate) -> bool:
+    """Whether a row has a sample, and is no stage that only explains another: that would be a test for nothing."""
+    return (one.median_ns is not None or one.value is not None) and not (one.detail and one.stage is not None)
 
 
 def compare_runs(
@@ -234,11 +240,25 @@ def match_runs(base: Side, other: Side) -> tuple[list[Match], list[LeftOut]]:
         if cell not in other.rows:
             left_out.append(LeftOut(cell, f"only in {base.name}"))
             continue
-        found, missing = _match_cells(rows, other.rows[cell], cell, same_run=False, defaults=defaults)
+        found, missing = _match_cells(
+            rows, other.rows[cell], cell, same_run=False, defaults=defaults, moved=_moved(base, other)
+        )
         matches += found
         left_out += missing
     left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.rows if cell not in base.rows]
     return matches, left_out
+
+
+def _moved(base: Side, other: Side) -> dict[str, str]:
+    """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
+    one, two = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
+    points = {name: (one[name].get("point"), two[name].get("point")) for name in one.keys() & two.keys()}
+    return {
+        name: f"{name} ends at {ends[0] or 'the point of earlier versions'} in {base.name}, "
+        f"at {ends[1] or 'the point of earlier versions'} in {other.name}"
+        for name, ends in points.items()
+        if ends[0] != ends[1]
+    }
 
 
 def _match_cells(
@@ -248,6 +268,7 @@ def _match_cells(
     *,
     same_run: bool,
     defaults: tuple[Defaults, Defaults] = ({}, {}),
+    moved: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Match], list[LeftOut]]:
     one, two = next(iter(base.values())).estimate, next(iter(other.values())).estimate
     reason = incomparable_cells(one, two, same_run=same_run, defaults=defaults)
@@ -260,6 +281,8 @@ def _match_cells(
         its = other[key]
         if row.estimate.unit != its.estimate.unit or row.estimate.stage != its.estimate.stage:
             left_out.append(LeftOut(name, f"{key[0]} does not mean the same in both"))
+        elif key[0] in moved:
+            left_out.append(LeftOut(name, moved[key[0]]))
         elif same_run and not (row.estimate.rankable and its.estimate.rankable):
             why = row.estimate.not_rankable_reason or its.estimate.not_rankable_reason
             left_out.append(LeftOut(name, f"{key[0]}: {why}"))

@@ -30,7 +30,9 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
     for row in book.rows:
         estimate = row.estimate
         changes = book.changes(estimate)
-        if estimate.family not in _PLOTTED_FAMILIES or estimate.stage is None or set(changes) - _PLOTTED_AXES:
+        if estimate.family not in _PLOTTED_FAMILIES or set(changes) - _PLOTTED_AXES:
+            continue
+        if estimate.stage is None or estimate.detail:
             continue
         x, fraction = thin_ecdf(row.group.values.round())
         found.append(

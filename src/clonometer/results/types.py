@@ -47,7 +47,8 @@ class Estimate:
     cell, workload, condition, temperature
         As in the plan; ``condition`` has every axis of the workload, sizes in bytes.
     stage
-        ``call_returns``, ``task_runs``, ``image_runs``, ``reaped``, or None outside launches.
+        ``call_returns``, ``task_runs``, ``image_entered``, ``image_runs``, ``image_ends``, ``reaped``, or None
+        outside launches.
     placement
         Observed: ``same_cpu``, ``other_cpu``, or None where it was not observed. One entry for each that occurred.
     quantity, unit

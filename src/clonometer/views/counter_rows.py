@@ -12,7 +12,9 @@ from clonometer.units import format_number
 _STAGES = {
     "call_returns": "until the call returned",
     "task_runs": "until the task ran",
-    "image_runs": "until the program ran",
+    "image_entered": "until the program's entry",
+    "image_runs": "until the program's main",
+    "image_ends": "until main's end",
     "reaped": "until reaped",
 }
 _HEADS = {

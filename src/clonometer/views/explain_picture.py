@@ -21,15 +21,15 @@ _MOST_EDGED = 150
 _LANES = ("parent", "child", "both", "nobody")
 # One hue for each kind of work, the same for parent and child.
 _KINDS = {
-    "user code": ("parent_user", "child_user"),
+    "user code": ("parent_user", "child_user", "child_main", "child_program", "until_image_ended"),
+    "loader, library's start": ("child_loader", "child_library_start", "until_image_ran"),
     "launching call": ("launch_call", "until_returned"),
     "other system calls": ("parent_calls", "child_calls"),
     "page faults": ("parent_faults", "child_cow", "child_stack", "child_file", "child_other_faults"),
     "to and from sleep": ("wait_begins", "child_starts"),
     "waits to run": ("child_waits", "parent_waits", "until_task_ran"),
-    "exec": ("child_exec", "until_image_ran"),
-    "exit": ("child_exit",),
-    "reaps": ("reaping", "until_reaped"),
+    "exec": ("child_exec", "until_image_entered"),
+    "exit, reaping": ("child_library_exit", "child_exit", "reaping", "until_reaped"),
     "unexplained": (UNEXPLAINED, "away"),
 }
 KIND_OF = {part: kind for kind, parts in _KINDS.items() for part in parts}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.explain.parts import PARTS
-from clonometer.explain.types import Explanation, Tier, Versus
+from clonometer.explain.parts import FOREIGN, PARTS
+from clonometer.explain.types import Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 
 _NAMED = 3
@@ -64,3 +64,42 @@ def lost_and_grown(lost: int, grown: int) -> str:
     said = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "no events lost"
     times = "once" if grown == 1 else f"{grown} times"
     return f"{said}; the buffer was made larger {times}" if grown else said
+
+
+def steps_sentences(one: Explanation) -> list[str]:
+    """Say what CPUID costs a new program here, part by part; nothing where no program is started."""
+    steps = one.steps
+    if steps is None:
+        return []
+    if steps.reason is not None:
+        return [f"the program's instructions could not be counted: {steps.reason}"]
+    counted = (
+        f"counted by single steps through {'all' if steps.ended else 'the first'} {steps.instructions:,} instructions "
+        "of one start"
+    )
+    if not steps.cpuid:
+        return [f"the program executes no CPUID ({counted})"]
+    does = "traps to the hypervisor" if steps.traps else "does not trap"
+    each, least = format_duration(steps.cpuid_ns), format_duration(steps.cpuid_least_ns)
+    first = f"CPUID {does} here: {each} each (at least {least}); the program executes {steps.cpuid} ({counted})"
+    means = {share.part: share.mean_ns.value for share in one.budget}
+    if FOREIGN in means:
+        return [first, _cpuid_in("all of its user code", steps.cpuid, steps, means[FOREIGN])]
+    return [
+        first,
+        *(
+            _cpuid_in(PARTS[phase.part].label.removeprefix("program: "), phase.cpuid, steps, means.get(phase.part))
+            for phase in steps.phases
+            if phase.cpuid
+        ),
+    ]
+
+
+def _cpuid_in(name: str, count: int, steps: ProgramSteps, whole_ns: float | None) -> str:
+    """Say what CPUID takes of one part. Its cost is measured in a loop; in place it may be a little more or less."""
+    product = count * steps.cpuid_ns
+    product_words = f"{count} CPUID x {format_duration(steps.cpuid_ns)} = {format_duration(product)}"
+    if whole_ns is None:
+        return f"{name}: {product_words}"
+    share = "nearly all" if product >= whole_ns else format_share(product / whole_ns)
+    return f"{name}: {format_duration(whole_ns)}, of which {product_words} ({share} of it)"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from clonometer.results.types import Estimate
 from clonometer.words import axis_words
 
-STAGE_ORDER = ("call_returns", "task_runs", "image_runs", "reaped")
+STAGE_ORDER = ("call_returns", "task_runs", "image_entered", "image_runs", "image_ends", "reaped")
 FAMILY_ORDER = (
     "same_image",
     "new_program",
@@ -31,14 +31,24 @@ FAMILY_ORDER = (
 STAGE_NAMES = {
     "call_returns": "call returns",
     "task_runs": "task runs",
+    "image_entered": "program entered",
     "image_runs": "program runs",
+    "image_ends": "main ends",
     "reaped": "reaped",
 }
 STAGE_EXPLANATIONS = {
     "call_returns": "until the parent's call has returned and it can go on with its work.",
     "task_runs": "until the new task executes the first instruction of its own code.",
-    "image_runs": "until the new program, after exec, executes its first instruction.",
+    "image_entered": "until the entry of the new program's file; in a static program its C library starts there.",
+    "image_runs": "until the first line of the new program's main: after exec, the loader and the C library's start.",
+    "image_ends": "until the last line of the new program's main.",
     "reaped": "until wait or join has returned: the task has run, ended and been cleaned up.",
+}
+PROGRAM_EXPLANATIONS = {
+    "target_static": "a static hello world in C",
+    "target_nolibc": "a static hello world without C library",
+    "target_dynamic": "a dynamically linked hello world in C",
+    "target_cxx": "a dynamically linked hello world in C++",
 }
 FAMILY_NAMES = {
     "same_image": "Same image",
@@ -108,6 +118,17 @@ def stage_name(stage: str | None, quantity: str = "") -> str:
     if stage is None:
         return quantity.removesuffix("_ns").removesuffix("_bytes").removesuffix("_per_s").replace("_", " ")
     return STAGE_NAMES.get(stage, stage.replace("_", " "))
+
+
+def program_explanation(program: str) -> str:
+    """Say what a program is that exec starts.
+
+    Examples
+    --------
+    >>> program_explanation("target_static"), program_explanation("/bin/true")
+    ('a static hello world in C', '/bin/true')
+    """
+    return PROGRAM_EXPLANATIONS.get(program, program)
 
 
 def family_name(family: str) -> str:

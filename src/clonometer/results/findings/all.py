@@ -8,7 +8,7 @@ from clonometer.results.findings.choices import choices
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.conditions import linkages, pages, placements
 from clonometer.results.findings.contention import contention, false_sharing
-from clonometer.results.findings.contests import cold_and_warm, fastest, process_against_thread
+from clonometer.results.findings.contests import cold_and_warm, fastest, first_contest, other_contests
 from clonometer.results.findings.cow import first_writes, stalls
 from clonometer.results.findings.footprint import footprints
 from clonometer.results.findings.isolation import isolation
@@ -16,16 +16,19 @@ from clonometer.results.findings.limits import floor, indistinct
 from clonometer.results.findings.memory import memory
 from clonometer.results.findings.messages import messages
 from clonometer.results.findings.scans import scans
+from clonometer.results.findings.startup import startup
 from clonometer.results.findings.steps import steps
 from clonometer.results.findings.switching import indirect, kinds
 from clonometer.results.findings.workers import workers
 from clonometer.results.types import Finding
 
 _FINDERS = (
-    process_against_thread,
+    first_contest,
+    startup,
     workers,
     memory,
     caches,
+    other_contests,
     stalls,
     first_writes,
     kinds,

@@ -37,6 +37,16 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
     return findings
 
 
+def first_contest(comparer: Comparer) -> list[Finding]:
+    """The first of `process_against_thread`: what a reader wants first."""
+    return process_against_thread(comparer)[:1]
+
+
+def other_contests(comparer: Comparer) -> list[Finding]:
+    """The rest of `process_against_thread`."""
+    return process_against_thread(comparer)[1:]
+
+
 def cold_and_warm(comparer: Comparer) -> list[Finding]:
     """Whether cold and warm launches agree which of fork and pthread is faster, stage by stage."""
     changes = _shared_condition(comparer)

@@ -11,7 +11,7 @@ from clonometer.words import axis_words
 _UNTIL = {
     "call_returns": "until the call returns",
     "task_runs": "until the task runs",
-    "image_runs": "until the new program runs",
+    "image_runs": "until the new program runs its main",
     "reaped": "until reaped",
 }
 _MECHANISMS = {"fork_exec": "fork+exec"}

@@ -15,6 +15,7 @@ from clonometer.views.explain_texts import (
     part_name,
     refused_besides,
     sentence,
+    steps_sentences,
     versus_sentence,
     why_no_closer,
 )
@@ -85,6 +86,7 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
             }
             for share in one.budget
         ],
+        "steps": steps_sentences(one),
         "timelines": timelines,
         "calls": [
             {

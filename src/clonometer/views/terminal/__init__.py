@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.gaps import ablation_table, fit_tables
-from clonometer.views.labels import STAGE_EXPLANATIONS, stage_name
+from clonometer.views.labels import STAGE_EXPLANATIONS, program_explanation, shown_axes, stage_name
 from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles, what_ended
 from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.gaps import text_table
@@ -82,14 +82,18 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     headlines = [wrap(one.headline or one.sentence, width, bullet="- ") for one in told_of]
     wanted = sum(map(len, findings)) + len(trouble) + 1
     sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
-    picked = pick_rows(rows, limit - len(head) - sections - min(FINDING_LINES + len(trouble), wanted))
-    room = limit - len(head) - min(LEAST_FINDING_LINES + len(trouble), wanted)
+    # The finding about a program's start says what it is.
+    started = [] if any(one.id == "program_start" for one in told_of) else _program_line(rows, width)
+    taken = len(head) + len(started)
+    picked = pick_rows(rows, limit - taken - sections - min(FINDING_LINES + len(trouble), wanted))
+    room = limit - taken - min(LEAST_FINDING_LINES + len(trouble), wanted)
     picked = _fit(picked, room)
     gaps = _summing_up(results, picked, width, colour)
     if gaps:
         picked, table = [], gaps
     else:
         table = short_table(picked, width, colour) if picked else ["Nothing was measured."]
+    table += started
     floor = _floor_line(rows, picked, width)
     used = len(head) + len(table) + len(trouble)
     hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
@@ -104,6 +108,21 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     if sum(map(len, parts)) > limit:
         parts[4] = []
     return _spaced(parts, limit)
+
+
+def _program_line(rows: Sequence[Row], width: int) -> list[str]:
+    """Say what the new program is where the rows do not: its launches differ by it more than by how it is started."""
+    unnamed = {
+        str(row.any_estimate.condition["program"])
+        for row in rows
+        if row.family == "new_program" and "program" in row.any_estimate.condition and not _names_program(row)
+    }
+    said = [program_explanation(one) for one in sorted(unnamed)]
+    return wrap(f"The new program is {' or '.join(said)}, where no other is named.", width) if said else []
+
+
+def _names_program(row: Row) -> bool:
+    return "program" in shown_axes(row.any_estimate.cell)
 
 
 def _summing_up(results: Results, picked: Sequence[Row], width: int, colour: bool) -> list[str]:
@@ -225,6 +244,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks += [text_table(table, width, colour) for table in tables]
     stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]
+    notes += _program_line(rows, width)
     notes += [f"{note}." for note in _not_ranked(rows)]
     notes += wrap(what_ended(results), width)
     blocks.append(notes)

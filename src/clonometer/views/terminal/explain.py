@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from clonometer.explain.parts import PARTS, UNEXPLAINED
 from clonometer.explain.types import Explanation, Figure, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.views.explain_texts import lost_and_grown, refused_besides, why_no_closer
+from clonometer.views.explain_texts import lost_and_grown, refused_besides, steps_sentences, why_no_closer
 from clonometer.views.terminal.counters import counter_lines, not_counted
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
@@ -21,6 +21,7 @@ def render_explanation(
     """Write one mechanism's budget, and what was asked for beside it."""
     lines = [paint(f"Where a launch's time goes: {clean(one.cell)}", "bold", colour), *_about(one, width), ""]
     lines += [*_budget(one, width), "", *_sums(one, width)]
+    lines += _steps(one, width)
     if calls:
         lines += ["", *_calls(one, width)]
     else:
@@ -95,6 +96,13 @@ def _sums(one: Explanation, width: int) -> list[str]:
         f"{untraced}.",
         width,
     )
+
+
+def _steps(one: Explanation, width: int) -> list[str]:
+    said = steps_sentences(one)
+    if not said:
+        return []
+    return ["", *wrap(said[0], width), *(line for each in said[1:] for line in wrap(each, width, bullet="- "))]
 
 
 def _quality(one: Explanation) -> str:

@@ -1,0 +1,113 @@
+/* program.steps
+ * Counted: the instructions that a program executes from its exec to its end, and how many of them are CPUID,
+ * by single steps: before the entry of its file (the loader's), until main (the C library's start), until
+ * main returns, and after. Nothing is timed. The program is started as fork_exec starts it, and runs to its
+ * end unless that is beyond MOST_INSTRUCTIONS or MOST_NS; `ended` says whether. Tasks that it makes are not
+ * counted. Where main is not found (Go, for one) all from the entry on is the start's. Source: ptrace(2).
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+#include "program/steps.h"
+
+enum { MOST_INSTRUCTIONS = 4000000 };
+static const int64_t MOST_NS = 6000000000;
+
+struct steps_row {
+    struct sample sample;
+    int64_t instructions;
+    int64_t cpuid;
+    int64_t ended;
+    int64_t instructions_in[STEPS_PHASES];
+    int64_t cpuid_in[STEPS_PHASES];
+    char rest[3 * sizeof(struct sample) - sizeof(struct sample) - (3 + 2 * STEPS_PHASES) * sizeof(int64_t)];
+};
+_Static_assert(sizeof(struct steps_row) == 3 * sizeof(struct sample), "rows are made of samples");
+
+static void fill(struct steps_row *row, const struct steps *steps) {
+    row->instructions = 0;
+    row->cpuid = 0;
+    row->ended = steps->ended;
+    for (int i = 0; i < STEPS_PHASES; i++) {
+        bool known = i <= STEPS_START || steps->found_main;
+        row->instructions += steps->instructions[i];
+        row->cpuid += steps->cpuid[i];
+        row->instructions_in[i] = known ? steps->instructions[i] : INT64_MIN;
+        row->cpuid_in[i] = known ? steps->cpuid[i] : INT64_MIN;
+    }
+}
+
+static int launch(const struct bench *bench, struct sample *sample) {
+    struct steps_watch watch;
+    memset(&watch, 0, sizeof watch);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
+            execve(bench->program.path, bench->program.arguments, environ);
+        }
+        int error_number = errno;
+        launch_put(bench, offsetof(struct stamps, child_error), &error_number, sizeof error_number);
+        _exit(127);
+    }
+    int error = pid < 0 ? -errno : steps_follow(pid, MOST_INSTRUCTIONS, MOST_NS, &watch);
+    if (error == -ECHILD && bench->stamps->child_error != 0) {
+        error = -bench->stamps->child_error;
+    }
+    fill((struct steps_row *)(void *)sample, &watch.steps);
+    return error;
+}
+
+static int available(struct reason *reason) {
+#if defined(__x86_64__)
+    (void)reason;
+    return 0;
+#else
+    return reason_set(reason, -ENOSYS,
+                      "it counts CPUID, an instruction of x86, which this processor has not");
+#endif
+}
+
+#define IN_ROW(field) offsetof(struct steps_row, field)
+static const struct column COLUMNS[] = {
+    {"instructions", COLUMN_COUNT, IN_ROW(instructions), NULL, "instructions from exec to the program's end"},
+    {"cpuid", COLUMN_COUNT, IN_ROW(cpuid), NULL, "of these CPUID"},
+    {"ended", COLUMN_COUNT, IN_ROW(ended), NULL, "1: that is all of it; 0: it was ended at a limit"},
+    {"loader_instructions", COLUMN_COUNT, IN_ROW(instructions_in[STEPS_LOADER]), NULL,
+     "instructions before the entry of the program's file: the dynamic loader's"},
+    {"loader_cpuid", COLUMN_COUNT, IN_ROW(cpuid_in[STEPS_LOADER]), NULL, "of these CPUID"},
+    {"start_instructions", COLUMN_COUNT, IN_ROW(instructions_in[STEPS_START]), NULL,
+     "instructions from there to main: the C library's start"},
+    {"start_cpuid", COLUMN_COUNT, IN_ROW(cpuid_in[STEPS_START]), NULL, "of these CPUID"},
+    {"main_instructions", COLUMN_COUNT, IN_ROW(instructions_in[STEPS_MAIN]), NULL, "instructions in main"},
+    {"main_cpuid", COLUMN_COUNT, IN_ROW(cpuid_in[STEPS_MAIN]), NULL, "of these CPUID"},
+    {"exit_instructions", COLUMN_COUNT, IN_ROW(instructions_in[STEPS_EXIT]), NULL,
+     "instructions after main's return: the C library's exit"},
+    {"exit_cpuid", COLUMN_COUNT, IN_ROW(cpuid_in[STEPS_EXIT]), NULL, "of these CPUID"},
+    {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
+    {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+};
+static const char *const DETAILS[] = {"instructions", "cpuid",
+                                      "ended",        "loader_instructions",
+                                      "loader_cpuid", "start_instructions",
+                                      "start_cpuid",  "main_instructions",
+                                      "main_cpuid",   "exit_instructions",
+                                      "exit_cpuid",   NULL};
+static const char *const AXES[] = {AXES_MACHINE, "program", NULL};
+
+const struct workload program_steps = {
+    .id = "program.steps",
+    .family = "other",
+    .summary = "a program's instructions one by one: how many, and how many of them are CPUID",
+    .columns = COLUMNS,
+    .axes = AXES,
+    .details = DETAILS,
+    .row_bytes = sizeof(struct steps_row),
+    .child_copies_memory = true,
+    .counts_only = true,
+    .available = available,
+    .prepare = launch_prepare_program,
+    .launch = launch,
+};

@@ -1,0 +1,86 @@
+"""What a new program executes at its start, counted by single steps, and what its CPUID cost here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+
+from clonometer.errors import DriverError
+from clonometer.explain.source import Tracer
+from clonometer.explain.types import ProgramSteps, StepsPhase
+from clonometer.plan.cell import AxisValue, make_cell
+from clonometer.plan.types import Catalogue, Limits, Target
+from clonometer.results.startup import CPUID, STEPS
+
+_NEW_PROGRAM = "new_program"
+#: The phases of docs/protocol.md's columns, and the parts of a launch that they are.
+PHASES = {
+    "loader": "child_loader",
+    "start": "child_library_start",
+    "main": "child_main",
+    "exit": "child_library_exit",
+}
+_NULL = -(2**63)
+_REPETITIONS = Limits(processes=1, samples=100, blocks=2, warmup=1)
+_ONCE = Limits(processes=1, samples=1, blocks=1, warmup=0)
+
+
+def count_steps(tracer: Tracer, target: Target, catalogue: Catalogue) -> ProgramSteps | None:
+    """Count the instructions of the program that a target launches, and time CPUID.
+
+    Parameters
+    ----------
+    tracer
+        What starts the probe.
+    target
+        A launch.
+    catalogue
+        What the probe can do.
+
+    Returns
+    -------
+    ProgramSteps or None
+        With a ``reason`` and no counts where this machine cannot count; None for launches that start no program.
+    """
+    workload = catalogue.workloads.get(target.workload)
+    if workload is None or workload.family != _NEW_PROGRAM or "program" not in target.condition:
+        return None
+    for name in (STEPS, CPUID):
+        known = catalogue.workloads.get(name)
+        if known is None or not known.available:
+            return ProgramSteps(reason=(known.reason if known is not None else None) or f"no driver has {name}")
+    try:
+        counted = _columns(tracer, _target(STEPS, {"program": target.condition["program"]}, catalogue, _ONCE))
+        timed = _columns(tracer, _target(CPUID, {}, catalogue, _REPETITIONS))
+    except DriverError as error:
+        return ProgramSteps(reason=error.message)
+    if counted["errno"][0] != 0:
+        return ProgramSteps(reason="the program cannot be stepped by ptrace: a seccomp filter or yama forbids it")
+    costs = [float(cost) for cost in timed["cpuid_ns"]]
+    return ProgramSteps(
+        instructions=int(counted["instructions"][0]),
+        cpuid=int(counted["cpuid"][0]),
+        ended=bool(counted["ended"][0]),
+        phases=tuple(
+            StepsPhase(part, int(counted[f"{name}_instructions"][0]), int(counted[f"{name}_cpuid"][0]))
+            for name, part in PHASES.items()
+            if int(counted[f"{name}_instructions"][0]) != _NULL
+        ),
+        cpuid_ns=median(costs),
+        cpuid_least_ns=min(costs),
+    )
+
+
+def _target(name: str, condition: Mapping[str, AxisValue], catalogue: Catalogue, limits: Limits) -> Target:
+    axes = {axis: catalogue.axes[axis] for axis in catalogue.workloads[name].axes}
+    cell = make_cell(name, condition, None, axes)
+    return Target(name, cell.condition, (cell,), limits)
+
+
+def _columns(tracer: Tracer, target: Target) -> dict[str, list[float]]:
+    """All rows of a start of the probe with nobody listening."""
+    blocks = tracer.trace(target, "none").blocks
+    if not blocks:
+        raise DriverError(f"{target.workload} gave no answer")
+    names = blocks[0].columns
+    return {name: [value for block in blocks for value in block.columns[name].tolist()] for name in names}

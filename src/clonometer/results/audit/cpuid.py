@@ -1,0 +1,78 @@
+"""What CPUID costs here, and with it the start of every program with a C library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.results.audit.items import FINE, NOTE, AuditItem
+from clonometer.results.source import RunSource
+from clonometer.results.startup import CPUID, STEPS, traps
+from clonometer.units import format_duration
+
+_ID, _TITLE = "cpu.cpuid", "CPUID"
+_REMEDY = (
+    "Nothing inside a guest changes it: start programs more seldom (threads, forks, workers that stay), or make small "
+    "helpers static and without the C library."
+)
+
+
+@dataclass(frozen=True)
+class CpuidCost:
+    """What one CPUID takes, median and minimum of repetitions in ns, and how many our static program's start executes.
+
+    None for what was not measured, with the ``reason``.
+    """
+
+    cost_ns: float | None = None
+    least_ns: float | None = None
+    at_start: int | None = None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as the object ``cpuid`` of docs/schemas/doctor.schema.json."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost:
+    """Read the cost from a run that has `CPUID` and `STEPS` cells.
+
+    Parameters
+    ----------
+    run
+        Any run; cells of other workloads are left out.
+    unavailable
+        Workloads that this machine does not have, each with the reason.
+    """
+    import numpy as np
+
+    planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
+    found: dict[str, Any] = {}
+    for cell in run.cells():
+        if planned.get(cell) == CPUID:
+            costs = run.columns(cell, ["cpuid_ns"])["cpuid_ns"]
+            found |= {"cost_ns": float(np.median(costs)), "least_ns": float(costs.min())} if costs.size else {}
+        elif planned.get(cell) == STEPS:
+            columns = run.columns(cell, ["cpuid", "errno"])
+            counts = columns["cpuid"][columns["errno"] == 0]
+            found |= {"at_start": int(counts[0])} if counts.size else {}
+    return CpuidCost(**found, reason=next((why for why in unavailable.values() if why), None))
+
+
+def check_cpuid(cost: CpuidCost) -> list[AuditItem]:
+    """Judge it."""
+    if cost.cost_ns is None or cost.least_ns is None:
+        reason = cost.reason or "it was not measured"
+        effect = "Where it is taken over by a hypervisor, each new program pays for dozens of them."
+        return [AuditItem(_ID, _TITLE, f"unavailable: {reason}", NOTE, effect, known=False)]
+    each = format_duration(cost.cost_ns)
+    if not traps(cost.cost_ns):
+        return [AuditItem(_ID, _TITLE, f"{each} each", FINE, "The processor executes it itself.")]
+    value = f"{each} each (at least {format_duration(cost.least_ns)}): it traps to the hypervisor"
+    if cost.at_start is None:
+        effect = f"A program with a C library executes dozens at its start. {_REMEDY}"
+    else:
+        whole = format_duration(cost.at_start * cost.cost_ns)
+        effect = f"A glibc program executes {cost.at_start} at its start: {whole} of every new program. {_REMEDY}"
+    return [AuditItem(_ID, _TITLE, value, NOTE, effect)]

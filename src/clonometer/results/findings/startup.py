@@ -1,0 +1,95 @@
+"""What of a new program's time is the start of its C library, and what CPUID takes of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.results.description import MedianInterval, median_interval
+from clonometer.results.evidence import Book, Evidence
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.wording import mechanism, sentence
+from clonometer.results.startup import CPUID, STEPS, traps
+from clonometer.results.types import Finding
+from clonometer.units import format_duration
+from clonometer.words import axis_words
+
+_LAUNCHES = ("launch.posix_spawn", "launch.vfork_exec", "launch.fork_exec")
+_TEMPERATURES = ("warm", "cold")
+_NO_LIBRARY = {"program": "target_nolibc"}
+
+
+def startup(comparer: Comparer) -> list[Finding]:
+    """Split the time of a new program with a C library at the entry of its file and at its main."""
+    book = comparer.book
+    for workload in _LAUNCHES:
+        for temperature in _TEMPERATURES:
+            stages = [book.main(workload, {}, temperature, one) for one in ("image_entered", "image_runs", "reaped")]
+            entered, runs, reaped = stages
+            if entered is not None and runs is not None and reaped is not None:
+                start = _between(entered, runs)
+                return [] if start is None else [_finding(book, runs, reaped, start)]
+    return []
+
+
+def _between(first: Evidence, second: Evidence) -> MedianInterval | None:
+    """The difference of two stages of the same launches, by process."""
+    if first.processes.values.size != second.processes.values.size:
+        return None
+    differences = second.processes.values - first.processes.values
+    return median_interval(differences, second.processes.starts) if (differences > 0).all() else None
+
+
+def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval) -> Finding:
+    one = reaped.estimate
+    whole_ns = one.median_ns or 0.0
+    program = str(one.condition.get("program", ""))
+    numbers: dict[str, Any] = {
+        "workload": one.workload,
+        "temperature": one.temperature,
+        "program": program,
+        "reaped_ns": whole_ns,
+        "library_start_ns": start.value,
+        "library_start_low_ns": start.low,
+        "library_start_high_ns": start.high,
+        "share": start.value / whole_ns,
+        "cells": [one.cell],
+    }
+    whole = format_duration(whole_ns, *_ends(reaped))
+    own = format_duration(start.value, start.low, start.high)
+    brief = f"of a new program's {whole} ({axis_words('program', program)}) {own} are libc's start"
+    cpuid = _cpuid(book, program)
+    if cpuid is not None:
+        count, each_ns, cells = cpuid
+        numbers |= {"cpuid": count, "cpuid_ns": each_ns, "cpuid_share": count * each_ns / start.value}
+        numbers["cells"] += cells
+        does = "that trap" if traps(each_ns) else "that do not trap"
+        brief += (
+            f"; {count} CPUID {does} ({format_duration(each_ns)} each) take {format_duration(count * each_ns)} of it"
+        )
+    brief = sentence(brief)
+    bare = book.main(one.workload, _NO_LIBRARY, one.temperature, "reaped")
+    if bare is not None and bare.estimate.median_ns is not None:
+        numbers["without_library_ns"] = bare.estimate.median_ns
+        numbers["cells"] += [bare.estimate.cell]
+        brief += f" Without libc: {format_duration(bare.estimate.median_ns, *_ends(bare))}."
+    text = f"{sentence(f'{mechanism(one.workload)}, {one.temperature}')[:-1]}: {brief[0].lower()}{brief[1:]}"
+    return Finding("program_start", text, numbers, brief)
+
+
+def _ends(row: Evidence) -> tuple[float | None, float | None]:
+    return row.estimate.median_low_ns, row.estimate.median_high_ns
+
+
+def _cpuid(book: Book, program: str) -> tuple[int, float, list[str]] | None:
+    """How many CPUID the library's start executes, by single steps, and what one takes; of this very run."""
+    counts = [
+        row
+        for row in book.untimed
+        if (row.estimate.workload, row.estimate.quantity) == (STEPS, "start_cpuid")
+        and row.estimate.condition.get("program") == program
+    ]
+    cost = book.main(CPUID, {}, None, None)
+    if not counts or cost is None or not counts[0].estimate.value or cost.estimate.median_ns is None:
+        return None
+    cells = [counts[0].estimate.cell, cost.estimate.cell]
+    return round(counts[0].estimate.value), cost.estimate.median_ns, cells

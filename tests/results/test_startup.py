@@ -1,0 +1,54 @@
+"""What a finding says of the start of a program's C library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clonometer.results import summarize
+from clonometer.results.types import Finding
+
+SPAWN = {"image_entered_ns": 120_000, "image_runs_ns": 470_000, "reaped_ns": 500_000}
+
+
+def _finding(builder: Any) -> Finding | None:
+    return next((one for one in summarize(builder.run).findings if one.id == "program_start"), None)
+
+
+def test_the_start_is_split_and_its_cause_named_from_what_the_run_has_measured(builder: Any) -> None:
+    builder.cell("launch.posix_spawn", SPAWN, "warm", spread=0.001)
+    builder.cell("launch.posix_spawn", {"reaped_ns": 79_000}, "warm", spread=0.001, program="target_nolibc")
+    builder.cell("program.steps", {"start_cpuid": 68}, None, processes=1, samples=1, blocks=1, spread=0.0)
+    builder.cell("program.steps", {"start_cpuid": 9}, None, processes=1, samples=1, blocks=1, program="/opt/go")
+    builder.cell("program.cpuid", {"cpuid_ns": 5_000}, None, processes=4, spread=0.001)
+    found = _finding(builder)
+    assert found is not None
+    assert found.numbers["library_start_ns"] == pytest.approx(350_000, rel=0.01)
+    assert found.numbers["library_start_low_ns"] < found.numbers["library_start_high_ns"]
+    assert (found.numbers["cpuid"], len(found.numbers["cells"])) == (68, 4)
+    assert found.numbers["cpuid_share"] == pytest.approx(68 * 5_000 / 350_000, rel=0.01)
+    assert "68 CPUID that trap (5.00 µs each) take 340 µs of it" in found.headline
+    assert "Without libc: 79" in found.headline
+
+
+def test_a_cpuid_that_does_not_trap_is_not_blamed(builder: Any) -> None:
+    builder.cell("launch.posix_spawn", {**SPAWN, "image_runs_ns": 190_000}, "warm")
+    builder.cell("program.steps", {"start_cpuid": 68}, None, processes=1, samples=1, blocks=1, spread=0.0)
+    builder.cell("program.cpuid", {"cpuid_ns": 60}, None, processes=4)
+    found = _finding(builder)
+    assert found is not None
+    assert "68 CPUID that do not trap" in found.headline
+
+
+def test_nothing_is_made_up_where_nothing_was_counted_or_stamped(builder: Any) -> None:
+    builder.cell("launch.posix_spawn", SPAWN, "warm")
+    found = _finding(builder)
+    assert found is not None
+    assert "CPUID" not in found.sentence
+    assert "Without" not in found.sentence
+
+
+def test_a_run_without_the_entrys_stamp_tells_no_split(builder: Any) -> None:
+    builder.cell("launch.posix_spawn", {"image_runs_ns": 470_000, "reaped_ns": 500_000}, "warm")
+    assert _finding(builder) is None
