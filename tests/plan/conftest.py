@@ -72,9 +72,9 @@ def describe():
             _workload("launch.none", "floor", ["placement", "linkage"], ()),
             _workload("launch.stamp", "floor", ["placement", "linkage"], ("warm",)),
             _workload("clock.used", "floor", ["placement", "linkage"], (), ("cost_ns",)),
+            _workload("launch.absent", "same_image", ["placement"], available=False, reason="needs Linux 9.9"),
             _workload("program.steps", "other", ["placement", "linkage", "program"], (), ("cost_ns",)),
             _workload("program.cpuid", "other", ["placement", "linkage"], (), ("cost_ns",)),
-            _workload("launch.absent", "same_image", ["placement"], available=False, reason="needs Linux 9.9"),
         ],
         "lacks": [{"what": "launch.absent", "reason": "needs Linux 9.9"}],
     }

@@ -100,7 +100,7 @@ SPOILT = [
     (lambda one: one["quantities"]["reaped_ns"].pop("unit"), "quantities.reaped_ns.unit"),
     (lambda one: one["quantities"].update({"a b": one["quantities"]["cost_ns"]}), "quantities.a b"),
     (lambda one: one.pop("workloads"), "workloads"),
-    (lambda one: one["workloads"].append("launch.x"), "workloads[9]"),
+    (lambda one: one["workloads"].append("launch.x"), "workloads[11]"),
     (lambda one: one["workloads"][0].update(id="launch.fork[x]"), "workloads[0].id"),
     (lambda one: one["workloads"][1].update(id="launch.fork"), "workloads[1].id"),
     (lambda one: one["workloads"][0].update(family="kin"), "workloads[0].family"),

@@ -127,7 +127,15 @@ COLUMNS = {
     "whole_each_ns": ("f64", "ns"),
 }
 DETAILS = {
-    "whole_each_ns", *GAPS, "call_gaps", "faults", "split_pages", "image_entered_ns", "cpuid", "start_cpuid", "cpuid_ns"
+    "whole_each_ns",
+    *GAPS,
+    "call_gaps",
+    "faults",
+    "split_pages",
+    "image_entered_ns",
+    "cpuid",
+    "start_cpuid",
+    "cpuid_ns",
 }
 
 
