@@ -14,7 +14,7 @@
 #include "program/steps.h"
 
 enum { MOST_INSTRUCTIONS = 4000000 };
-static const int64_t MOST_NS = 6000000000;
+static const int64_t MOST_NS = 9000000000;
 
 struct steps_row {
     struct sample sample;
