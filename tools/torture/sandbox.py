@@ -1,0 +1,286 @@
+"""A place for one trial: folders and groups of its own, what is started there, and what must hold afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+COMMAND = (sys.executable, "-m", "clonometer.cli.start")
+BOUND_S = 90.0
+# What an ordinary command holds is some 100 MB; what works an answer out for a long run, some 300.
+MOST_RSS_BYTES = 1 << 30
+PATIENCE_S = 15.0
+_PR_SET_CHILD_SUBREAPER = 36
+_CONTROLLERS = ("cgroup2", "memory", "pids")
+
+
+class NotPossibleError(Exception):
+    """Why this machine or this user cannot make what a trial needs."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended; ``hung`` where it had to be killed."""
+
+    words: tuple[str, ...]
+    status: int
+    out: str
+    err: str
+    seconds: float
+    rss_bytes: int
+    hung: bool
+
+
+def become_subreaper() -> None:
+    """Let orphans of what we start come to us: so their like is known without looking at anybody else's."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of all threads of a process; none where it has gone."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """All below a process."""
+    below = children_of(pid)
+    return [*below, *(deeper for child in below for deeper in descendants(child))]
+
+
+def stat_of(pid: int) -> tuple[str, str, int]:
+    """A process's name, state and session; empty where it has gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "", "", 0
+    head, _, tail = text.rpartition(")")
+    fields = tail.split()
+    return head.partition("(")[2], fields[0], int(fields[3])
+
+
+def reap() -> None:
+    """Take the ends of orphans that have come to us; what we started ourselves is left to its own waiting."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def hierarchies() -> dict[str, Path]:
+    """Our own group in the hierarchies that matter, by the name of the controller or ``cgroup2``."""
+    own = {}
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        number, names, path = line.split(":", 2)
+        own["cgroup2" if number == "0" else names] = path.rstrip("/")
+    found = {}
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, where, kind, options, *_ = line.split()
+        for name in _CONTROLLERS:
+            if (kind == name == "cgroup2" or (kind == "cgroup" and name in options.split(","))) and name in own:
+                found[name] = Path(f"{where}{own[name]}")
+    return found
+
+
+@dataclass
+class Sandbox:
+    """One trial's place."""
+
+    root: Path
+    groups: dict[str, Path] = field(default_factory=dict)
+    done: list[str] = field(default_factory=list)
+    _began_s: float = field(default_factory=time.monotonic)
+
+    @property
+    def folder(self) -> Path:
+        """Where commands work."""
+        return self.root / "work"
+
+    @property
+    def temporary(self) -> Path:
+        """What commands take for $TMPDIR."""
+        return self.root / "tmp"
+
+    def note(self, words: str) -> None:
+        """Keep what was done, for whoever does it again by hand."""
+        self.done.append(f"{time.monotonic() - self._began_s:.3f} s: {words}")
+
+    def start(self, *words: str, before: Callable[[], None] | None = None, command: Sequence[str] = COMMAND) -> Command:
+        """Start a command in the sandbox, after ``before`` in the new process."""
+        self.note(f"clonometer {shlex.join(words)}" if command is COMMAND else shlex.join([*command, *words]))
+        return Command(self, (*command, *words), before)
+
+    def run(self, *words: str, before: Callable[[], None] | None = None, bound_s: float = BOUND_S) -> Ended:
+        """Start a command and wait for its end."""
+        return self.start(*words, before=before).wait(bound_s)
+
+    def enter_groups(self) -> None:
+        """Called in a new process: move it into the trial's own groups."""
+        for group in self.groups.values():
+            (group / "cgroup.procs").write_text("0")
+
+    def left(self) -> list[str]:
+        """What is still there of the trial: tasks, temporary files, control groups."""
+        reap()
+        found = []
+        for pid in descendants(os.getpid()):
+            name, state, _ = stat_of(pid)
+            if name:
+                found.append(f"task {pid} ({name}, {state})")
+        found += [f"temporary file {path.name}" for path in self.temporary.iterdir()]
+        for group in self.groups.values():
+            found += [f"control group {path}" for path in group.iterdir() if path.is_dir()]
+        return found
+
+    def leftovers(self) -> list[str]:
+        """What is left after some patience; it is removed then, so that the next trial has its peace."""
+        end_s = time.monotonic() + PATIENCE_S
+        while (found := self.left()) and time.monotonic() < end_s:
+            time.sleep(0.01)
+        if found:
+            for pid in descendants(os.getpid()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+            reap()
+        return [f"left behind: {one}" for one in found]
+
+
+class Command:
+    """A command that runs in a sandbox, in a session of its own as a shell's job is in a group of its own."""
+
+    def __init__(self, sandbox: Sandbox, words: tuple[str, ...], before: Callable[[], None] | None) -> None:
+        self.words = words
+        self.sandbox = sandbox
+        self._out = (sandbox.root / "out").open("w+b")
+        self._err = (sandbox.root / "err").open("w+b")
+
+        def prepare() -> None:
+            sandbox.enter_groups()
+            if before is not None:
+                before()
+
+        environment = {**os.environ, "TMPDIR": str(sandbox.temporary), "COLUMNS": "80", "PYTHONUNBUFFERED": "1"}
+        self._began_s = time.monotonic()
+        self._process = subprocess.Popen(
+            words,
+            cwd=sandbox.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._out,
+            stderr=self._err,
+            start_new_session=True,
+            preexec_fn=prepare,  # noqa: PLW1509 (this program has one thread)
+        )
+        self.pid = self._process.pid
+
+    def running(self) -> bool:
+        """Whether it has not ended yet; it is not reaped by asking."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+    def drivers(self) -> list[int]:
+        """Its children that lead sessions of their own: drivers."""
+        return [pid for pid in children_of(self.pid) if stat_of(pid)[2] == pid]
+
+    def seconds(self) -> float:
+        """How long it has run."""
+        return time.monotonic() - self._began_s
+
+    def wait(self, bound_s: float = BOUND_S) -> Ended:
+        """Wait for its end; kill it and all below where that takes longer than the bound."""
+        hung = False
+        while self.running():
+            if self.seconds() > bound_s:
+                hung = True
+                for pid in [self.pid, *descendants(self.pid)]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                break
+            time.sleep(0.005)
+        _, status, usage = os.wait4(self.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for stream in (self._out, self._err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "replace"))
+            stream.close()
+        self.sandbox.note(f"it ended with {self._process.returncode}")
+        return Ended(
+            self.words, self._process.returncode, texts[0], texts[1], self.seconds(), usage.ru_maxrss * 1024, hung
+        )
+
+
+def judge(ended: Ended, allowed: Collection[int], traceback: bool = False) -> list[str]:
+    """What does not hold of a command's end: its status, tracebacks, a hang, its memory."""
+    faults = []
+    if ended.hung:
+        return [f"no end within {ended.seconds:.0f} s: {shlex.join(ended.words[len(COMMAND) :])}"]
+    last = ended.err.strip().splitlines()[-1:] or [""]
+    if ended.status not in allowed:
+        faults.append(f"exit status {ended.status}, not one of {sorted(allowed)}: {last[0][:200]}")
+    if "Traceback" in ended.err + ended.out and not traceback:
+        faults.append(f"a traceback: {last[0][:200]}")
+    if ended.rss_bytes > MOST_RSS_BYTES:
+        faults.append(f"{ended.rss_bytes >> 20} MiB in memory")
+    return faults
+
+
+def sound_files(sandbox: Sandbox, killed: bool) -> list[str]:
+    """What does not hold of the files of a run ``o.parquet``: readable, or to be recovered, and nothing beside."""
+    faults = []
+    names = {path.name for path in sandbox.folder.iterdir()}
+    raw, out = sandbox.folder / "o.raw", sandbox.folder / "o.parquet"
+    # A killed command cannot remove its temporary file, nor one that has no room the samples it saved.
+    if not killed and (strange := {name for name in names if name.startswith(".")}):
+        faults.append(f"left behind in the folder: {sorted(strange)}")
+    if raw.exists() and not out.exists():
+        recovered = sandbox.run("recover", "o.raw")
+        # A run that was killed before its first sample has none to recover.
+        faults += [f"recover: {fault}" for fault in judge(recovered, {0, 2})]
+        if recovered.status == 2 and not re.search(r"no sample|nothing|damaged|cut", recovered.err):
+            faults.append(f"recover: {recovered.err.strip()[:200]}")
+    if out.exists():
+        faults += [f"show: {fault}" for fault in judge(sandbox.run("show", "o.parquet"), {0})]
+    return faults
+
+
+@contextlib.contextmanager
+def sandbox(base: Path) -> Iterator[Sandbox]:
+    """Make a sandbox below ``base`` and remove it in the end."""
+    root = base / f"trial-{time.monotonic_ns()}"
+    for folder in (root / "work", root / "tmp"):
+        folder.mkdir(parents=True)
+        folder.chmod(0o1777)
+    root.chmod(0o755)
+    made = Sandbox(root)
+    for name, own in hierarchies().items():
+        group = own / f"torture-{os.getpid()}"
+        with contextlib.suppress(OSError):
+            group.mkdir(exist_ok=True)
+            made.groups[name] = group
+    try:
+        yield made
+    finally:
+        for group in made.groups.values():
+            _remove_group(group)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _remove_group(group: Path) -> None:
+    for below in [path for path in group.iterdir() if path.is_dir()]:
+        _remove_group(below)
+    with contextlib.suppress(OSError):
+        group.rmdir()
