@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: help build dev run test core-test pytest lint format bench coverage matrix variants docs dist lock clean
+.PHONY: help build dev run test core-test pytest lint format bench coverage matrix torture variants docs dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -21,6 +21,8 @@ help:
 	@echo 'make coverage  how often the intervals contain the truth, simulated'
 	@echo 'make matrix  every mechanism and every value of each axis once: ok, unavailable or failed'
 	@echo '             (MATRIX_ARGS=--huge-pages reserves some while it lasts)'
+	@echo 'make torture signals, limits, refused calls, damaged files at random, and a table of what held'
+	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write the generated references anew'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
@@ -67,6 +69,10 @@ pytest: $(VENV)/.built $(VENV)/.dev
 core-test: $(VENV)/.built
 	@sh tools/core_tests.sh $(BIN)
 	@sh tools/arm64.sh $(BIN)
+
+# What befalls a command in the field, tried at random, and what must hold afterwards.
+torture: $(VENV)/.built
+	@$(BIN)/python -m tools.torture $(TORTURE_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev
 	@sh tools/lint.sh $(BIN)

@@ -228,6 +228,10 @@ int measure_run(struct measurement *measurement, struct reason *reason) {
         error = forget(measurement, request->workload, warmup, true, reason);
         warmup = warmup < LATER_WARMUP ? warmup : LATER_WARMUP;
         error = error != 0 ? error : measure_block(measurement, block, request->samples, reason);
+        if (request->block_limit_ns > 0 && block->wall_ns > ROWS_SLOW_BLOCK_NS &&
+            block->wall_ns > request->block_limit_ns) {
+            break; /* more processes tell more than more blocks of this one */
+        }
     }
     if (measurement->crew != NULL) {
         crew_end(measurement->crew);

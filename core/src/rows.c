@@ -7,7 +7,7 @@
 #include "clock/clock.h"
 #include "parent/parent.h"
 
-enum { FEWEST_LAUNCHES = 3 }; /* a block holds at least these, whatever its time limit */
+enum { FEWEST_LAUNCHES = 3 }; /* a block holds at least these, whatever its time limit, but slow ones */
 
 int64_t rows_monotonic_ns(void) {
     struct timespec now;
@@ -73,6 +73,7 @@ int rows_forget(struct bench *bench, const struct workload *workload, int64_t la
 int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int64_t *rows) {
     int64_t limit_ticks =
         (int64_t)((unsigned __int128)bench->request->block_limit_ns * clock_used.hz / 1000000000U);
+    int64_t slow_ticks = (int64_t)((unsigned __int128)ROWS_SLOW_BLOCK_NS * clock_used.hz / 1000000000U);
     uint64_t start_ticks = clock_read().ticks;
     const struct workload *workload = bench->request->workload;
     int64_t each = rows_each(bench->request);
@@ -84,8 +85,8 @@ int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int6
             return error;
         }
         *rows += each;
-        if (limit_ticks > 0 && launches >= FEWEST_LAUNCHES &&
-            (int64_t)(clock_read().ticks - start_ticks) > limit_ticks) {
+        int64_t ticks = limit_ticks > 0 ? (int64_t)(clock_read().ticks - start_ticks) : 0;
+        if (ticks > limit_ticks && (launches >= FEWEST_LAUNCHES || ticks > slow_ticks)) {
             break;
         }
     }

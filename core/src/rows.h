@@ -10,6 +10,11 @@
 
 int64_t rows_monotonic_ns(void);
 
+/* What a block may last where its launches are so slow that it would otherwise have no end in sight: it ends
+ * with the launch that reaches this, and is the process's last. Only where block_limit_ns limits blocks at
+ * all. */
+#define ROWS_SLOW_BLOCK_NS 1000000000
+
 /* Bytes of one row of the workload, and the row at `index`. */
 size_t rows_bytes(const struct workload *workload);
 struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index);

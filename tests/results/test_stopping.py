@@ -114,6 +114,14 @@ def test_a_budget_that_is_too_small_still_gives_each_target_one_process() -> Non
     assert [scheduler.stopped_by(target) for target in range(4)] == ["budget"] * 4
 
 
+def test_overtime_ends_even_the_first_round() -> None:
+    machine, scheduler = Machine([0.5] * 10, [0.01] * 10), make(1.0, overtime_s=2.0)
+    counts = machine.play(scheduler)
+    # The last one is started just before three seconds are over.
+    assert counts.total() == len(counts) == 7
+    assert Machine([0.5] * 10, [0.01] * 10).play(make(1.0, overtime_s=20.0)).total() == 10
+
+
 @pytest.mark.parametrize(("stretch", "expected"), [(1.0, 6), (1.5, 9), (4.0, 12)])
 def test_a_budget_is_stretched_only_for_missing_processes(stretch: float, expected: int) -> None:
     machine = Machine([0.5, 0.5], [3.0, 3.0])

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from tests.integration import container
-from tools.torture.sandbox import NotPossibleError, Sandbox, judge, sound_files
+from tools.torture.sandbox import COMMAND, NotPossibleError, Sandbox, judge, sound_files
 from tools.torture.trials import MEASURES, Trial
+from tools.torture.users import become_user, installed
 
 KIND = "privileges"
 RUNS = (
@@ -37,7 +38,6 @@ FILTERED = (
     "prlimit64", "perf_event_open", "bpf", "madvise",
 )  # fmt: skip
 OLD_CONTAINER = ("clone3", "pidfd_open", "memfd_create", "openat2", "faccessat2", "close_range", "statx", "rseq")
-_USER = 65_534
 
 
 def trials(order: random.Random) -> Iterator[Trial]:
@@ -56,9 +56,11 @@ def _try(words: tuple[str, ...], before: Callable[[], None], sandbox: Sandbox, d
     if os.geteuid() != 0:
         raise NotPossibleError("only root can take these away")
     os.environ["TORTURE_FOLDER"] = str(sandbox.root)
-    ended = sandbox.run(*words, before=before)
-    # The census passes on the status of its command; 126 where the kernel refuses to start it.
-    allowed = MEASURES | ({126} if words[0] == "census" else set())
+    user = become_user in (before, getattr(before, "keywords", {}).get("then"))
+    command, environment = installed(sandbox.root.parent) if user else (COMMAND, {})
+    ended = sandbox.run(*words, before=before, command=command, environment=environment)
+    # The census passes on the status of its command; 125 where it cannot watch it, 126 where it cannot start it.
+    allowed = MEASURES | ({125, 126} if words[0] == "census" else set())
     return [*judge(ended, allowed), *sandbox.leftovers(), *sound_files(sandbox, killed=ended.status < 0)]
 
 
@@ -73,17 +75,11 @@ def _filters() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def _places() -> Iterator[tuple[str, Callable[[], None]]]:
-    yield "user", _become_user
+    yield "user", become_user
     for place in ("/sys/fs/cgroup", "/proc", "/sys", "/dev/shm"):
         yield f"hidden/{place}", partial(_hide, place)
-        yield f"hidden/{place}/user", partial(_hide, place, then=_become_user)
-    yield "hidepid/user", _hide_others
-
-
-def _become_user() -> None:
-    os.setgroups([])
-    os.setgid(_USER)
-    os.setuid(_USER)
+        yield f"hidden/{place}/user", partial(_hide, place, then=become_user)
+    yield "hidepid/user", partial(_hide_others, then=become_user)
 
 
 def _hide(place: str, then: Callable[[], None] | None = None) -> None:
@@ -94,7 +90,7 @@ def _hide(place: str, then: Callable[[], None] | None = None) -> None:
         then()
 
 
-def _hide_others() -> None:
+def _hide_others(then: Callable[[], None]) -> None:
     container.change_mounts()
     container.mount("proc", "/proc", "proc", "hidepid=2")
-    _become_user()
+    then()

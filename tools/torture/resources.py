@@ -9,12 +9,13 @@ import random
 import resource
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from tools.torture.sandbox import NotPossibleError, Sandbox, judge, sound_files
+from tools.torture.sandbox import COMMAND, NotPossibleError, Sandbox, judge, sound_files
 from tools.torture.trials import MEASURES, Trial
+from tools.torture.users import become_user, installed
 
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.runner.drivers import find_drivers
@@ -26,7 +27,7 @@ KIB, MIB = 1 << 10, 1 << 20
 LIMITS = (
     ("NOFILE", (24, 40, 64)),
     ("NPROC", (1, 8, 20)),
-    ("AS", (200 * MIB, 400 * MIB, 1 << 30, 8 << 30)),
+    ("AS", (400 * MIB, 1 << 30, 8 << 30)),
     ("FSIZE", (0, KIB, 20 * KIB, MIB)),
     ("STACK", (256 * KIB, MIB, 1 << 30)),
     ("CPU", (1, 2)),
@@ -57,9 +58,19 @@ def trials(order: random.Random) -> Iterator[Trial]:
 Attempt = Callable[[Sandbox, random.Random], list[str]]
 
 
-def _measured(sandbox: Sandbox, *words: str, before: Callable[[], None] | None = None, bound_s: float = 90.0,
-              allowed: frozenset[int] = MEASURES) -> list[str]:  # fmt: skip
-    ended = sandbox.run("run", *words, "--out", "o.parquet", before=before, bound_s=bound_s)
+def _measured(
+    sandbox: Sandbox,
+    *words: str,
+    before: Callable[[], None] | None = None,
+    bound_s: float = 90.0,
+    allowed: frozenset[int] | set[int] = MEASURES,
+    user: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> list[str]:
+    command, more = installed(sandbox.root.parent) if user else (COMMAND, {})
+    more = {**more, **(environment or {})}
+    words = ("run", *words, "--out", "o.parquet")
+    ended = sandbox.run(*words, before=before, bound_s=bound_s, command=command, environment=more)
     # With no room the samples stay in o.raw, as the message says.
     return [*judge(ended, allowed), *sandbox.leftovers(), *sound_files(sandbox, killed=ended.status < 0)]
 
@@ -90,28 +101,25 @@ def _disks() -> Iterator[tuple[str, Attempt]]:
 
 
 def _without_tmp(sandbox: Sandbox) -> list[str]:
-    def away() -> None:
-        os.environ["TMPDIR"] = "/nonexistent"
-
-    return _measured(sandbox, "contend.open", "work.factor", "--budget", "1", before=away)
+    words = ("contend.open", "work.factor", "--budget", "1")
+    return _measured(sandbox, *words, environment={"TMPDIR": "/nonexistent/folder"})
 
 
 def _limited(name: str, value: int, sandbox: Sandbox, draw: random.Random) -> list[str]:
     number = getattr(resource, f"RLIMIT_{name}")
 
     def limit() -> None:
-        if name == "NPROC" and os.geteuid() == 0:
-            # Root's tasks are not counted.
-            os.setgroups([])
-            os.setgid(60_000 + os.getpid() % 5_000)
-            os.setuid(60_000 + os.getpid() % 5_000)
         hard = resource.getrlimit(number)[1]
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (most, most))
+        if name == "NPROC":
+            become_user()  # Root's tasks are not counted.
 
     # The kernel itself ends who has used up its time; where no stack can grow, it ends them by SIGSEGV.
     ended_by_kernel = {"CPU": {-signal.SIGXCPU, -signal.SIGKILL}}.get(name, set())
-    return _measured(sandbox, *draw.sample(SOME, 2), "--budget", "1", before=limit, allowed=MEASURES | ended_by_kernel)
+    allowed = MEASURES | ended_by_kernel
+    words = (*draw.sample(SOME, 2), "--budget", "1")
+    return _measured(sandbox, *words, before=limit, allowed=allowed, user=name == "NPROC")
 
 
 def _limits() -> Iterator[tuple[str, Attempt]]:
@@ -163,13 +171,7 @@ def _values() -> Iterator[tuple[str, Attempt]]:
 
 
 def _as_user(words: tuple[str, ...], sandbox: Sandbox, draw: random.Random) -> list[str]:
-    def become() -> None:
-        if os.geteuid() == 0:
-            os.setgroups([])
-            os.setgid(65_534)
-            os.setuid(65_534)
-
-    return _measured(sandbox, *words, before=become, bound_s=LATE_S)
+    return _measured(sandbox, *words, before=become_user, bound_s=LATE_S, user=True)
 
 
 def _plan_of_all(sandbox: Sandbox, draw: random.Random) -> list[str]:

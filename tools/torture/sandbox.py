@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,9 +42,9 @@ class Ended:
     hung: bool
 
 
-def become_subreaper() -> None:
+def become_subreaper(wanted: bool = True) -> None:
     """Let orphans of what we start come to us: so their like is known without looking at anybody else's."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
 
 
 def children_of(pid: int) -> list[int]:
@@ -118,14 +118,27 @@ class Sandbox:
         """Keep what was done, for whoever does it again by hand."""
         self.done.append(f"{time.monotonic() - self._began_s:.3f} s: {words}")
 
-    def start(self, *words: str, before: Callable[[], None] | None = None, command: Sequence[str] = COMMAND) -> Command:
+    def start(
+        self,
+        *words: str,
+        before: Callable[[], None] | None = None,
+        command: Sequence[str] = COMMAND,
+        environment: Mapping[str, str] | None = None,
+    ) -> Command:
         """Start a command in the sandbox, after ``before`` in the new process."""
-        self.note(f"clonometer {shlex.join(words)}" if command is COMMAND else shlex.join([*command, *words]))
-        return Command(self, (*command, *words), before)
+        self.note(f"clonometer {shlex.join(words)}")
+        return Command(self, (*command, *words), before, environment or {})
 
-    def run(self, *words: str, before: Callable[[], None] | None = None, bound_s: float = BOUND_S) -> Ended:
+    def run(
+        self,
+        *words: str,
+        before: Callable[[], None] | None = None,
+        bound_s: float = BOUND_S,
+        command: Sequence[str] = COMMAND,
+        environment: Mapping[str, str] | None = None,
+    ) -> Ended:
         """Start a command and wait for its end."""
-        return self.start(*words, before=before).wait(bound_s)
+        return self.start(*words, before=before, command=command, environment=environment).wait(bound_s)
 
     def enter_groups(self) -> None:
         """Called in a new process: move it into the trial's own groups."""
@@ -162,7 +175,13 @@ class Sandbox:
 class Command:
     """A command that runs in a sandbox, in a session of its own as a shell's job is in a group of its own."""
 
-    def __init__(self, sandbox: Sandbox, words: tuple[str, ...], before: Callable[[], None] | None) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        words: tuple[str, ...],
+        before: Callable[[], None] | None,
+        more: Mapping[str, str],
+    ) -> None:
         self.words = words
         self.sandbox = sandbox
         self._out = (sandbox.root / "out").open("w+b")
@@ -173,7 +192,7 @@ class Command:
             if before is not None:
                 before()
 
-        environment = {**os.environ, "TMPDIR": str(sandbox.temporary), "COLUMNS": "80", "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, "TMPDIR": str(sandbox.temporary), "COLUMNS": "80", **more}
         self._began_s = time.monotonic()
         self._process = subprocess.Popen(
             words,

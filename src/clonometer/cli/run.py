@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DEFAULT_PLAN = "default"
 # A budget that the user named is kept; a plan's own one may be exceeded so far for enough processes.
 PLAN_STRETCH = 1.5
+# So long may cells that had no turn yet be measured once beyond a named budget.
+OVERTIME_S = 5.0
 DEFAULT_OUT = "clonometer-run.parquet"
 
 _EXAMPLES = examples(
@@ -79,7 +81,7 @@ class _Wish:
     "budget_s",
     metavar="TIME",
     type=DURATION,
-    help="How long to measure, at most: 30, 30s or 2m.",
+    help="How long to measure, at most: 30, 30s or 2m; and 5 s for cells that had no turn.",
 )
 @click.option(
     "--target-width",
@@ -227,12 +229,14 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
             timed_quantities(catalogue),
             target_width=plan.target_width,
             stretch=PLAN_STRETCH if wish.budget_s is None else 1.0,
+            overtime_s=None if wish.budget_s is None else OVERTIME_S,
         ),
         progress=progress,
         command=wish.command(),
         force=outputs.force,
         keep=outputs.keep,
         driver_timeout_s=timeout_s,
+        most_seconds=None if wish.budget_s is None else wish.budget_s + OVERTIME_S,
         named=bool(wish.workloads),
     )
     if outcome.path is None:

@@ -51,13 +51,16 @@ class TargetScheduler:
     seed
         Fixes the order, as far as the measured costs and widths do not change it.
     budget_s
-        Seconds of measuring to use at most, but for one process of each target, which is always started.
+        Seconds of measuring to use at most, but for one process of each target.
     quantities
         For each workload the columns whose intervals count (`timed_quantities`).
     target_width
         Half of an interval's width as a share of its median; where every row of a target is as narrow, it is done.
     stretch
         How many times the budget may be used where targets would otherwise lack processes.
+    overtime_s
+        Beyond the budget and so many seconds no process is started, so that targets may be left without any; None: each
+        has one, whatever it takes.
 
     Notes
     -----
@@ -73,9 +76,11 @@ class TargetScheduler:
         *,
         target_width: float = TARGET_WIDTH,
         stretch: float = 1.0,
+        overtime_s: float | None = None,
     ) -> None:
         self._random = random.Random(seed)
         self._budget_s = budget_s
+        self._overtime_s = overtime_s
         self._quantities = quantities
         self._target_width = target_width
         self._stretch = stretch
@@ -98,6 +103,8 @@ class TargetScheduler:
     def next_target(self, elapsed_s: float) -> int | None:
         """Name the target to start now, as its index in the plan, or None where measuring ends."""
         first = not all(self._seconds[target] for target in self._live())
+        if self._overtime_s is not None and elapsed_s > self._budget_s + self._overtime_s:
+            return None
         for _ in range(3):
             while self._slice:
                 target = self._slice.pop()

@@ -31,7 +31,7 @@ from clonometer.runner.drivers import Drivers
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Silent
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
-from clonometer.runner.measure import Measured, measure
+from clonometer.runner.measure import Measured, measure, timeout_for
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ def run(
     force: bool = False,
     keep: bool = False,
     driver_timeout_s: float | None = None,
+    most_seconds: float | None = None,
     between: Between | None = None,
     named: bool = False,
 ) -> RunOutcome:
@@ -108,6 +109,8 @@ def run(
         Give them the names ``NAME.previous.SUFFIX`` instead, the run file once the new one is whole.
     driver_timeout_s
         Seconds after which a driver is stopped; by default what its target should take, many times over.
+    most_seconds
+        Of measuring: a driver that still measures then is stopped, unless its target is guessed to take longer.
     between
         Called after each process, while nothing is measured; its time counts against the scheduler's budget.
     named
@@ -158,6 +161,7 @@ def run(
                 raw=raw,
                 writer=RunFileWriter(path, force=force, keep=keep and not force),
                 driver_timeout_s=driver_timeout_s,
+                most_seconds=most_seconds,
                 between=between,
                 named=named,
             )
@@ -185,6 +189,7 @@ class _Session:
         raw: RawWriter,
         writer: RunFileWriter,
         driver_timeout_s: float | None,
+        most_seconds: float | None,
         between: Between | None = None,
         named: bool = False,
     ) -> None:
@@ -197,6 +202,7 @@ class _Session:
         self._raw = raw
         self._writer = writer
         self._driver_timeout_s = driver_timeout_s
+        self._most_seconds = most_seconds
         self._between = between
         self._ledger = Ledger(plan)
         self._processes: list[dict[str, Any]] = []
@@ -225,7 +231,7 @@ class _Session:
             number = len(self._processes)
             self.progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
             try:
-                measured = self._measure_one(target, number, clock)
+                measured = self._measure_one(target, number, clock, elapsed_s)
             except OutputError as error:
                 self._trouble = error
                 break
@@ -238,7 +244,7 @@ class _Session:
             if self._between is not None and not self._wish.wanted:
                 self._between(self._since_start_ns(), self._wish.descriptor)
 
-    def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any]) -> Measured:
+    def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float) -> Measured:
         driver = self._drivers.choose(target.workload, target.condition)
         entry: dict[str, Any] = {
             "process": number,
@@ -258,7 +264,7 @@ class _Session:
             target,
             clock,
             guardian=self._drivers.guardian,
-            timeout_s=self._driver_timeout_s,
+            timeout_s=self._timeout_s(target, elapsed_s),
             interrupt_fd=self._wish.descriptor,
         )
         entry["ended_ns"] = self._since_start_ns()
@@ -273,6 +279,11 @@ class _Session:
         )
         self._raw.end_process(entry)
         return measured
+
+    def _timeout_s(self, target: Target, elapsed_s: float) -> float | None:
+        if self._driver_timeout_s is not None or self._most_seconds is None:
+            return self._driver_timeout_s
+        return timeout_for(target, self._most_seconds - elapsed_s)
 
     def _keep(self, target: Target, number: int, measured: Measured) -> str | None:
         """Store the blocks that were asked for; say why one cannot be stored."""
@@ -293,7 +304,7 @@ class _Session:
         """Write the run file from all that was kept."""
         # Asked once: who wants to stop from here on gets a file that is whole, and is heard behind it.
         interrupted = self._wish.wanted
-        missing = "the run was interrupted" if interrupted else "the run ended before its turn"
+        missing = "the run was interrupted" if interrupted else "the budget was over before its turn"
         if self._trouble is not None:
             missing = self._trouble.message
         ends = tuple(self._ledger.ends(self._scheduler.stopped_by, missing))
@@ -342,7 +353,7 @@ class _Session:
         )
 
     def _verdict(self, ends: Sequence[CellEnd], *, interrupted: bool) -> tuple[str, str | None, int]:
-        count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed")}
+        count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed", "missing")}
         if self._trouble is not None:
             return "partial", self._trouble.message, EXIT_FAILED_CELLS
         if interrupted:
@@ -351,6 +362,9 @@ class _Session:
         if count["failed"]:
             reason = f"{count['failed']} of {len(ends)} cells failed"
             return ("partial" if count["ok"] else "failed"), reason, EXIT_FAILED_CELLS
+        if count["missing"]:
+            reason = f"the budget was over before the turn of {count['missing']} of {len(ends)} cells"
+            return "partial", reason, EXIT_FAILED_CELLS
         return "complete", None, 0
 
     def _since_start_ns(self) -> int:

@@ -1,0 +1,81 @@
+"""``make torture`` finds what it looks for: without that its table would say nothing."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from tools.torture import mutations, sandbox, signals
+from tools.torture.sandbox import Sandbox, judge
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Sandbox:
+    made = Sandbox(tmp_path)
+    made.folder.mkdir()
+    made.temporary.mkdir()
+    return made
+
+
+def python(place: Sandbox, code: str, bound_s: float = 30.0) -> sandbox.Ended:
+    return place.run(bound_s=bound_s, command=(sys.executable, "-S", "-c", code))
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed", "words"),
+    [
+        ("pass", {0}, None),
+        ("raise SystemExit(1)", {0, 2, 4}, "exit status 1"),
+        ("import os; os.kill(0, 15)", {0, 130}, "exit status -15"),
+        ("import sys; sys.stderr.write('Traceback (most recent call last):')", {0}, "a traceback"),
+    ],
+)
+def test_an_end_that_was_not_promised_is_found(place: Sandbox, code: str, allowed: set[int], words: str | None) -> None:
+    faults = judge(python(place, code), allowed)
+    assert (words is None) == (faults == [])
+    assert words is None or words in faults[0]
+
+
+def test_a_hang_and_too_much_memory_are_found(place: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no end within" in judge(python(place, "import time; time.sleep(60)", 0.2), {0})[0]
+    monkeypatch.setattr(sandbox, "MOST_RSS_BYTES", 1 << 20)
+    assert "in memory" in judge(python(place, "pass"), {0})[0]
+
+
+def test_what_is_left_behind_is_found_and_removed(
+    place: Sandbox, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr(sandbox, "PATIENCE_S", 0.2)
+    # What else this test session has started is not of this trial.
+    before = set(sandbox.descendants(os.getpid()))
+    monkeypatch.setattr(
+        sandbox, "descendants", lambda pid, find=sandbox.descendants: [one for one in find(pid) if one not in before]
+    )
+    sandbox.become_subreaper()
+    request.addfinalizer(lambda: sandbox.become_subreaper(False))
+    code = "import os, sys, time; open(os.environ['TMPDIR'] + '/scrap', 'w'); os.fork() or time.sleep(60)"
+    assert judge(python(place, code), {0}) == []
+    said = " ".join(place.leftovers())
+    assert "task" in said
+    assert "scrap" in said
+    assert not any("task" in fault for fault in place.left())
+
+
+def test_what_a_signal_may_do_depends_on_who_is_there_to_take_it() -> None:
+    late, early = signals._Sent(handled=True, at_s=1.0), signals._Sent(handled=False, at_s=0.0)
+    assert signals._allowed(late, signal.SIGTERM, 9.0, {0, 4}) == {130}
+    assert signals._allowed(late, signal.SIGTERM, 1.1, {0, 4}) == {0, 4, 130}
+    assert -signal.SIGTERM in signals._allowed(early, signal.SIGTERM, 9.0, {0})
+    assert signals._allowed(late, signal.SIGKILL, 9.0, {0}) == {-signal.SIGKILL}
+
+
+def test_the_same_seed_tries_the_same() -> None:
+    def names(seed: int) -> list[str]:
+        return [trial.name for trial, _ in zip(signals.trials(random.Random(seed)), range(40), strict=False)]
+
+    assert names(1) == names(1) != names(2)
+    assert mutations.damage(b"x" * 99, random.Random(3)) == mutations.damage(b"x" * 99, random.Random(3)) != b"x" * 99
