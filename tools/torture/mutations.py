@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from tools.torture.sandbox import COMMAND, Ended, Sandbox, judge
+from tools.torture.sandbox import COMMAND, HELPERS, Ended, Sandbox, judge
 from tools.torture.trials import READS, Trial
 
 from clonometer.runfile.metadata import METADATA_KEY
@@ -72,7 +72,7 @@ class _Zygote:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tools.torture.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.pid = self._process.pid
+        HELPERS.add(self._process.pid)
 
     def run(self, sandbox: Sandbox, *words: str) -> Ended:
         """Run a command of ours in the sandbox."""

@@ -22,6 +22,8 @@ BOUND_S = 90.0
 MOST_RSS_BYTES = 1 << 30
 PATIENCE_S = 15.0
 _PR_SET_CHILD_SUBREAPER = 36
+# Processes of this program's own, which go on from trial to trial.
+HELPERS: set[int] = set()
 _CONTROLLERS = ("cgroup2", "memory", "pids")
 
 
@@ -57,8 +59,8 @@ def children_of(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """All below a process."""
-    below = children_of(pid)
+    """All below a process, helpers of our own aside."""
+    below = [child for child in children_of(pid) if child not in HELPERS]
     return [*below, *(deeper for child in below for deeper in descendants(child))]
 
 
