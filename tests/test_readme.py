@@ -117,3 +117,10 @@ def test_a_folders_readme_names_every_file(name: str) -> None:
     text = (folder / "README.md").read_text(encoding="utf-8")
     files = {path.name for path in folder.iterdir() if path.is_file() and path.suffix} - {"README.md"}
     assert {one for one in files if f"`{one}`" not in text} == set()
+
+
+def test_every_program_that_the_makefile_starts_exists() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"tools/\w+\.(?:py|sh)", makefile))
+    assert "tools/lint.sh" in named
+    assert sorted(name for name in named if not (REPOSITORY / name).exists()) == []
