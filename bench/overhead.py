@@ -14,9 +14,9 @@ LAUNCHES = {"fork": 300, "pthread": 1500}
 WORDS = {"fork": "p", "pthread": "t"}
 LIMITS = {
     ("fork", "parent"): 1.02,
-    ("fork", "all"): 1.05,
-    ("pthread", "parent"): 1.02,
-    ("pthread", "all"): 1.02,
+    ("fork", "all"): 1.04,
+    ("pthread", "parent"): 1.01,
+    ("pthread", "all"): 1.01,
 }
 
 

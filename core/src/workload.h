@@ -72,8 +72,9 @@ struct clone_facts {
     const char *step_from; /* the workload that has one thing less; NULL outside ladders */
 };
 
-/* The program that exec starts. It lives with the bench, not in static memory: more of that would spread the
- * C library's own variables over one page more, which every forked child then copies. */
+/* The program that exec starts. It lives on a stack, not in static memory: more of that would spread the C
+ * library's own variables over one page more, which every forked child then copies. And beside the bench, not
+ * in it: where no program is started nobody writes to these pages, so that there are none to copy. */
 enum { PROGRAM_MOST_ARGUMENTS = 16 };
 struct program {
     char words[4096]; /* the path and the arguments, each ended by NUL */
@@ -89,8 +90,8 @@ struct bench {
     int stamps_fd;
     int stamps_offset; /* of `stamps` in that file */
     bool stamp_child;
-    bool stamp_by_write; /* the new task has no mapping of the stamp page */
-    struct program program;
+    bool stamp_by_write;     /* the new task has no mapping of the stamp page */
+    struct program *program; /* written by who prepares one */
     struct parent parent;
     struct sys_cpus *affinity; /* the CPUs this process was given, before it pinned itself */
     struct walker *walker;     /* what thrashes the caches, in the arena; NULL: nothing does */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -98,3 +99,20 @@ def test_no_cgroup_remains_after_a_killed_probe() -> None:
         os.killpg(one.pid, signal.SIGKILL)
         one.answer()
     assert happens(lambda: not groups_of(one.pid))
+
+
+def test_what_preparing_needed_of_the_stack_is_not_copied_by_forks() -> None:
+    """A bare loop has three or four pages of stack; preparing calls deep, and what it left would be in every fork."""
+    size = sum(len(name) + len(value) + 2 for name, value in os.environ.items())
+    above = size // resource.getpagesize() + 1
+    with started("workload=launch.fork", "parent_bytes=4096", "samples=1000000") as one:
+        assert at_work(one.pid)
+        assert happens(lambda: _stack_pages(one.pid) <= above + 4, seconds=2), _stack_pages(one.pid)
+        os.killpg(one.pid, signal.SIGKILL)
+        one.answer()
+
+
+def _stack_pages(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps").read_text().partition("[stack]")[2].splitlines()
+    anonymous = next(line for line in lines if line.startswith("Anonymous:"))
+    return int(anonymous.split()[1]) * 1024 // resource.getpagesize()

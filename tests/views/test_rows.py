@@ -8,6 +8,7 @@ from clonometer.views.rows import (
     fact_text,
     families,
     figure,
+    floor_costs,
     host_phrases,
     launches_unit,
     make_rows,
@@ -64,6 +65,20 @@ def test_the_floor_is_shown_only_where_nothing_else_was_measured(results):
     assert not [row for row in pick_rows(rows, 1000) if row.family == "floor"]
     floor = [row for row in rows if row.family == "floor"]
     assert pick_rows(floor, 25) == floor
+
+
+def test_the_instrument_has_one_figure_of_each_name(results):
+    """The last stage, and the warm one: what the finding tells; a cold stamp is three times as dear."""
+    stamp = next(one for one in results.cells if one.workload == "launch.stamp")
+    none = next(one for one in results.cells if one.workload == "launch.none")
+    cells = [
+        replace(none, stage="call_returns", quantity="call_returns_ns", median_ns=23.0),
+        replace(none, stage="reaped", quantity="reaped_ns", median_ns=45.0),
+        replace(stamp, temperature="cold", median_ns=3_700.0),
+        replace(stamp, temperature="warm", median_ns=1_000.0),
+    ]
+    costs = {row.workload: one.median_ns for row, one in floor_costs(make_rows(cells))}
+    assert costs == {"launch.none": 45.0, "launch.stamp": 1_000.0}
 
 
 def test_a_figure_has_the_digits_its_interval_supports(sample, results):

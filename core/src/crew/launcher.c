@@ -90,6 +90,8 @@ static int obey(struct launcher *self, struct bench *bench) {
 void crew_serve(struct launcher *self) {
     struct crew *crew = self->crew;
     struct bench bench = crew->measurement->bench;
+    struct program program; /* each its own: threads prepare theirs at the same time */
+    bench.program = &program;
     self->error = prepare(self, &bench);
     bool prepared = self->error == 0;
     tally_add(&crew->ready);

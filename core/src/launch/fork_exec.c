@@ -15,7 +15,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     if (pid == 0) {
         launch_task_runs(bench);
         launch_close_files(bench, bench->stamps_fd);
-        execve(bench->program.path, bench->program.arguments, environ);
+        execve(bench->program->path, bench->program->arguments, environ);
         int error_number = errno;
         launch_put(bench, offsetof(struct stamps, child_error), &error_number, sizeof error_number);
         _exit(127);

@@ -14,7 +14,7 @@
 static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid;
     launch_before(sample);
-    int error = posix_spawn(&pid, bench->program.path, NULL, NULL, bench->program.arguments, environ);
+    int error = posix_spawn(&pid, bench->program->path, NULL, NULL, bench->program->arguments, environ);
     launch_call_returned(bench, sample);
     return error != 0 ? -error : launch_reap_program(bench, pid, sample);
 }

@@ -87,7 +87,7 @@ static int split(const struct request *request, struct program *program, bool ou
 
 int launch_prepare_program(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
-    struct program *program = &bench->program;
+    struct program *program = bench->program;
     bool ours = memchr(request->program, '/', word_length(request->program)) == NULL;
     if (ours && bench->stamp_child && bench->stamps_fd < 0) {
         return reason_set(

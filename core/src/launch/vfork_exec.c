@@ -13,7 +13,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid = vfork();
     if (pid == 0) {
         launch_task_runs(bench);
-        execve(bench->program.path, bench->program.arguments, environ);
+        execve(bench->program->path, bench->program->arguments, environ);
         bench->stamps->child_error = errno;
         _exit(127);
     }

@@ -151,6 +151,18 @@ def rows_unit(rows: Iterable[Row]) -> str:
     return table_unit(None if median is None else abs(median) for median in medians)
 
 
+def floor_costs(rows: Sequence[Row]) -> list[tuple[Row, Estimate]]:
+    """What the instrument itself costs: one figure of each workload, the one that its finding tells.
+
+    That is the last stage, which contains the others, and warm launches where there are any.
+    """
+    last = {row.workload: row for row in rows if row.family == "floor"}
+    return [
+        (row, next(row.estimates[one] for one in (None, *TEMPERATURES) if one in row.estimates))
+        for row in last.values()
+    ]
+
+
 def row_unit(row: Row, launches_unit: str) -> str:
     """The unit of a row: stages of launches share one in each family, anything else has its own."""
     return launches_unit if row.any_estimate.stage else rows_unit([row])

@@ -13,7 +13,7 @@ Changes = dict[str, int | str]
 _NAMED_DEFAULTS = ("task_kind",)
 _FLOOR = (
     ("launch.none", "reaped", "the bare loop takes {}"),
-    ("launch.stamp", None, "the child's stamp {} (inside reaped)"),
+    ("launch.stamp", None, "the child's stamp {} (inside reaped where the child has memory of its own: fork, clone)"),
     ("clock.used", None, "a clock reading {}"),
 )
 

@@ -26,6 +26,7 @@ from clonometer.views.rows import (
     fact_text,
     families,
     figure,
+    floor_costs,
     host_phrases,
     launches_unit,
     make_rows,
@@ -80,7 +81,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "tables": [_table(family, members) for family, members in families(short).items()],
         "not_ranked": sorted({one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}),
         "stages": _stages(results),
-        "floor": [(row.label, quantity_text(row.any_estimate), _summary(results, row)) for row in _floor(rows)],
+        "floor": [(row.label, quantity_text(one), _summary(results, row)) for row, one in floor_costs(rows)],
         "cell_rows": [_cell_row(one) for one in results.cells[:MOST_CELL_ROWS]],
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),
@@ -162,10 +163,6 @@ def _padding(decimals: str, longest: str) -> str:
 def _stages(results: Results) -> list[tuple[str, str]]:
     found = {one.stage for one in results.cells}
     return [(stage_name(stage), text) for stage, text in STAGE_EXPLANATIONS.items() if stage in found]
-
-
-def _floor(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row.family == "floor"]
 
 
 def _summary(results: Results, row: Row) -> str:

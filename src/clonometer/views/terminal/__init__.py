@@ -9,7 +9,17 @@ from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import STAGE_EXPLANATIONS, program_explanation, shown_axes, stage_name
-from clonometer.views.rows import Row, families, host_phrases, make_rows, pick_rows, quantity_text, troubles, what_ended
+from clonometer.views.rows import (
+    Row,
+    families,
+    floor_costs,
+    host_phrases,
+    make_rows,
+    pick_rows,
+    quantity_text,
+    troubles,
+    what_ended,
+)
 from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.tables import short_table, wide_table
@@ -183,10 +193,10 @@ def _no_interval(rows: Sequence[Row]) -> list[str]:
 
 
 def _floor_line(rows: Sequence[Row], picked: Sequence[Row], width: int) -> list[str]:
-    floor = [row for row in rows if row.family == "floor"]
+    floor = floor_costs(rows)
     if not floor or any(row.family == "floor" for row in picked):
         return []
-    costs = [f"{row.label} {quantity_text(row.any_estimate)}" for row in floor]
+    costs = [f"{row.label} {quantity_text(one)}" for row, one in floor]
     return wrap(f"The instrument itself: {', '.join(costs)}.", width)
 
 
