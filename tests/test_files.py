@@ -128,3 +128,19 @@ def test_where_there_are_no_locks_runs_go_on(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(fcntl, "flock", refuse)
     os.close(claim(tmp_path / "a"))
     assert take_away(tmp_path / "a")
+
+
+def test_a_file_taken_away_before_it_was_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another takes the new and empty file for what a killed run left, in the moment before the lock."""
+    path, lock, taken = tmp_path / "a", fcntl.flock, []
+
+    def late(descriptor: int, kind: int) -> None:
+        if not taken:
+            taken.append(True)
+            path.unlink()
+        lock(descriptor, kind)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    descriptor = claim(path)
+    assert os.path.samestat(os.fstat(descriptor), path.stat())
+    os.close(descriptor)
