@@ -9,8 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.torture import mutations, sandbox, signals
+from tools.torture import mutations, privileges, resources, sandbox, signals
 from tools.torture.sandbox import Sandbox, judge
+
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.runner.drivers import find_drivers
 
 
 @pytest.fixture
@@ -43,7 +47,7 @@ def test_an_end_that_was_not_promised_is_found(place: Sandbox, code: str, allowe
 def test_a_hang_and_too_much_memory_are_found(place: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no end within" in judge(python(place, "import time; time.sleep(60)", 0.2), {0})[0]
     monkeypatch.setattr(sandbox, "MOST_RSS_BYTES", 1 << 20)
-    assert "in memory" in judge(python(place, "pass"), {0})[0]
+    assert "in memory" in judge(python(place, "import time; time.sleep(0.2)"), {0})[0]
 
 
 def test_what_is_left_behind_is_found_and_removed(
@@ -71,6 +75,13 @@ def test_what_a_signal_may_do_depends_on_who_is_there_to_take_it() -> None:
     assert signals._allowed(late, signal.SIGTERM, 1.1, {0, 4}) == {0, 4, 130}
     assert -signal.SIGTERM in signals._allowed(early, signal.SIGTERM, 9.0, {0})
     assert signals._allowed(late, signal.SIGKILL, 9.0, {0}) == {-signal.SIGKILL}
+
+
+def test_all_that_is_tried_exists() -> None:
+    catalogue = read_catalogue(find_drivers().descriptions)
+    named = [*signals.WORKLOADS, *signals.KEEPERS, *resources.SOME, *(one for run in privileges.RUNS for one in run)]
+    for workload, *settings in map(str.split, named):
+        assert plan_from_arguments([workload], settings, catalogue).targets
 
 
 def test_the_same_seed_tries_the_same() -> None:

@@ -19,8 +19,8 @@ KIND = "privileges"
 RUNS = (
     ("launch.fork", "launch.pthread", "launch.fork_exec"),
     ("launch.posix_spawn", "launch.clone3", "launch.clone3_into_cgroup"),
-    ("contend.open", "work.factor", "isolate.thread"),
-    ("footprint.process", "switch.pipe", "ipc.shared"),
+    ("contend.open", "work.factor", "isolate.worker"),
+    ("footprint.process", "switch.pipe", "ipc.shared_memory"),
     ("wake.futex", "namespaces.all", "clock.used"),
 )
 COMMANDS = (

@@ -75,6 +75,15 @@ def stat_of(pid: int) -> tuple[str, str, int]:
     return head.partition("(")[2], fields[0], int(fields[3])
 
 
+def most_resident(pid: int) -> int:
+    """The most bytes that a process has had in memory so far."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
 def reap() -> None:
     """Take the ends of orphans that have come to us; what we started ourselves is left to its own waiting."""
     with contextlib.suppress(ChildProcessError):
@@ -223,15 +232,18 @@ class Command:
     def wait(self, bound_s: float = BOUND_S) -> Ended:
         """Wait for its end; kill it and all below where that takes longer than the bound."""
         hung = False
+        most_bytes = 0
         while self.running():
+            # The usage that wait gives is the largest of the command and of all drivers that it has waited for.
+            most_bytes = max(most_bytes, most_resident(self.pid))
             if self.seconds() > bound_s:
                 hung = True
                 for pid in [self.pid, *descendants(self.pid)]:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
                 break
-            time.sleep(0.005)
-        _, status, usage = os.wait4(self.pid, 0)
+            time.sleep(0.02)
+        _, status = os.waitpid(self.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for stream in (self._out, self._err):
@@ -239,9 +251,7 @@ class Command:
             texts.append(stream.read().decode("utf-8", "replace"))
             stream.close()
         self.sandbox.note(f"it ended with {self._process.returncode}")
-        return Ended(
-            self.words, self._process.returncode, texts[0], texts[1], self.seconds(), usage.ru_maxrss * 1024, hung
-        )
+        return Ended(self.words, self._process.returncode, texts[0], texts[1], self.seconds(), most_bytes, hung)
 
 
 def judge(ended: Ended, allowed: Collection[int], traceback: bool = False) -> list[str]:

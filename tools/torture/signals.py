@@ -22,9 +22,9 @@ MOMENTS = ("start-up", "measuring", "any", "writing", "answer")
 WORKLOADS = (
     "launch.fork", "launch.pthread", "launch.fork_exec", "launch.vfork", "launch.clone3_into_cgroup",
     "launch.fork launchers=processes concurrency=2", "launch.fork parent_bytes=64MiB parent_threads=4",
-    "flags.vm", "wake.futex", "teardown.zombies", "switch.pipe", "ipc.shared", "cow.parent_write", "work.factor",
+    "flags.vm", "wake.futex", "teardown.zombies", "switch.pipe", "ipc.shared_memory", "cow.parent", "work.factor",
     "work.factor task_kind=process output=shared_append", "contend.open", "contend.fault task_kind=process",
-    "isolate.thread", "isolate.pool", "footprint.process", "footprint.process accounting=cgroup", "footprint.thread",
+    "isolate.worker", "isolate.pool", "footprint.process", "footprint.process accounting=cgroup", "footprint.thread",
     "clock.across_cpus", "memcpy.private", "namespaces.all",
 )  # fmt: skip
 KEEPERS = ("contend.open", "work.factor", "launch.clone3_into_cgroup", "footprint.process accounting=cgroup")
