@@ -31,8 +31,8 @@ def make_sound() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # The lowest number that is free is this one.
-            os.open(os.devnull, os.O_RDWR)
+            # The lowest number that is free is this one; a program that is counted inherits it.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (for as long as we live)
     if isinstance(sys.stdout, io.TextIOWrapper):
