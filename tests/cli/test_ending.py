@@ -227,7 +227,8 @@ def test_closed_streams_are_as_devnull(clonometer: CommandLine) -> None:
                                env=clonometer.environment(), capture_output=True)  # fmt: skip
         assert ended.returncode == 2, closed
     # Else the next file that is opened becomes standard output, and gets the answer; so it would in what is started.
-    code = "import os; from clonometer.cli.streams import make_sound; make_sound(); os.execvp('sh', ['sh', '-c', ': 9<&1 9<&2'])"
+    started = "os.execvp('sh', ['sh', '-c', ': 9<&1 9<&2'])"
+    code = f"import os; from clonometer.cli.streams import make_sound; make_sound(); {started}"
     assert subprocess.run(["sh", "-c", f'exec "$0" -c "{code}" <&- >&- 2>&-', sys.executable]).returncode == 0
 
 

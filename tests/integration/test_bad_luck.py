@@ -72,7 +72,7 @@ def test_a_killed_run_is_recovered(clonometer: CommandLine) -> None:
     assert raw.exists()
     assert not (clonometer.folder / "clonometer-run.parquet").exists()
 
-    refused = clonometer("run", *SMALL)
+    refused = clonometer("run", *SMALL, "--out", "clonometer-run.parquet")
     assert refused.returncode == 2
     assert "clonometer recover" in refused.stderr
 
