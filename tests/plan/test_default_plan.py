@@ -47,7 +47,7 @@ def test_twelve_processes_of_everything_are_aimed_for_in_a_minute(plan):
     # What is counted does not vary, and what explains a figure needs no narrow interval.
     measured = [target for target in plan.targets if not target.workload.startswith("program.")]
     assert all(target.limits.processes >= 12 for target in measured)
-    assert sum(target.limits.processes for target in plan.targets if target not in measured) <= 5
+    assert sum(target.limits.processes for target in plan.targets if target not in measured) <= 7
 
 
 def test_a_new_program_is_measured_without_its_library_and_its_start_is_counted(plan):
