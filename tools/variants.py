@@ -28,19 +28,20 @@ NOT_POSSIBLE = 77
 MOST_REASONS = 4
 # What may end otherwise: facts of the machine, launches by every call, tracing, watching, the whole command.
 EXPLAIN, CENSUS = "tests/integration/test_explain.py", "tests/integration/test_census.py"
+CENSUS_ENDS = "tests/integration/test_census_ends.py"
 SURROUNDINGS = "tests/integration/test_surroundings.py"
 LAUNCHING = ("tests/host", "tests/integration/test_launches.py", "tests/integration/test_flags.py")
 TESTS = (
     *LAUNCHING,
     EXPLAIN,
     f"{CENSUS}::test_threads_and_children_are_counted_by_mechanism",
-    f"{CENSUS}::test_a_process_that_ends_meanwhile_ends_its_census",
+    f"{CENSUS_ENDS}::test_a_process_that_ends_meanwhile_ends_its_census",
     f"{CENSUS}::test_an_ordinary_user_gets_what_ptrace_tells",
     f"{SURROUNDINGS}::test_as_an_ordinary_user",
 )
 UNREAPED = {
-    f"{CENSUS}::test_a_process_that_ends_meanwhile_ends_its_census": "only a pidfd tells that a process which nobody "
-    "has waited for has ended"
+    f"{CENSUS_ENDS}::test_a_process_that_ends_meanwhile_ends_its_census": "only a pidfd tells that a process "
+    "which nobody has waited for has ended"
 }
 LITTLE_MEMORY = {
     f"{EXPLAIN}::test_an_ordinary_user_who_may_lock_little_memory_gets_smaller_rings": "there are no rings to be small"
