@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import os
-import signal
 
 from hypothesis import settings
+
+from tests.dispositions import hear_signals
 
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("search", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-# A shell's background job ignores these, and so would all that the tests start and want to interrupt.
-for interrupting in (signal.SIGINT, signal.SIGQUIT):
-    if signal.getsignal(interrupting) is signal.SIG_IGN:
-        signal.signal(interrupting, signal.default_int_handler if interrupting is signal.SIGINT else signal.SIG_DFL)
+hear_signals()

@@ -101,6 +101,7 @@ def test_no_cgroup_remains_after_a_killed_probe() -> None:
     assert happens(lambda: not groups_of(one.pid))
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="pages are counted in /proc")
 def test_what_preparing_needed_of_the_stack_is_not_copied_by_forks() -> None:
     """A bare loop has three or four pages of stack; preparing calls deep, and what it left would be in every fork."""
     size = sum(len(name) + len(value) + 2 for name, value in os.environ.items())

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.dispositions import hear_signals
 from tools.torture import mutations, privileges, resources, signals
 from tools.torture.sandbox import NotPossibleError, become_subreaper, sandbox
 from tools.torture.trials import Trial, Trials
@@ -112,6 +113,7 @@ def main() -> int:
     asked = reader.parse_args()
     seed = random.randrange(1 << 31) if asked.seed is None else asked.seed
     become_subreaper()
+    hear_signals()
     book = Book(seed)
     kinds = sorted(asked.only or CLASSES)
     trials = (find(name, seed) for name in asked.trial) if asked.trial else in_turn(kinds, seed, asked.seconds)
