@@ -4,7 +4,8 @@
 set -u
 bin=$1
 shift
-"$bin/python" -m pytest -n auto -m "not real" "$@"
+# A file goes to one process: what its tests share, such as a wheel, is made once.
+"$bin/python" -m pytest -n auto --dist loadfile -m "not real" "$@"
 first=$?
 "$bin/python" -m pytest -m real "$@"
 second=$?
