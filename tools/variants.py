@@ -72,7 +72,11 @@ VARIANTS: dict[str, Variant] = {
     "empty-proc": Variant(
         poorer.with_an_empty_proc,
         tests=(*LAUNCHING, f"{SURROUNDINGS}::test_as_an_ordinary_user"),
-        left_out={"tests/host/test_facts.py::test_this_machine_tells_the_essential": "the essential is read in /proc"},
+        left_out={
+            "tests/host/test_facts.py::test_this_machine_tells_the_essential": "the essential is read in /proc",
+            "tests/integration/test_launches.py::test_what_preparing_needed_of_the_stack_is_not_copied_by_forks": "it "
+            "looks into /proc",
+        },
     ),
 }
 
