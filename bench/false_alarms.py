@@ -12,9 +12,9 @@ from pathlib import Path
 
 from bench.harness import Line, say
 from bench.regression import REPETITIONS, drivers_and_plan, measured
-from clonometer.results.check import check_runs
-from clonometer.results.checked import CONFIRMED, REGRESSED
-from clonometer.results.noise import rate_interval
+from clonometer.results.check.check import check_runs
+from clonometer.results.check.types import CONFIRMED, REGRESSED
+from clonometer.results.noise.noise import rate_interval
 
 MOST_ALARMS = 1
 

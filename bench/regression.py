@@ -16,10 +16,10 @@ from bench.harness import Line, say
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Plan
-from clonometer.results.check import check_runs
-from clonometer.results.checked import REGRESSED, CheckedRow
-from clonometer.results.compare import Side, read_side
-from clonometer.results.stopping import TargetScheduler, timed_quantities
+from clonometer.results.check.check import check_runs
+from clonometer.results.check.types import REGRESSED, CheckedRow
+from clonometer.results.compare.comparison import Side, read_side
+from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.run import run as measure

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.harness import Line, say
-from clonometer.results.compare import Match, Measured
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_slower
-from clonometer.results.noise import rate_interval
-from clonometer.results.row_tests import row_tests
+from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_slower
+from clonometer.results.check.row_tests import row_tests
+from clonometer.results.compare.comparison import Match, Measured
+from clonometer.results.noise.noise import rate_interval
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 

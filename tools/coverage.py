@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clonometer.results.description import level_change
-from clonometer.results.warnings import FEW_PROCESSES
+from clonometer.results.rows.description import level_change
+from clonometer.results.rows.warnings import FEW_PROCESSES
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.quantiles import Floats
 from clonometer.stats.serial import median_in_time

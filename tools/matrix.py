@@ -21,7 +21,7 @@ from clonometer.plan.cell import Axis, AxisValue, make_cell
 from clonometer.plan.expand import axes_of, meaningless
 from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
-from clonometer.results.scheduler import RoundsScheduler
+from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.results.types import Estimate, Results
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.interfaces import Silent

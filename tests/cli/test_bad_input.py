@@ -22,10 +22,10 @@ from tests.fakes.sample_run import write_raw, write_run
 from clonometer.cli.compare import open_side
 from clonometer.errors import ClonometerError, RunFileError
 from clonometer.results import results_to_json, summarize
-from clonometer.results.check import check_runs
-from clonometer.results.checked_json import checked_to_json
-from clonometer.results.compare import compare_runs
-from clonometer.results.compared_json import compared_to_json
+from clonometer.results.check.as_json import checked_to_json
+from clonometer.results.check.check import check_runs
+from clonometer.results.compare.as_json import compared_to_json
+from clonometer.results.compare.comparison import compare_runs
 from clonometer.runfile import open_run
 from clonometer.views.exports import FORMATS, encode
 from clonometer.views.terminal import render_answer

@@ -13,7 +13,7 @@ from tests.cli.conftest import CommandLine, make_command_line
 from clonometer.cli.ending import run_to_the_end
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.results.scheduler import RoundsScheduler
+from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.run import run
 

@@ -17,8 +17,8 @@ from tests.protocol.test_trace import HEAD, answer
 from clonometer.errors import InputError, ProtocolError, RunFileError
 from clonometer.explain.from_json import read_explanation
 from clonometer.protocol.trace import parse_trace
-from clonometer.results.each_worker import each_worker
-from clonometer.results.workers_json import workers_to_json
+from clonometer.results.workers.as_json import workers_to_json
+from clonometer.results.workers.each_worker import each_worker
 from clonometer.runfile.metadata import parse_metadata
 from clonometer.views.html.explained import explained_sections
 from clonometer.views.terminal.workers import workers_table

@@ -13,7 +13,7 @@ from typing import Any
 
 from clonometer.cli import doctor, evidence, explain_launch, explain_work, self_test
 from clonometer.cli.start import main
-from clonometer.results.scheduler import RoundsScheduler
+from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner import run as running
 
 MOST_TARGETS = 2

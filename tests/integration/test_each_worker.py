@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from clonometer.cli.ending import run_to_the_end
-from clonometer.results.each_worker import each_worker
+from clonometer.results.workers.each_worker import each_worker
 from clonometer.runfile import open_run
 
 pytestmark = pytest.mark.real

@@ -237,7 +237,7 @@ WORKLOADS = [
 
 @dataclass
 class MemoryRun:
-    """A run as `clonometer.results.source.RunSource` wants it."""
+    """A run as `clonometer.results.rows.source.RunSource` wants it."""
 
     metadata: dict[str, Any]
     data: dict[str, dict[str, np.ndarray[Any, Any]]] = field(default_factory=dict)

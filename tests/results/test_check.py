@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clonometer.errors import InputError
-from clonometer.results.check import check_again, check_runs
-from clonometer.results.checked import Checked, CheckedRow
-from clonometer.results.checked_json import checked_to_json
-from clonometer.results.compare import Side, read_side
+from clonometer.results.check.as_json import checked_to_json
+from clonometer.results.check.check import check_again, check_runs
+from clonometer.results.check.types import Checked, CheckedRow
+from clonometer.results.compare.comparison import Side, read_side
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from clonometer.results.compare import compare_cells, compare_runs, read_side
-from clonometer.results.compared import ComparedPair, ComparedRow
-from clonometer.results.compared_json import compared_to_json
+from clonometer.results.compare.as_json import compared_to_json
+from clonometer.results.compare.comparison import compare_cells, compare_runs, read_side
+from clonometer.results.compare.types import ComparedPair, ComparedRow
 from clonometer.views.comparison import common_text, make_line, summary
 from clonometer.views.comparison_picture import comparison_spec
 from clonometer.views.terminal.comparison import render_comparison

@@ -10,10 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clonometer.errors import InputError, UsageError
-from clonometer.results.compare import Side, compare_cells, compare_runs, read_side
-from clonometer.results.compared import Compared, ComparedRow
-from clonometer.results.compared_json import compared_to_json
-from clonometer.results.differences import differences
+from clonometer.results.compare.as_json import compared_to_json
+from clonometer.results.compare.comparison import Side, compare_cells, compare_runs, read_side
+from clonometer.results.compare.differences import differences
+from clonometer.results.compare.types import Compared, ComparedRow
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clonometer.results import summarize
-from clonometer.results.description import level_change, warm_up
+from clonometer.results.rows.description import level_change, warm_up
 from clonometer.results.types import Estimate
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, SURELY, alarms, detectable_change, p_slower
+from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, SURELY, alarms, detectable_change, p_slower
 from clonometer.stats.rank_sum import rank_sum_p
 
 CHECKS, CELLS, STAGES, PROCESSES = 2000, 20, 3, 12

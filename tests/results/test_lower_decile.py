@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clonometer.results.check import check_again, check_runs
-from clonometer.results.checked import DECILE, LEAST_PROCESSES, MEDIAN
-from clonometer.results.compare import Measured, Side, read_side
-from clonometer.results.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_slower
-from clonometer.results.lower_decile import (
+from clonometer.results.check.check import check_again, check_runs
+from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_slower
+from clonometer.results.check.lower_decile import (
     SHARE,
     decile_error,
     detectable_decile,
@@ -21,8 +19,10 @@ from clonometer.results.lower_decile import (
     lower_decile,
     p_slower_decile,
 )
-from clonometer.results.machine import common_levels
-from clonometer.results.noise import measure_noise
+from clonometer.results.check.machine import common_levels
+from clonometer.results.check.types import DECILE, LEAST_PROCESSES, MEDIAN
+from clonometer.results.compare.comparison import Measured, Side, read_side
+from clonometer.results.noise.noise import measure_noise
 from clonometer.stats.bootstrap import Processes
 
 Floats = np.ndarray

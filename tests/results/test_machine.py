@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clonometer.results.check import check_runs
-from clonometer.results.compare import Side, read_side
+from clonometer.results.check.check import check_runs
+from clonometer.results.compare.comparison import Side, read_side
 
 Build = Callable[..., Any]
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

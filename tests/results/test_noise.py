@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from clonometer.errors import InputError
-from clonometer.results.compare import Side, read_side
-from clonometer.results.noise import measure_noise, rate_interval, split_side
-from clonometer.results.noise_json import noise_to_json
+from clonometer.results.compare.comparison import Side, read_side
+from clonometer.results.noise.as_json import noise_to_json
+from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/noise.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]

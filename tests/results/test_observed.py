@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from clonometer.errors import RunFileError
-from clonometer.results.observed import observe
-from clonometer.results.source import null_mask
+from clonometer.results.rows.observed import observe
+from clonometer.results.rows.source import null_mask
 
 NULL_I32, NULL_I64 = np.iinfo(np.int32).min, np.iinfo(np.int64).min
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

@@ -8,8 +8,8 @@ from typing import Any
 
 from bench.regression import judged, whole_rows
 
-from clonometer.results.check import check_runs
-from clonometer.results.compare import read_side
+from clonometer.results.check.check import check_runs
+from clonometer.results.compare.comparison import read_side
 
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from clonometer.plan.types import Limits, Plan, Target
-from clonometer.results.scheduler import RoundsScheduler
+from clonometer.results.schedule.scheduler import RoundsScheduler
 
 
 def make_plan(*processes: int) -> Plan:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from clonometer.plan.types import Limits, Plan, Target
-from clonometer.results.precision import Precision
-from clonometer.results.stopping import TargetScheduler
+from clonometer.results.schedule.precision import Precision
+from clonometer.results.schedule.stopping import TargetScheduler
 from clonometer.stats.quantiles import quantile_interval
 
 QUANTITIES = {"w": ["cost_ns"]}

@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from clonometer.results import ablation, fits, summarize
+from clonometer.results import summarize
+from clonometer.results.series import ablation, fits
 from clonometer.results.types import Finding
 
 KINDS = ("thread", "process")

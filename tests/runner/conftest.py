@@ -12,7 +12,7 @@ from tests.fakes import FAKE_DRIVER
 
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.results.scheduler import RoundsScheduler
+from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.run import RunOutcome, run
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
-from clonometer.results.series_types import EcdfSeries, FootprintBar, MemorySeries, MessageSeries, ScanSeries
+from clonometer.results.series.types import EcdfSeries, FootprintBar, MemorySeries, MessageSeries, ScanSeries
 from clonometer.results.types import CellStatus, Estimate, Finding, Results, RunWarning
 from clonometer.units import format_bytes
 

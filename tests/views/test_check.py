@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.views.sample_results import sample_results
 
-from clonometer.results.checked import Checked, CheckedRow
-from clonometer.results.compared import ComparedRow, Difference, LeftOut
+from clonometer.results.check.types import Checked, CheckedRow
+from clonometer.results.compare.types import ComparedRow, Difference, LeftOut
 from clonometer.views.terminal.check import render_check
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.views.test_specs import validate
 
-from clonometer.results.series_types import ScanSeries
+from clonometer.results.series.types import ScanSeries
 from clonometer.views.pictures import picture, picture_spec
 from clonometer.views.scans import scan_charts
 from clonometer.views.specs import theme

@@ -8,7 +8,7 @@ import altair
 import pytest
 import vl_convert
 
-from clonometer.results.series_types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
+from clonometer.results.series.types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
 from clonometer.views.fitted import ablation_panel, ablation_points, fitted_charts, fitted_panel
 from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
 from clonometer.views.html import render_report

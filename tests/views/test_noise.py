@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.views.sample_results import sample_results
 
-from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
+from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.views.terminal.noise import render_noise
 
 

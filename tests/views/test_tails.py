@@ -7,7 +7,7 @@ import pytest
 from tests.views.sample_tails import LADDER_STEPS, ladder, with_tails
 from tests.views.test_pictures import words_of
 
-from clonometer.results.series_types import IsolationRow
+from clonometer.results.series.types import IsolationRow
 from clonometer.views.html import render_report
 from clonometer.views.html.figures import figure_content
 from clonometer.views.isolation import said_fate

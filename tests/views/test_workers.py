@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clonometer.results.worker_types import WorkerRow, WorkersOfCell
+from clonometer.results.workers.types import WorkerRow, WorkersOfCell
 from clonometer.views.terminal.workers import DETAILED_CELLS, workers_table
 
 UNITS = {

@@ -18,7 +18,7 @@ _LOADED = (
     "clonometer.cli.start", "clonometer.cli.ending", "clonometer.cli.show", "clonometer.cli.report",
     "clonometer.cli.export", "clonometer.cli.compare", "clonometer.cli.plot", "clonometer.cli.recover",
     "clonometer.cli.run", "clonometer.cli.answers", "clonometer.runfile", "clonometer.views.html",
-    "clonometer.views.terminal", "clonometer.results.summary", "clonometer.results.compare", "numpy",
+    "clonometer.views.terminal", "clonometer.results.summary", "clonometer.results.compare.comparison", "numpy",
 )  # fmt: skip
 
 

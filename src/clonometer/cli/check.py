@@ -16,8 +16,8 @@ from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
-    from clonometer.results.checked import Checked
-    from clonometer.results.compare import Side
+    from clonometer.results.check.types import Checked
+    from clonometer.results.compare.comparison import Side
 
 EXIT_REGRESSION = 1
 #: A row that is measured again gets this many times the processes that it had.
@@ -65,8 +65,8 @@ def command(
     Exits with 0 if there is none, 1 if one is confirmed, 3 if it cannot tell. A false alarm is designed to happen in at
     most 1% of checks, however many cells there are.
     """
-    from clonometer.results.check import check_again, check_runs
-    from clonometer.results.checked import CONFIRMED, NONE
+    from clonometer.results.check.check import check_again, check_runs
+    from clonometer.results.check.types import CONFIRMED, NONE
 
     base, run = open_side(baseline), open_side(run_file)
     checked = check_runs(base, run, max_regression=max_regression)
@@ -84,7 +84,7 @@ def _measure_again(checked: Checked, run: Side) -> Side | None:
     """Measure the cells of flagged rows, interleaved in random order; None if that was interrupted."""
     from clonometer.cli.measuring import draw_seed, find_catalogue, measure_plan
     from clonometer.errors import unknown
-    from clonometer.results.scheduler import RoundsScheduler
+    from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runner.folder import temporary_folder
 
     drivers, catalogue = find_catalogue()
@@ -119,7 +119,7 @@ def _plan_again(checked: Checked, run: Side) -> Plan:
     """
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.metadata import from_metadata
-    from clonometer.results.checked import LEAST_PROCESSES
+    from clonometer.results.check.types import LEAST_PROCESSES
 
     processes: dict[str, int] = {}
     for row in checked.flagged:
@@ -140,7 +140,7 @@ def _plan_again(checked: Checked, run: Side) -> Plan:
 
 def _print(checked: Checked, *, as_json: bool, wide: bool) -> None:
     if as_json:
-        from clonometer.results.checked_json import checked_to_json
+        from clonometer.results.check.as_json import checked_to_json
 
         print_json(checked_to_json(checked))
         return

@@ -14,8 +14,8 @@ from clonometer.cli.shares import SHARE
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
-    from clonometer.results.compare import Side
-    from clonometer.results.compared import Compared
+    from clonometer.results.compare.comparison import Side
+    from clonometer.results.compare.types import Compared
 
 PLOT_FORMATS = ("png", "svg")
 
@@ -80,7 +80,7 @@ def command(
 def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:
     """Print a comparison on standard output: for people, or as one JSON object."""
     if as_json:
-        from clonometer.results.compared_json import compared_to_json
+        from clonometer.results.compare.as_json import compared_to_json
 
         print_json(compared_to_json(compared))
         return
@@ -97,7 +97,7 @@ def open_side(path: Path) -> Side:
     RunFileError
         If it is no sound run file.
     """
-    from clonometer.results.compare import read_side
+    from clonometer.results.compare.comparison import read_side
     from clonometer.runfile import open_run
 
     with open_run(path) as run:
@@ -105,7 +105,7 @@ def open_side(path: Path) -> Side:
 
 
 def _compare(run_files: tuple[Path, ...], cells: tuple[str, str] | None, minimum_effect: float) -> Compared:
-    from clonometer.results.compare import compare_cells, compare_runs
+    from clonometer.results.compare.comparison import compare_cells, compare_runs
 
     sides = [open_side(path) for path in run_files]
     if cells is not None:

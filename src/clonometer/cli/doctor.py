@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clonometer.results.audit.cpuid import CpuidCost
     from clonometer.results.audit.items import AuditItem
     from clonometer.results.audit.noise import Noise
-    from clonometer.results.source import RunSource
+    from clonometer.results.rows.source import RunSource
     from clonometer.runner.drivers import Drivers
 
 Found = TypeVar("Found")
@@ -156,7 +156,7 @@ def _read_run(
 ) -> tuple[Found | None, str | None]:
     """Measure a short plan and read what came of it; None with the reason where that cannot be."""
     from clonometer.errors import ClonometerError
-    from clonometer.results.scheduler import RoundsScheduler
+    from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
     from clonometer.runner.folder import temporary_folder
     from clonometer.runner.run import run

@@ -72,7 +72,7 @@ def _samples(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]
 
 
 def _chosen(run: Run, globs: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[object, ...]]]:
-    from clonometer.results.samples import sample_columns, sample_rows
+    from clonometer.results.rows.samples import sample_columns, sample_rows
 
     known = run.cells()
     chosen = full_globs(globs, known)

@@ -15,8 +15,8 @@ from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
-    from clonometer.results.compare import Side
-    from clonometer.results.noise_types import Noise
+    from clonometer.results.compare.comparison import Side
+    from clonometer.results.noise.types import Noise
 
 #: Both halves of a round get what one ordinary run gets.
 HALVES = 2
@@ -69,7 +69,7 @@ def command(
     nothing changed. Writes no file.
     """
     from clonometer.cli.measuring import draw_seed
-    from clonometer.results.noise import measure_noise
+    from clonometer.results.noise.noise import measure_noise
 
     first_seed = draw_seed() if seed is None else seed
     sides, name, status = _measure(plan, globs, rounds, first_seed)
@@ -86,7 +86,7 @@ def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> 
     from clonometer.cli.measuring import find_catalogue, measure_plan
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
-    from clonometer.results.stopping import TargetScheduler, timed_quantities
+    from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
     from clonometer.runner.folder import temporary_folder
 
     drivers, catalogue = find_catalogue()
@@ -131,7 +131,7 @@ def _doubled(plan: Plan) -> Plan:
 
 def _print(noise: Noise, *, as_json: bool, wide: bool) -> None:
     if as_json:
-        from clonometer.results.noise_json import noise_to_json
+        from clonometer.results.noise.as_json import noise_to_json
 
         print_json(noise_to_json(noise))
         return

@@ -82,7 +82,7 @@ def _measure(
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.plan.planfile import load_plan
     from clonometer.results.peers.comparison import compare_peers
-    from clonometer.results.scheduler import RoundsScheduler
+    from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
     from clonometer.runner.drivers import find_drivers
     from clonometer.runner.peers import PROGRAMS, Interleaved

@@ -209,7 +209,7 @@ class _Outputs:
 
 def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutcome:
     from clonometer.cli.progress import make_progress
-    from clonometer.results.stopping import TargetScheduler, timed_quantities
+    from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
     from clonometer.runner.run import run
 
     drivers, catalogue = find_catalogue()

@@ -39,7 +39,7 @@ def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...], w
 
 def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None:
     """Print a line for each worker of the cells that match, or one JSON object."""
-    from clonometer.results.each_worker import each_worker
+    from clonometer.results.workers.each_worker import each_worker
     from clonometer.runfile import open_run
     from clonometer.views.terminal.text import to_ascii
     from clonometer.views.terminal.workers import workers_table
@@ -53,7 +53,7 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
     if not found:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
     if as_json:
-        from clonometer.results.workers_json import workers_to_json
+        from clonometer.results.workers.as_json import workers_to_json
 
         print_json(workers_to_json(str(path), found))
         return

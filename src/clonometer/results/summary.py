@@ -8,20 +8,20 @@ from pathlib import PurePath
 from typing import Any
 
 from clonometer.errors import RunFileError
-from clonometer.results.distributions import ladder_series
 from clonometer.results.ended import cell_statuses
-from clonometer.results.estimates import defaults_of, estimate_cell, facts_of, kinds_of
-from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.all import find_all
-from clonometer.results.footprints import footprint_bars
-from clonometer.results.groups import ObservedCell
-from clonometer.results.isolated import isolation_rows
-from clonometer.results.observed import observe
-from clonometer.results.series import ecdf_series, memory_series, message_series, phase_series, scan_series
-from clonometer.results.source import RunSource
+from clonometer.results.rows.estimates import defaults_of, estimate_cell, facts_of, kinds_of
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.groups import ObservedCell
+from clonometer.results.rows.observed import observe
+from clonometer.results.rows.source import RunSource
+from clonometer.results.rows.warnings import run_warnings
+from clonometer.results.series.arrays import ecdf_series, memory_series, message_series, phase_series, scan_series
+from clonometer.results.series.distributions import ladder_series
+from clonometer.results.series.footprints import footprint_bars
+from clonometer.results.series.isolated import isolation_rows
+from clonometer.results.series.work import ablation_series, fit_panels, fit_series
 from clonometer.results.types import Results
-from clonometer.results.warnings import run_warnings
-from clonometer.results.work_series import ablation_series, fit_panels, fit_series
 
 
 def summarize(run: RunSource, run_name: str | None = None) -> Results:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clonometer.results.ended import CellStatus
-from clonometer.results.series_types import (
+from clonometer.results.series.types import (
     AblationSeries,
     EcdfSeries,
     FitPanel,

@@ -100,7 +100,7 @@ def b10(judge: Judge) -> Verdict:
 
 
 def _time(series: Series) -> str:
-    from clonometer.results.description import median_interval
+    from clonometer.results.rows.description import median_interval
 
     one = median_interval(series.processes.values)
     low, high = (one.value if end is None else end for end in (one.low, one.high))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clonometer.results.description import median_interval
+from clonometer.results.rows.description import median_interval
 from clonometer.studies.cells import parent_bytes, with_memory
 from clonometer.studies.conditions import largest
 from clonometer.studies.figures_burian import computed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.description import median_interval
+from clonometer.results.rows.description import median_interval
 from clonometer.studies.measured import Series
 from clonometer.studies.types import CurveLine
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from clonometer.results.estimates import estimate_cell
-from clonometer.results.observed import observe
-from clonometer.results.source import RunSource
+from clonometer.results.rows.estimates import estimate_cell
+from clonometer.results.rows.observed import observe
+from clonometer.results.rows.source import RunSource
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.explained import WORK, read_explained, read_work
 

@@ -9,7 +9,7 @@ from clonometer.plan.cell import make_cell
 from clonometer.plan.expand import axes_of
 from clonometer.plan.planfile import load_plan, plan_names
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
-from clonometer.results.scheduler import RoundsScheduler
+from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.units import approximate_bytes
 
 #: Which plans decide between studies: each with those that contradict each other in it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clonometer.results.compared import (
+from clonometer.results.compare.types import (
     SAME,
     UNDECIDED,
     VERDICTS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.errors import InputError
-from clonometer.results.compared import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
 from clonometer.views.comparison import make_line
 from clonometer.views.pictures import rendered
 from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, stack
@@ -28,7 +28,7 @@ def comparison_picture(compared: Compared, image_format: str = "svg") -> bytes |
     Parameters
     ----------
     compared
-        What `clonometer.results.compare` found.
+        What `clonometer.results.compare.comparison` found.
     image_format
         ``png`` or ``svg``.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.results.series_types import AblationSeries, FitPanel, FitSeries
+from clonometer.results.series.types import AblationSeries, FitPanel, FitSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.labels import stage_name

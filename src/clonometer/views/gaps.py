@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clonometer.results.series_types import AblationSeries, FitSeries
+from clonometer.results.series.types import AblationSeries, FitSeries
 from clonometer.units import (
     format_duration,
     format_duration_interval,

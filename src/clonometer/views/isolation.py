@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.results.series_types import IsolationRow
+from clonometer.results.series.types import IsolationRow
 from clonometer.units import format_duration_interval
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, time_axis
 from clonometer.words import axis_words

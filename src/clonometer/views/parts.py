@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.results.series_types import FootprintBar
+from clonometer.results.series.types import FootprintBar
 from clonometer.units import approximate_bytes
 from clonometer.views.against import BYTES_LABEL
 from clonometer.views.specs import LINE_HEIGHT, PALETTE, TIP, Datum, Spec, frame

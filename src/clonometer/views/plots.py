@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.results.series_types import EcdfSeries, MemorySeries
+from clonometer.results.series.types import EcdfSeries, MemorySeries
 from clonometer.results.types import Estimate, Results
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.views.labels import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.results.series_types import MessageSeries, ScanSeries
+from clonometer.results.series.types import MessageSeries, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.labels import PLACEMENT_NAMES, STAGE_ORDER, family_name, mechanism_name, stage_name
 from clonometer.views.plots import stage_title, time_domain

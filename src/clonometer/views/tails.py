@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.results.series_types import LadderSeries
+from clonometer.results.series.types import LadderSeries
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.gaps import TextTable
 from clonometer.views.labels import mechanism_name

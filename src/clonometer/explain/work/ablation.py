@@ -16,7 +16,7 @@ from clonometer.plan.adhoc import apply_settings
 from clonometer.plan.cell import AxisValue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
-from clonometer.results.series_types import AblationRung, AblationSeries
+from clonometer.results.series.types import AblationRung, AblationSeries
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import Ladder, ladder_of_differences

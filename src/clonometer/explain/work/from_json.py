@@ -18,7 +18,7 @@ from clonometer.explain.work.types import (
     WorkSide,
     WorkTimeline,
 )
-from clonometer.results.series_types import AblationRung, AblationSeries
+from clonometer.results.series.types import AblationRung, AblationSeries
 
 _PARTS = (*LIFE, *CPUS, UNEXPLAINED)
 

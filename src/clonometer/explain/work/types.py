@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from clonometer.explain.types import Figure, Tier
 from clonometer.explain.work.life import Piece
-from clonometer.results.series_types import AblationSeries
+from clonometer.results.series.types import AblationSeries
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clonometer.results.audit.items import FINE, NOTE, AuditItem
-from clonometer.results.source import RunSource
+from clonometer.results.rows.source import RunSource
 from clonometer.results.startup import CPUID, STEPS, traps
 from clonometer.units import format_duration
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem
-from clonometer.results.source import RunSource, null_mask
+from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.units import format_duration
 
 if TYPE_CHECKING:

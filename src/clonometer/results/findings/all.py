@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clonometer.results.evidence import Book
 from clonometer.results.findings.caches import caches
 from clonometer.results.findings.choices import choices
 from clonometer.results.findings.comparing import Comparer
@@ -20,6 +19,7 @@ from clonometer.results.findings.startup import startup
 from clonometer.results.findings.steps import steps
 from clonometer.results.findings.switching import indirect, kinds
 from clonometer.results.findings.workers import workers
+from clonometer.results.rows.evidence import Book
 from clonometer.results.types import Finding
 
 _FINDERS = (

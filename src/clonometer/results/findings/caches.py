@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clonometer.results.ablation import rung_cells
-from clonometer.results.evidence import STAGES, Book, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, mechanism, sentence, several_ratios
+from clonometer.results.rows.evidence import STAGES, Book, Evidence
+from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
 

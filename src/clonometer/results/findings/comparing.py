@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clonometer.results.evidence import Book, Evidence
+from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.stats.bootstrap import ratio_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_ratio

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.results.evidence import STAGES, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
 from clonometer.results.findings.wording import condition, linkage, listed, mechanism, sentence, until
+from clonometer.results.rows.evidence import STAGES, Evidence
+from clonometer.results.rows.warnings import RARE_PROCESSES
 from clonometer.results.types import Finding
-from clonometer.results.warnings import RARE_PROCESSES
 from clonometer.units import approximate_bytes
 
 _PAGES = {"clean": "left clean by the last fork", "first": "never forked before"}

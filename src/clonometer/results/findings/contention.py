@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.evidence import STAGES, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison, lead
 from clonometer.results.findings.wording import condition, listed, mechanism, sentence, several_ratios, until
+from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
 
 FORK, PTHREAD = "launch.fork", "launch.pthread"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.wording import condition, sentence
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval

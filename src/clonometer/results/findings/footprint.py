@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.wording import listed, sentence
-from clonometer.results.footprints import KERNEL, KERNEL_PARTS, USER, WHOLE
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.series.footprints import KERNEL, KERNEL_PARTS, USER, WHOLE
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval, format_ratio
 from clonometer.words import axis_words

@@ -6,9 +6,9 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.wording import sentence
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.units import format_duration
 from clonometer.words import axis_words

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Estimate, Finding
 from clonometer.units import format_duration
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.fit import Line, line_through_medians
 from clonometer.units import approximate_bytes, format_number

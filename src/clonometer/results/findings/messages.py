@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.switching import Where, way, where_words
 from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
 

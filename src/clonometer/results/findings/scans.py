@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from clonometer.results.evidence import STAGES, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
-from clonometer.results.fits import has_shape
-from clonometer.results.scans import Scan, scans_of
+from clonometer.results.rows.evidence import STAGES, Evidence
+from clonometer.results.series.fits import has_shape
+from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.fit import Line, line_through_medians

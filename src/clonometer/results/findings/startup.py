@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.description import MedianInterval, median_interval
-from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.wording import mechanism, sentence
+from clonometer.results.rows.description import MedianInterval, median_interval
+from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.startup import CPUID, STEPS, traps
 from clonometer.results.types import Finding
 from clonometer.units import format_duration

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.evidence import STAGES, Evidence
 from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval

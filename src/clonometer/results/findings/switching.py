@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clonometer.results.evidence import Evidence
 from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer, Comparison
 from clonometer.results.findings.wording import condition, listed, sentence
-from clonometer.results.scans import Scan, scans_of
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.results.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
-from clonometer.results.evidence import Book, Evidence
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, measured, sentence
-from clonometer.results.fits import FAMILY, SHAPES, Fit, fits_of
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
+from clonometer.results.series.fits import FAMILY, SHAPES, Fit, fits_of
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import ratio_of_coefficients

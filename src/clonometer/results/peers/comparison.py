@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
 from clonometer.results.peers.rows import PeerRow
-from clonometer.results.source import RunSource, null_mask
+from clonometer.results.rows.source import RunSource, null_mask
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.checked import (
+from clonometer.results.check.types import (
     CANNOT_TELL,
     CONFIRMED,
     DECILE,
@@ -40,7 +40,7 @@ def render_check(
     Parameters
     ----------
     checked
-        What `clonometer.results.check` found.
+        What `clonometer.results.check.check` found.
     width
         Columns of the terminal; fewer than 60 are taken as 60.
     wide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.compared import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.units import table_unit
 from clonometer.views.comparison import (
     Line,
@@ -40,7 +40,7 @@ def render_comparison(
     Parameters
     ----------
     compared
-        What `clonometer.results.compare` found.
+        What `clonometer.results.compare.comparison` found.
     width
         Columns of the terminal; fewer than 60 are taken as 60.
     wide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.noise_types import AgainstItself, Noise, NoiseRow
+from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
 from clonometer.views.rows import figure
@@ -27,7 +27,7 @@ def render_noise(
     Parameters
     ----------
     noise
-        What `clonometer.results.noise` found.
+        What `clonometer.results.noise.noise` found.
     width
         Columns of the terminal; fewer than 60 are taken as 60.
     wide

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from clonometer.results.worker_types import WorkersOfCell
+from clonometer.results.workers.types import WorkersOfCell
 from clonometer.units import format_figure, format_number, table_unit
 from clonometer.views.terminal.columns import draw_table, words
 from clonometer.views.terminal.text import wrap

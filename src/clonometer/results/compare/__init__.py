@@ -1,0 +1,1 @@
+"""Runs against a run, and cells of a run against each other."""

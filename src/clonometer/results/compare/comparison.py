@@ -1,0 +1,433 @@
+"""Runs against a run, and cells of a run against each other: ratios with intervals, and verdicts that hold together."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import InputError, RunFileError
+from clonometer.results.compare.common_shift import beside_the_rest
+from clonometer.results.compare.differences import differences
+from clonometer.results.compare.pairing import Defaults, incomparable_cells, pair_cells
+from clonometer.results.compare.types import (
+    FASTER,
+    HIGHER,
+    LOWER,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Compared,
+    ComparedPair,
+    ComparedRow,
+    LeftOut,
+)
+from clonometer.results.rows.estimates import defaults_of, estimate_cell
+from clonometer.results.rows.observed import observe
+from clonometer.results.rows.source import RunSource
+from clonometer.results.types import Estimate
+from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.multiplicity import can_reject, holm
+from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.stats.serial import inflated_p, serial_inflations
+from clonometer.units import format_share
+
+if TYPE_CHECKING:
+    from clonometer.stats.quantiles import Floats
+
+MINIMUM_EFFECT = 0.02
+ERROR_RATE = 0.05
+#: With fewer on a side an interval covers too little to call two rows the same.
+SAME_PROCESSES = 6
+#: The quantile of a process's launches that a neighbour on the machine spares, if it spares one in ten.
+FAST_LAUNCHES = 0.1
+#: The same of what is no launch: wake-ups have a fast way of their own, which one in ten takes in some runs only.
+FAST_OTHERS = 0.25
+
+RowKey = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of a run.
+
+    Attributes
+    ----------
+    estimate
+        What was found.
+    processes
+        Its process medians in ns, or in its unit where that is no time.
+    fast
+        Shape (processes,), in the same order: the lower decile of each process's launches, the lower quartile of what
+        is no launch; None where not all samples are at hand.
+    """
+
+    estimate: Estimate
+    processes: Processes
+    fast: Floats | None = None
+
+    @property
+    def key(self) -> RowKey:
+        """What tells the rows of one cell apart: quantity and observed placement."""
+        return (self.estimate.quantity, self.estimate.placement)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its unit is one of time."""
+        return self.estimate.value is None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run, read for comparing: its rows by cell."""
+
+    name: str
+    metadata: Mapping[str, Any]
+    rows: Mapping[str, Mapping[RowKey, Measured]]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two rows that are to be compared."""
+
+    base: Measured
+    other: Measured
+    same_run: bool
+
+
+def read_side(run: RunSource, name: str) -> Side:
+    """Read what a run brings to comparisons: every row with a sample.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
+    """
+    metadata = run.metadata
+    rows: dict[str, dict[RowKey, Measured]] = {}
+    try:
+        for cell in observe(run):
+            for one in estimate_cell(cell, metadata):
+                if _says_something(one.estimate):
+                    quantile = FAST_LAUNCHES if one.estimate.workload.startswith("launch.") else FAST_OTHERS
+                    measured = Measured(one.estimate, one.processes, one.group.process_quantiles(quantile))
+                    rows.setdefault(cell.cell, {})[measured.key] = measured
+    except KeyError as error:
+        raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
+    except RunFileError as error:
+        # Several files are read: each error names its own.
+        raise RunFileError(
+            error.message if name in error.message else f"{name}: {error.message}", error.hint
+        ) from error
+    return Side(name, metadata, rows)
+
+
+def _says_something(one: Estimate) -> bool:
+    """Whether a row has a sample, and is no stage that only explains another: that would be a test for nothing."""
+    return (one.median_ns is not None or one.value is not None) and not (one.detail and one.stage is not None)
+
+
+def compare_runs(
+    sides: Sequence[Side], *, minimum_effect: float = MINIMUM_EFFECT, error_rate: float = ERROR_RATE
+) -> Compared:
+    """Compare runs with the first of them, cell by cell.
+
+    Parameters
+    ----------
+    sides
+        Two or more, the first one the base.
+    minimum_effect
+        The least change that gets a verdict, as a share above 0.
+    error_rate
+        The chance that any verdict is wrong where nothing changed, over all rows of all runs.
+
+    Returns
+    -------
+    Compared
+        One pair for each further run.
+
+    Raises
+    ------
+    InputError
+        If a run has no cell in common with the base.
+
+    Notes
+    -----
+    docs/methods.md has the test, its correction and the rules of the verdict.
+    """
+    base = sides[0]
+    matched = []
+    for other in sides[1:]:
+        matches, left_out = match_runs(base, other)
+        if not matches:
+            raise InputError(
+                f"nothing to compare: {base.name} and {other.name} have no cell in common", _hint(base, other, left_out)
+            )
+        matched.append((other.name, matches, left_out, differences(base.metadata, other.metadata)))
+    rows = judge([match for _, matches, _, _ in matched for match in matches], minimum_effect, error_rate)
+    pairs = []
+    for name, matches, left_out, differing in matched:
+        own, shifts = beside_the_rest(rows[: len(matches)], minimum_effect)
+        pairs.append(ComparedPair(base.name, name, own, tuple(left_out), differing, shifts))
+        rows = rows[len(matches) :]
+    return _compared(pairs, minimum_effect, error_rate)
+
+
+def compare_cells(
+    side: Side,
+    base_glob: str,
+    other_glob: str,
+    *,
+    minimum_effect: float = MINIMUM_EFFECT,
+    error_rate: float = ERROR_RATE,
+) -> Compared:
+    """Compare cells of one run with each other.
+
+    Parameters
+    ----------
+    side
+        The run.
+    base_glob, other_glob
+        Which cells; where several match, those are paired that differ least (`clonometer.results.compare.pairing`).
+
+    Returns
+    -------
+    Compared
+        One pair, named by the globs.
+
+    Raises
+    ------
+    UsageError
+        If a glob matches no cell, or the cells cannot be paired.
+    InputError
+        If none of the pairs can be compared.
+    """
+    pairs, alone = pair_cells(_estimates(side), base_glob, other_glob)
+    matches: list[Match] = []
+    left_out = [
+        LeftOut(cell, "no cell of the other group differs from it as little as the others do") for cell in alone
+    ]
+    for base, other in pairs:
+        found, missing = _match_cells(side.rows[base], side.rows[other], f"{base} and {other}", same_run=True)
+        matches += found
+        left_out += missing
+    if not matches:
+        reasons = "; ".join(dict.fromkeys(one.reason for one in left_out))
+        raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
+    rows = judge(matches, minimum_effect, error_rate)
+    pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
+    return _compared([pair], minimum_effect, error_rate)
+
+
+def _compared(pairs: Sequence[ComparedPair], minimum_effect: float, error_rate: float) -> Compared:
+    tests = sum(row.p_value is not None for pair in pairs for row in pair.rows)
+    return Compared(tuple(pairs), minimum_effect, error_rate, tests)
+
+
+def _estimates(side: Side) -> dict[str, Estimate]:
+    return {cell: next(iter(rows.values())).estimate for cell, rows in side.rows.items()}
+
+
+def match_runs(base: Side, other: Side) -> tuple[list[Match], list[LeftOut]]:
+    """Find the rows that two runs have in common, and say what is left out and why."""
+    matches: list[Match] = []
+    left_out: list[LeftOut] = []
+    defaults = defaults_of(base.metadata), defaults_of(other.metadata)
+    for cell, rows in base.rows.items():
+        if cell not in other.rows:
+            left_out.append(LeftOut(cell, f"only in {base.name}"))
+            continue
+        found, missing = _match_cells(
+            rows, other.rows[cell], cell, same_run=False, defaults=defaults, moved=_moved(base, other)
+        )
+        matches += found
+        left_out += missing
+    left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.rows if cell not in base.rows]
+    return matches, left_out
+
+
+def _moved(base: Side, other: Side) -> dict[str, str]:
+    """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
+    one, two = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
+    points = {name: (one[name].get("point"), two[name].get("point")) for name in one.keys() & two.keys()}
+    return {
+        name: f"{name} ends at {ends[0] or 'the point of earlier versions'} in {base.name}, "
+        f"at {ends[1] or 'the point of earlier versions'} in {other.name}"
+        for name, ends in points.items()
+        if ends[0] != ends[1]
+    }
+
+
+def _match_cells(
+    base: Mapping[RowKey, Measured],
+    other: Mapping[RowKey, Measured],
+    name: str,
+    *,
+    same_run: bool,
+    defaults: tuple[Defaults, Defaults] = ({}, {}),
+    moved: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[Match], list[LeftOut]]:
+    one, two = next(iter(base.values())).estimate, next(iter(other.values())).estimate
+    reason = incomparable_cells(one, two, same_run=same_run, defaults=defaults)
+    if reason is not None:
+        return [], [LeftOut(name, reason)]
+    matches, left_out = [], []
+    for key, row in base.items():
+        if key not in other:
+            continue
+        its = other[key]
+        if row.estimate.unit != its.estimate.unit or row.estimate.stage != its.estimate.stage:
+            left_out.append(LeftOut(name, f"{key[0]} does not mean the same in both"))
+        elif key[0] in moved:
+            left_out.append(LeftOut(name, moved[key[0]]))
+        elif same_run and not (row.estimate.rankable and its.estimate.rankable):
+            why = row.estimate.not_rankable_reason or its.estimate.not_rankable_reason
+            left_out.append(LeftOut(name, f"{key[0]}: {why}"))
+        else:
+            matches.append(Match(row, its, same_run))
+    if not matches and not left_out:
+        left_out.append(LeftOut(name, "no stage was seen at the same placement in both"))
+    return matches, left_out
+
+
+def _hint(base: Side, other: Side, left_out: Sequence[LeftOut]) -> str:
+    why = next((one for one in left_out if not one.reason.startswith("only in")), None)
+    if why is not None:
+        return f"{why.cell}: {why.reason}"
+    names = [f"{side.name} has {_some(side.rows)}" for side in (base, other)]
+    return "; ".join(names)
+
+
+def _some(cells: Iterable[str]) -> str:
+    listed = list(cells)
+    if not listed:
+        return "no cell with a result"
+    return ", ".join(listed[:2]) + (f" and {len(listed) - 2} more" if len(listed) > 2 else "")
+
+
+def judge(matches: Sequence[Match], minimum_effect: float, error_rate: float) -> list[ComparedRow]:
+    """Compare all matches as one family: ratio, interval, corrected p-value and verdict of each."""
+    drafts = [draft_row(match) for match in matches]
+    ratios = [place for place, row in enumerate(drafts) if row.low is not None]
+    # Which rows have enough processes depends on no outcome, so that leaving the others out is no choice of data.
+    inflations = inflations_of(matches)
+    able = can_reject([_two_sided_least_p(drafts[place], inflations[place]) for place in ratios], error_rate)
+    tested = [place for place, enough in zip(ratios, able, strict=True) if enough]
+    for place in ratios:
+        if place not in tested:
+            drafts[place] = replace(drafts[place], reason=f"too few processes for a verdict among {len(ratios)} rows")
+    p_values = [_two_sided(matches[place], inflations[place]) for place in tested]
+    for place, p, adjusted in zip(tested, p_values, holm(p_values).tolist(), strict=True):
+        drafts[place] = replace(drafts[place], p_value=p, p_adjusted=adjusted)
+    return [_with_verdict(row, minimum_effect, error_rate) for row in drafts]
+
+
+def inflations_of(matches: Sequence[Match]) -> list[float]:
+    """How many times as uncertain each row is as independent processes were, from how alike neighbours in time are.
+
+    Two groups of one run were measured in turn: what drifts falls on both alike, and nothing need be corrected.
+    """
+    series = [[side.processes.values for side in (one.base, one.other)] for one in matches]
+    found = serial_inflations(series, typical_places(matches))
+    return [1.0 if match.same_run else own for match, own in zip(matches, found, strict=True)]
+
+
+def typical_places(matches: Sequence[Match]) -> list[int]:
+    """Choose the rows that together say how alike neighbours in time are on this machine: one of each cell.
+
+    Stages of one launch rise and fall together: one of them says all that the cell knows.
+    """
+    cells = {match.base.estimate.cell: place for place, match in enumerate(matches) if not match.same_run}
+    return [place for place in cells.values() if matches[place].base.is_time]
+
+
+def _two_sided_least_p(row: ComparedRow, inflation: float) -> float:
+    return min(1.0, 2 * inflated_p(least_p(row.base.n_processes, row.other.n_processes), inflation))
+
+
+def _two_sided(match: Match, inflation: float) -> float:
+    larger, smaller = rank_sum_p(match.other.processes.values, match.base.processes.values)
+    return min(1.0, 2 * inflated_p(float(min(larger[0], smaller[0])), inflation))
+
+
+def no_ratio_of(processes: Processes) -> str | None:
+    """Say why a row has no ratio to another; None where it may have one."""
+    lowest = min([processes.values.min(), *(part.min() for part in processes.blocks or ())])
+    return "there is no ratio to a median of zero or below" if lowest <= 0 else None
+
+
+def draft_row(match: Match) -> ComparedRow:
+    """Compare one match by itself: ratio and interval, or the reason why there is none; without a test."""
+    base, other = match.base.estimate, match.other.estimate
+    reason = no_ratio_of(match.base.processes) or no_ratio_of(match.other.processes)
+    row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, reason)
+    if row.reason is not None:
+        return _without_ratio(row, match)
+    sides = [match.other.processes, match.base.processes]
+    if not match.same_run:
+        # Times since the start of two runs are no neighbours; what is left is the order of time in each.
+        sides = [in_order_of_time(one) for one in sides]
+    interval = ratio_of_medians(sides[0], sides[1], seed=seed_of(base, other))
+    row = replace(row, ratio=interval.value)
+    if row.n_processes < 2:
+        return replace(row, reason="one process on a side: no interval")
+    return replace(row, low=interval.low, high=interval.high)
+
+
+def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
+    """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
+    sides = (match.base.processes.values, match.other.processes.values)
+    if not row.is_time and row.n_processes >= SAME_PROCESSES and not any(values.any() for values in sides):
+        return replace(row, verdict=SAME, reason=None)
+    return row
+
+
+def in_order_of_time(processes: Processes) -> Processes:
+    """Put processes into the order in which they ran, and forget when that was."""
+    starts = processes.starts
+    if starts is None:
+        return processes
+    order = starts.argsort(kind="stable").tolist()
+    blocks = None if processes.blocks is None else tuple(processes.blocks[place] for place in order)
+    return Processes(processes.values[order], None, blocks)
+
+
+def seed_of(base: Estimate, other: Estimate) -> int:
+    """Derive the seed of what is resampled for a row: the same rows give the same numbers."""
+    names = (base.cell, other.cell, base.quantity, base.placement)
+    return zlib.crc32("|".join(str(name) for name in names).encode())
+
+
+def resolution_share(row: ComparedRow) -> float:
+    """Give one step of the clock as a share of the smaller median; 0 for what no clock has measured."""
+    if not row.is_time:
+        return 0.0
+    least = min(row.base.median_ns or 0.0, row.other.median_ns or 0.0)
+    return max(row.base.resolution_ns, row.other.resolution_ns) / least
+
+
+def _with_verdict(row: ComparedRow, minimum_effect: float, error_rate: float) -> ComparedRow:
+    if row.ratio is None or row.low is None or row.high is None:
+        return row
+    change = max(row.ratio, 1 / row.ratio) - 1
+    step = resolution_share(row)
+    significant = row.p_adjusted is not None and row.p_adjusted <= error_rate
+    apart = significant and not row.low <= 1 <= row.high and change >= minimum_effect
+    if apart and change >= step:
+        words = (SLOWER, FASTER) if row.is_time else (HIGHER, LOWER)
+        return replace(row, verdict=words[0] if row.ratio > 1 else words[1])
+    # What the clock cannot tell apart is not known to be the same.
+    farthest = max(row.high - 1, 1 / row.low - 1, step)
+    if farthest <= minimum_effect and row.n_processes >= SAME_PROCESSES:
+        return replace(row, verdict=SAME, within=_rounded_up(farthest))
+    if change < step > minimum_effect:
+        return replace(row, reason=f"one step of the clock is {format_share(step)} of it")
+    return row
+
+
+def _rounded_up(share: float) -> float:
+    """Round up to a tenth of a percent, at least one."""
+    return max(math.ceil(share * 1000 - 1e-9), 1) / 1000

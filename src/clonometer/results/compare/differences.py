@@ -1,0 +1,142 @@
+"""In what two runs differ besides their figures, so that a change can be understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clonometer.results.compare.types import Difference
+
+FREQUENCY_SHARE = 0.01
+
+# What changes from minute to minute on one machine, or moves no launch; docs/host.md has the keys.
+_VOLATILE = (
+    "memory.available_bytes",
+    "memory.swap_used_bytes",
+    "cgroup.memory_used_bytes",
+    "cgroup.pids_used",
+    "cgroup.path",
+    "host.summary",
+    "load.",
+    "steal.",
+    "pressure.",
+    "python.",
+    "lacks.",
+)
+# What moves launches most is said first.
+_ORDER = (
+    "option.",
+    "limit.of_plan.",
+    "host.name_hash",
+    "cpu.model",
+    "kernel.release",
+    "kernel.version",
+    "cpu.microcode",
+    "mitigations.summary",
+    "mitigations",
+    "kernel.",
+    "cpufreq.",
+    "effective_mhz",
+    "thp.",
+    "libc.",
+    "virt.",
+    "cpuidle.",
+    "clocksource.",
+    "clock",
+    "cpu.",
+    "memory.",
+)
+
+
+def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Difference, ...]:
+    """Find what may explain a change between two runs, what moves launches most first.
+
+    Parameters
+    ----------
+    base, other
+        The metadata of the two runs (docs/runfile.md).
+
+    Returns
+    -------
+    tuple of Difference
+        Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
+        and each by its name; the median effective frequency where it differs by over 1%; the clock; the version of
+        Clonometer; options of targets; how the runs ended.
+    """
+    found = [
+        *_facts(base.get("host") or {}, other.get("host") or {}),
+        *_frequency(base, other),
+        *_values("clock", (base.get("clock") or {}).get("clock"), (other.get("clock") or {}).get("clock")),
+        *_values("clonometer_version", base.get("clonometer_version"), other.get("clonometer_version")),
+        *_values("status", base.get("status"), other.get("status")),
+        *_options(base, other),
+    ]
+    return tuple(sorted(found, key=lambda one: _rank(one.key)))
+
+
+def _rank(key: str) -> int:
+    places = [place for place, prefix in enumerate(_ORDER) if key == prefix or key.startswith(prefix)]
+    return min(places, default=len(_ORDER))
+
+
+def _values(key: str, base: Any, other: Any) -> Iterator[Difference]:
+    if base != other:
+        yield Difference(key, base, other)
+
+
+def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    for key in dict.fromkeys([*base, *other]):
+        if key.startswith(_VOLATILE):
+            continue
+        one, two = base.get(key), other.get(key)
+        if isinstance(one, Mapping) and isinstance(two, Mapping):
+            for name in dict.fromkeys([*one, *two]):
+                yield from _values(f"{key}.{name}", one.get(name), two.get(name))
+        else:
+            yield from _values(key, one, two)
+
+
+def _frequency(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    one, two = _median_mhz(base), _median_mhz(other)
+    if one is not None and two is not None and abs(one / two - 1) > FREQUENCY_SHARE:
+        yield Difference("effective_mhz", round(one), round(two))
+
+
+def _median_mhz(metadata: Mapping[str, Any]) -> float | None:
+    from statistics import median
+
+    found = [
+        float(mhz)
+        for block in metadata.get("blocks") or ()
+        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
+        if mhz is not None and mhz > 0
+    ]
+    return median(found) if found else None
+
+
+def _options(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield options of drivers and limits that differ, each once for all cells that agree on it."""
+    seen: set[tuple[str, str, str]] = set()
+    one, two = _settings(base), _settings(other)
+    for cell, settings in one.items():
+        for key in dict.fromkeys([*settings, *two.get(cell, settings)]):
+            own, its = settings.get(key), two.get(cell, settings).get(key)
+            if own != its and (key, str(own), str(its)) not in seen:
+                seen.add((key, str(own), str(its)))
+                yield Difference(key, own, its)
+
+
+def _settings(metadata: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    # How many processes were aimed for changes the width of intervals, not what is measured.
+    return {
+        cell: {
+            **{f"option.{name}": value for name, value in (target.get("options") or {}).items()},
+            **{
+                f"limit.of_plan.{name}": value
+                for name, value in (target.get("limits") or {}).items()
+                if name not in ("processes", "samples", "blocks")
+            },
+        }
+        for target in (metadata.get("plan") or {}).get("targets") or ()
+        for cell in target["cells"]
+    }

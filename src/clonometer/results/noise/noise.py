@@ -1,0 +1,151 @@
+"""A machine against itself: how often a check would alarm where nothing changed, and what it would see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from clonometer.errors import InputError
+from clonometer.results.check.check import check_runs
+from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION
+from clonometer.results.check.types import REGRESSED, Checked
+from clonometer.results.compare.comparison import Measured, RowKey, Side
+from clonometer.results.noise.rows import noise_rows
+from clonometer.results.noise.types import AgainstItself, Noise
+from clonometer.stats.bootstrap import Processes
+from clonometer.stats.quantiles import binomial_cdf
+
+_RATE_STEPS = 40
+
+
+def split_side(side: Side) -> tuple[Side, Side]:
+    """Divide a run in two, process by process in the order of their start: A B B A, and so on.
+
+    Parameters
+    ----------
+    side
+        A run with two processes or more in at least one row.
+
+    Returns
+    -------
+    tuple of Side
+        Rows with one process are left out. A drift of the machine falls on both halves alike.
+    """
+    halves: tuple[dict[str, dict[RowKey, Measured]], dict[str, dict[RowKey, Measured]]] = ({}, {})
+    for cell, rows in side.rows.items():
+        for key, measured in rows.items():
+            size = measured.processes.values.size
+            if size < 2:
+                continue
+            for half, remainders in zip(halves, ((0, 3), (1, 2)), strict=True):
+                chosen = [place for place in range(size) if place % 4 in remainders]
+                half.setdefault(cell, {})[key] = _part(measured, chosen)
+    first, second = (Side(f"{side.name}, {name}", side.metadata, rows) for name, rows in zip("AB", halves, strict=True))
+    return first, second
+
+
+def _part(measured: Measured, chosen: Sequence[int]) -> Measured:
+    import numpy as np
+
+    whole = measured.processes
+    part = Processes(
+        whole.values[list(chosen)],
+        None if whole.starts is None else whole.starts[list(chosen)],
+        None if whole.blocks is None else tuple(whole.blocks[place] for place in chosen),
+    )
+    estimate = replace(measured.estimate, n_processes=len(chosen), median_ns=float(np.median(part.values)))
+    return Measured(estimate, part, None if measured.fast is None else measured.fast[list(chosen)])
+
+
+def measure_noise(
+    rounds: Sequence[Side], plan: str, *, max_regression: float = MAX_REGRESSION, error_rate: float = ERROR_RATE
+) -> Noise:
+    """Learn from rounds of the same plan how noisy a machine is.
+
+    Parameters
+    ----------
+    rounds
+        Runs of one plan, in order of time, each with twice the processes of an ordinary run.
+    plan
+        Its name.
+    max_regression, error_rate
+        Of the checks that are tried.
+
+    Returns
+    -------
+    Noise
+        docs/methods.md has the method.
+
+    Raises
+    ------
+    InputError
+        If no row has two processes.
+    """
+    halves = [split_side(side) for side in rounds]
+    if not halves or not any(first.rows for first, _ in halves):
+        raise InputError("too little was measured to compare anything", "give it more time, or a smaller --plan")
+    options = {"max_regression": max_regression, "error_rate": error_rate}
+    # What is detectable is found from all rounds together, below.
+    apart = [check_runs(first, second, **options, power=False) for first, second in halves]
+    later = [check_runs(before, after, **options, power=False) for (before, _), (after, _) in pairwise(halves)]
+    tests = max(checked.n_tests for checked in apart)
+    rows = noise_rows(rounds, halves[0][0], tests=max(tests, 1), max_regression=max_regression, error_rate=error_rate)
+    return Noise(
+        plan=plan,
+        rounds=len(rounds),
+        interleaved=_against_itself(apart),
+        in_a_row=_against_itself(later) if later else None,
+        rows=rows,
+        max_regression=max_regression,
+        error_rate=error_rate,
+        n_tests=tests,
+    )
+
+
+def _against_itself(checks: Sequence[Checked]) -> AgainstItself:
+    alarmed = [checked for checked in checks if checked.count(REGRESSED)]
+    rows = dict.fromkeys(
+        f"{row.compared.other.cell} {row.compared.other.stage or row.compared.other.quantity}"
+        for checked in alarmed
+        for row in checked.rows
+        if row.verdict == REGRESSED
+    )
+    low, high = rate_interval(len(alarmed), len(checks))
+    return AgainstItself(len(checks), len(alarmed), low, high, tuple(rows))
+
+
+def rate_interval(events: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Exact interval of a rate (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413).
+
+    Parameters
+    ----------
+    events, trials
+        How often it happened, and how often it could have; at least one trial.
+    confidence
+        Coverage, at least.
+
+    Returns
+    -------
+    tuple of float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in rate_interval(0, 20)]
+    [0.0, 0.168]
+    """
+    tail = (1 - confidence) / 2
+
+    def bisect(most: int, wanted: float) -> float:
+        """Find the rate at which at most ``most`` events have the probability ``wanted``."""
+        low, high = 0.0, 1.0
+        for _ in range(_RATE_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if binomial_cdf(trials, middle)[most] > wanted else (low, middle)
+        return high
+
+    return (
+        0.0 if events == 0 else bisect(events - 1, 1 - tail),
+        1.0 if events == trials else bisect(events, tail),
+    )

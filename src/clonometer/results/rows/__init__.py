@@ -1,0 +1,1 @@
+"""Rows of a run: groups of valid samples to estimates, with what weakens them."""

@@ -1,0 +1,254 @@
+"""What rows are grouped into: valid samples of one quantity at one observed placement; and which rows are valid."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import RunFileError
+from clonometer.results.rows.source import null_mask
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clonometer.stats.digest import Digest
+
+_TIME_UNITS = {"ns": 1.0, "us": 1e3}
+PLACEMENTS = ("same_cpu", "other_cpu", None)
+LEVELS = ("process", "block", "sample")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured column: ``stage`` is None outside launches, ``type`` one of docs/protocol.md.
+
+    ``signed``: a value below zero means something, so it is no sign of clocks that disagree. ``detail``: it explains
+    another quantity of its workload.
+    """
+
+    name: str
+    unit: str
+    stage: str | None
+    type: str
+    signed: bool = False
+    detail: bool = False
+
+    @property
+    def ns_per_unit(self) -> float | None:
+        """Nanoseconds in one unit; None where the unit is no time."""
+        return _TIME_UNITS.get(self.unit)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What was counted of all samples of a very large group.
+
+    ``digest`` counts them in the column's unit, ``scale`` turns that into the group's. ``step``: one of so many samples
+    is kept. ``processes``, ``medians`` and ``means`` have an entry a process, in order, in the group's unit.
+    """
+
+    digest: Digest
+    scale: float
+    step: int
+    processes: tuple[int, ...]
+    medians: tuple[float, ...]
+    means: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Valid samples of one quantity at one observed placement, in the order of measuring.
+
+    ``process``, ``block`` and ``values`` have shape (samples,); values are float64, in ns where the unit is a
+    time, without NaN. Of a very large group they are every k-th sample, and ``totals`` has what was counted of all.
+    """
+
+    quantity: Quantity
+    placement: str | None
+    process: NDArray[np.int64]
+    block: NDArray[np.int64]
+    values: NDArray[np.float64]
+    migrated: NDArray[np.bool_] | None = None  # shape (samples,): the caller's CPU changed; None where it is not known
+    totals: Totals | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples it has, kept or not."""
+        return int(self.values.size) if self.totals is None else self.totals.digest.count
+
+    @property
+    def n_processes(self) -> int:
+        """How many processes they came from."""
+        import numpy as np
+
+        return int(np.unique(self.process).size) if self.totals is None else len(self.totals.processes)
+
+    @cached_property
+    def block_starts(self) -> NDArray[np.intp]:
+        """Where each block of each process starts in ``values``, shape (blocks,)."""
+        import numpy as np
+
+        changes = (np.diff(self.process) != 0) | (np.diff(self.block) != 0)
+        return np.concatenate([np.zeros(min(1, self.values.size), np.intp), np.flatnonzero(changes) + 1])
+
+    @cached_property
+    def effective_samples(self) -> float:
+        """How many independent samples it is worth for its median: the sum over its blocks; at least one sample."""
+        from clonometer.stats.ess import effective_sample_size_of_medians
+
+        return effective_sample_size_of_medians(self.values, self.block_starts)
+
+    def quantile(self, probability: float) -> float:
+        """A quantile of all samples, interpolated linearly between two of them."""
+        import numpy as np
+
+        if self.totals is None:
+            return float(np.quantile(self.values, probability))
+        return self.totals.digest.quantile(probability) * self.totals.scale
+
+    def process_quantiles(self, probability: float) -> NDArray[np.float64] | None:
+        """A quantile of each process's samples, shape (processes,); None where not all samples are at hand."""
+        import numpy as np
+
+        if self.totals is not None or self.n_samples == 0:
+            return None
+        from clonometer.stats.segments import equal_lengths
+
+        _, first = np.unique(self.process, return_index=True)
+        found = np.empty(first.size)
+        for places, rows in equal_lengths(self.values, first):
+            found[places] = np.quantile(rows, probability, axis=1)
+        return found
+
+
+@dataclass(frozen=True)
+class ObservedCell:
+    """What was observed in one cell.
+
+    Attributes
+    ----------
+    cell, workload, condition, temperature
+        As in the plan.
+    groups
+        By quantity in the order of the catalogue, then by placement; a quantity without any valid sample has
+        one group without values.
+    outcomes
+        How many launches ended how: ``ok`` and names of errno.
+    clock_skew
+        How many samples were left out because a stage was negative or later than ``reaped``.
+    """
+
+    cell: str
+    workload: str
+    condition: Mapping[str, int | str]
+    temperature: str | None
+    groups: tuple[Group, ...]
+    outcomes: Mapping[str, int]
+    clock_skew: int
+
+
+def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
+    """List the quantities that the catalogue names for a workload and that the run has a column for.
+
+    Raises
+    ------
+    RunFileError
+        If the catalogue does not have the workload.
+    """
+    catalogue = metadata["catalogue"]
+    entry = next((one for one in catalogue["workloads"] if one["id"] == workload), None)
+    if entry is None:
+        raise RunFileError(f"the run's catalogue does not have its workload {workload!r}")
+    columns = metadata["columns"]
+    return [
+        Quantity(
+            name,
+            columns[name]["unit"],
+            catalogue["quantities"].get(name, {}).get("stage"),
+            columns[name]["type"],
+            bool(catalogue["quantities"].get(name, {}).get("signed")),
+            bool(catalogue["quantities"].get(name, {}).get("detail")),
+        )
+        for name in entry["quantities"]
+        if name in columns
+    ]
+
+
+def column_names(metadata: Mapping[str, Any], workload: str) -> tuple[list[Quantity], list[str]]:
+    """The quantities of a workload, and every column that is needed to judge its rows."""
+    known = metadata["columns"]
+    quantities = quantities_of(metadata, workload)
+    extra = [name for name in ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns") if name in known]
+    return quantities, list(dict.fromkeys([*LEVELS, *(quantity.name for quantity in quantities), *extra]))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows count, each of shape (rows,); ``placement`` is a place in `PLACEMENTS`."""
+
+    failed: NDArray[np.bool_]
+    skewed: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
+    placement: NDArray[np.int8]
+
+
+def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> Rows:
+    """Judge rows: failed launches, skewed clocks, and where the tasks ran."""
+    failed = _failed(columns)
+    skewed = _skewed(columns, quantities) & ~failed
+    return Rows(failed, skewed, ~failed & ~skewed, _placements(columns))
+
+
+def _failed(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    if "errno" not in columns:
+        return np.zeros(columns["process"].size, dtype=np.bool_)
+    code = columns["errno"]
+    return np.asarray((code != 0) & ~null_mask(code))
+
+
+def count_outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_]) -> dict[str, int]:
+    """Count rows by how they ended."""
+    import numpy as np
+
+    outcomes = {"ok": int((~failed).sum())}
+    if failed.any():
+        codes, counts = np.unique(columns["errno"][failed], return_counts=True)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            outcomes[errno.errorcode.get(code, f"errno {code}")] = count
+    return outcomes
+
+
+def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> NDArray[np.bool_]:
+    """Find rows with a negative duration or a stage after reaping: clocks of two CPUs that disagree."""
+    import numpy as np
+
+    reaped = columns.get("reaped_ns")
+    skewed = np.zeros(columns["process"].size, dtype=np.bool_)
+    for quantity in quantities:
+        if quantity.name not in columns or quantity.ns_per_unit is None:
+            continue
+        column = columns[quantity.name]
+        known = ~null_mask(column)
+        if not quantity.signed:
+            skewed |= known & (column < 0)
+        if quantity.stage is not None and reaped is not None:
+            skewed |= known & ~null_mask(reaped) & (column > reaped)
+    return skewed
+
+
+def _placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
+    """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
+    import numpy as np
+
+    size = columns["process"].size
+    if "cpu_before" not in columns or "cpu_child" not in columns:
+        return np.full(size, 2, np.int8)
+    before, child = columns["cpu_before"], columns["cpu_child"]
+    unknown = null_mask(before) | null_mask(child) | (before < 0) | (child < 0)
+    return np.where(unknown, np.int8(2), np.where(before == child, np.int8(0), np.int8(1)))

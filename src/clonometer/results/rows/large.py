@@ -1,0 +1,215 @@
+"""Cells with more samples than should be held: read piece by piece, counted, and thinned for what draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from clonometer.errors import RunFileError
+from clonometer.results.rows.groups import (
+    PLACEMENTS,
+    Group,
+    ObservedCell,
+    Quantity,
+    Rows,
+    Totals,
+    column_names,
+    count_outcomes,
+    rows_of,
+)
+from clonometer.results.rows.source import null_mask
+from clonometer.stats.digest import Digest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LARGE_ROWS = 200_000
+KEPT_SAMPLES = 50_000
+_HELD_VALUES = 65_536
+
+
+@runtime_checkable
+class PiecewiseSource(Protocol):
+    """A run that can give a cell in pieces, as `clonometer.runfile.Run` does."""
+
+    def n_rows(self, cell: str) -> int:
+        """How many samples a cell has, unsound blocks included."""
+
+    def pieces(self, cell: str, names: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Give the columns of a cell's sound samples, sorted by process, in pieces."""
+
+
+class _Collector:
+    """Samples of one quantity at one placement, process after process."""
+
+    def __init__(self, quantity: Quantity) -> None:
+        self.quantity = quantity
+        self.digest = Digest()
+        self.processes: list[int] = []
+        self.medians: list[float] = []
+        self.means: list[float] = []
+        self._own = Digest()
+        self._held: list[NDArray[Any]] = []
+        self._n_held = 0
+        self.kept: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+
+    def add(self, process: NDArray[Any], values: NDArray[Any]) -> None:
+        """Add samples in order of processes."""
+        import numpy as np
+
+        edges = [0, *(np.flatnonzero(process[1:] != process[:-1]) + 1).tolist(), process.size]
+        for start, stop in pairwise(edges):
+            if start == stop:
+                continue
+            number = int(process[start])
+            if not self.processes or number != self.processes[-1]:
+                self.close()
+                if self.processes and number < self.processes[-1]:
+                    raise RunFileError("the run file is damaged: its rows are not in the order of processes")
+                self.processes.append(number)
+            self._hold(values[start:stop])
+
+    def _hold(self, values: NDArray[Any]) -> None:
+        self._held.append(values)
+        self._n_held += values.size
+        if self._n_held > _HELD_VALUES:
+            self._release()
+
+    def _release(self) -> None:
+        # Counting a few values costs as much as counting many: the counts are as long as the largest value.
+        for values in self._held:
+            self._own.add(values)
+        self._held, self._n_held = [], 0
+
+    def close(self) -> None:
+        """End the process that is being added."""
+        import numpy as np
+
+        if self._own.count == 0 and self._held:
+            joined = np.concatenate(self._held)
+            self.medians.append(float(np.median(joined)))
+            self.means.append(float(joined.mean()))
+            self.digest.add(joined)
+            self._held, self._n_held = [], 0
+        elif self._own.count:
+            self._release()
+            self.medians.append(self._own.quantile(0.5))
+            self.means.append(self._own.mean)
+            self.digest.merge(self._own)
+            self._own = Digest()
+
+
+def is_large(run: PiecewiseSource, cell: str) -> bool:
+    """Whether a cell has more samples than should be held."""
+    return run.n_rows(cell) > LARGE_ROWS
+
+
+def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Mapping[str, Any]) -> ObservedCell:
+    """Observe a cell without holding its samples.
+
+    Parameters
+    ----------
+    run
+        The run.
+    planned
+        The cell's entry in the plan.
+    metadata
+        The run's metadata.
+
+    Returns
+    -------
+    ObservedCell
+        Its groups hold every k-th sample, about 50,000 in all, and a `Totals` made of all of them.
+
+    Raises
+    ------
+    RunFileError
+        If rows are not in the order of processes.
+    """
+    import numpy as np
+
+    quantities, names = column_names(metadata, planned["workload"])
+    names = [name for name in names if name != "sample"]
+    step = -(-run.n_rows(planned["cell"]) // KEPT_SAMPLES)
+    collectors = {(quantity.name, code): _Collector(quantity) for quantity in quantities for code in range(3)}
+    outcomes: dict[str, int] = {"ok": 0}
+    skew = offset = 0
+    for columns in run.pieces(planned["cell"], names):
+        rows = rows_of(columns, quantities)
+        skew += int(rows.skewed.sum())
+        for name, count in count_outcomes(columns, rows.failed).items():
+            outcomes[name] = outcomes.get(name, 0) + count
+        every = np.zeros(rows.valid.size, np.bool_)
+        every[-offset % step :: step] = True
+        offset += rows.valid.size
+        for quantity in quantities:
+            if quantity.name in columns:
+                _collect(columns, quantity, rows, every, collectors)
+    groups = [group for quantity in quantities for group in _groups(quantity, collectors, step)]
+    return ObservedCell(
+        planned["cell"],
+        planned["workload"],
+        dict(planned["condition"]),
+        planned["temperature"],
+        tuple(groups),
+        outcomes,
+        skew,
+    )
+
+
+def _collect(
+    columns: Mapping[str, NDArray[Any]],
+    quantity: Quantity,
+    rows: Rows,
+    every: NDArray[np.bool_],
+    collectors: Mapping[tuple[str, int], _Collector],
+) -> None:
+    column = columns[quantity.name]
+    usable = rows.valid & ~null_mask(column)
+    for code in range(3):
+        chosen = usable & (rows.placement == code)
+        if not chosen.any():
+            continue
+        collector = collectors[quantity.name, code]
+        if chosen.all():
+            collector.add(columns["process"], column)
+        else:
+            collector.add(columns["process"][chosen], column[chosen])
+        kept = chosen & every
+        collector.kept.append((columns["process"][kept], columns["block"][kept], column[kept]))
+
+
+def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector], step: int) -> Iterator[Group]:
+    import numpy as np
+
+    found = False
+    scale = quantity.ns_per_unit or 1.0
+    for code, name in enumerate(PLACEMENTS):
+        collector = collectors[quantity.name, code]
+        collector.close()
+        if collector.digest.count == 0:
+            continue
+        found = True
+        process, block, values = (np.concatenate(parts) for parts in zip(*collector.kept, strict=True))
+        totals = Totals(
+            digest=collector.digest,
+            scale=scale,
+            step=step,
+            processes=tuple(collector.processes),
+            medians=tuple(median * scale for median in collector.medians),
+            means=tuple(mean * scale for mean in collector.means),
+        )
+        yield Group(
+            quantity,
+            name,
+            process.astype(np.int64),
+            block.astype(np.int64),
+            values.astype(np.float64) * scale,
+            None,
+            totals,
+        )
+    if not found:
+        empty = np.zeros(0, np.int64)
+        yield Group(quantity, None, empty, empty, np.zeros(0))

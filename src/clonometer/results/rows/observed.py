@@ -1,0 +1,114 @@
+"""From rows to groups of valid samples: one for each quantity and observed placement of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import RunFileError
+from clonometer.results.rows.groups import (
+    LEVELS,
+    PLACEMENTS,
+    Group,
+    ObservedCell,
+    Quantity,
+    column_names,
+    count_outcomes,
+    rows_of,
+)
+from clonometer.results.rows.large import PiecewiseSource, is_large, observe_large
+from clonometer.results.rows.source import RunSource, null_mask
+from clonometer.runfile import check_soundness
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def observe(run: RunSource) -> list[ObservedCell]:
+    """Read and clean every cell of a run that has samples, in the order of the plan.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata is not sound, a cell with samples is not in the plan or its workload not in the catalogue.
+    KeyError
+        If the metadata lacks a key.
+    """
+    metadata = run.metadata
+    check_soundness(metadata)
+    planned = {entry["cell"]: entry for entry in metadata["plan"]["cells"]}
+    measured = run.cells()
+    strays = sorted(set(measured) - set(planned))
+    if strays:
+        raise RunFileError(f"the run has samples of {strays[0]!r}, which is not in its plan")
+    present = set(measured)
+    return [_observe(run, planned[cell]) for cell in planned if cell in present]
+
+
+def _observe(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
+    if isinstance(run, PiecewiseSource) and is_large(run, planned["cell"]):
+        return observe_large(run, planned, run.metadata)
+    return _observe_cell(run, planned)
+
+
+def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
+    import numpy as np
+
+    quantities, names = column_names(run.metadata, planned["workload"])
+    read = run.columns(planned["cell"], names)
+    order = np.lexsort(tuple(read[level] for level in reversed(LEVELS)))
+    columns = {name: column[order] for name, column in read.items()}
+    rows = rows_of(columns, quantities)
+    groups = [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
+    return ObservedCell(
+        cell=planned["cell"],
+        workload=planned["workload"],
+        condition=dict(planned["condition"]),
+        temperature=planned["temperature"],
+        groups=tuple(groups),
+        outcomes=count_outcomes(columns, rows.failed),
+        clock_skew=int(rows.skewed.sum()),
+    )
+
+
+def _migrations(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None:
+    """Tell which samples began on one CPU and ended on another."""
+    import numpy as np
+
+    if "cpu_before" not in columns or "cpu_after" not in columns:
+        return None
+    before, after = columns["cpu_before"], columns["cpu_after"]
+    known = ~null_mask(before) & ~null_mask(after) & (before >= 0) & (after >= 0)
+    return np.asarray(known & (before != after), dtype=np.bool_) if known.any() else None
+
+
+def _groups(
+    columns: Mapping[str, NDArray[Any]],
+    quantity: Quantity,
+    valid: NDArray[np.bool_],
+    placement: NDArray[np.int8],
+) -> list[Group]:
+    import numpy as np
+
+    column = columns.get(quantity.name)
+    if column is None:
+        column = np.full(valid.size, np.nan)
+    usable = valid & ~null_mask(column)
+    scale = quantity.ns_per_unit or 1.0
+    moved = _migrations(columns)
+    found: list[Group] = []
+    for code, name in enumerate(PLACEMENTS):
+        chosen = usable & (placement == code)
+        if chosen.any() or (name is None and not found):
+            found.append(
+                Group(
+                    quantity,
+                    name,
+                    columns["process"][chosen].astype(np.int64),
+                    columns["block"][chosen].astype(np.int64),
+                    column[chosen].astype(np.float64) * scale,
+                    None if moved is None else moved[chosen],
+                )
+            )
+    return found

@@ -1,0 +1,120 @@
+"""Outliers, and which recorded facts they go with: migrations, involuntary switches, changes of frequency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clonometer.results.rows.groups import Group
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FENCE = 3.0
+SWITCHES_OF_ONE_LAUNCH = 2
+FREQUENCY_SHARE = 0.05
+LEAST_OUTLIERS = 3
+Z_CAUSE = 3.0
+CAUSES = ("migration", "involuntary_switch", "frequency_change")
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """Samples above the outer fence.
+
+    ``count`` of them; ``causes`` maps a recorded fact to how many of them it holds for, facts that hold for outliers
+    no more often than for other samples left out; ``unexplained`` is how many have none of these.
+    """
+
+    count: int
+    causes: Mapping[str, int]
+    unexplained: int
+
+
+def find_outliers(group: Group, blocks: Sequence[Mapping[str, Any]], launches: bool) -> Outliers:
+    """Find samples far above the rest and hold them against what was recorded.
+
+    Parameters
+    ----------
+    group
+        The samples.
+    blocks
+        The cell's entries of the metadata's ``blocks``.
+    launches
+        Whether the workload launches tasks, which switch by themselves.
+
+    Returns
+    -------
+    Outliers
+        The fence is Tukey's outer one: the upper quartile and three interquartile ranges. Without spread between the
+        quartiles there is no fence and no outlier.
+
+    Notes
+    -----
+    A fact counts as a cause where it holds for at least 3 outliers, and for more of them than its share of the other
+    samples makes likely (3 standard errors of the binomial). It goes with them; that it made them is not proved.
+    """
+    import numpy as np
+
+    low, high = np.quantile(group.values, [0.25, 0.75])
+    out = group.values > high + FENCE * (high - low)
+    count = int(out.sum())
+    if count == 0 or high == low:
+        return Outliers(0, {}, 0)
+    causes: dict[str, int] = {}
+    explained = np.zeros(out.size, dtype=np.bool_)
+    for cause, holds in _facts(group, blocks, launches).items():
+        own = int((out & holds).sum())
+        share = float(holds[~out].mean())
+        error = math.sqrt(count * max(share * (1 - share), 1 / out.size))
+        if own >= LEAST_OUTLIERS and own - count * share > Z_CAUSE * error:
+            causes[cause] = own
+            explained |= out & holds
+    return Outliers(count, causes, count - int(explained.sum()))
+
+
+def _facts(group: Group, blocks: Sequence[Mapping[str, Any]], launches: bool) -> dict[str, NDArray[np.bool_]]:
+    """Tell for each sample which facts hold; the last two are known of its block only."""
+    import numpy as np
+
+    found: dict[str, NDArray[np.bool_]] = {}
+    if group.migrated is not None:
+        found["migration"] = group.migrated
+    switched = {_key(block) for block in blocks if _is_disturbed(block, launches)}
+    frequencies = {_key(block): mhz for block in blocks if (mhz := _mhz(block)) is not None}
+    moved: set[tuple[int, int]] = set()
+    if frequencies:
+        usual = float(np.median(list(frequencies.values())))
+        moved = {key for key, mhz in frequencies.items() if abs(mhz / usual - 1) > FREQUENCY_SHARE}
+    for cause, keys in (("involuntary_switch", switched), ("frequency_change", moved)):
+        if keys:
+            found[cause] = _holds(group, keys)
+    return found
+
+
+def _holds(group: Group, keys: set[tuple[int, int]]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    holds = np.zeros(group.values.size, dtype=np.bool_)
+    for process, block in keys:
+        holds |= (group.process == process) & (group.block == block)
+    return holds
+
+
+def _key(block: Mapping[str, Any]) -> tuple[int, int]:
+    return (block["process"], block["block"])
+
+
+def _is_disturbed(block: Mapping[str, Any], launches: bool) -> bool:
+    switches = (block.get("facts") or {}).get("involuntary_switches")
+    # On one CPU a new task may push its parent aside when it wakes and when it ends.
+    expected = SWITCHES_OF_ONE_LAUNCH * block["rows"] if launches else 1
+    return isinstance(switches, (int, float)) and switches > expected
+
+
+def _mhz(block: Mapping[str, Any]) -> float | None:
+    known = [mhz for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values() if mhz]
+    return float(known[0]) if known else None

@@ -1,0 +1,252 @@
+"""What weakens a number, as values with their next step. None of them fires on what is usual."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any
+
+from clonometer.results.rows.groups import Group
+from clonometer.results.rows.shape_warnings import shape_warnings
+from clonometer.results.types import Estimate, RunWarning
+from clonometer.stats.quantiles import quantile_interval
+
+FEW_PROCESSES = 12
+FEW_EFFECTIVE_SAMPLES = 20
+WIDE_HALF_WIDTH = 0.10
+RARE_SHARE = 0.05
+RARE_PROCESSES = 3
+DRIFT_SHARE = 0.05
+DISTURBED_SHARE = 0.20
+SWITCHES_OF_ONE_LAUNCH = 2
+WALL_OVER_CPU = 1.5
+_LEAST_BLOCKS = 10
+
+_LOOP_FAMILIES = ("floor", "clock", "memory")
+_CROWDS = ("contend", "isolate", "work", "switch", "ipc")
+
+
+def estimate_warnings(
+    estimate: Estimate, group: Group, all_samples: int, metadata: Mapping[str, Any]
+) -> tuple[RunWarning, ...]:
+    """Judge one row.
+
+    Parameters
+    ----------
+    estimate
+        The row, still without warnings.
+    group
+        Its samples.
+    all_samples
+        Valid samples of the same cell and quantity at every placement.
+    metadata
+        The run's metadata.
+
+    Returns
+    -------
+    tuple of RunWarning
+        In a fixed order; empty where nothing is wrong.
+    """
+    found = [_failed_launches(estimate), _clock_skew(estimate)]
+    if estimate.n_samples:
+        rare = _rare_placement(estimate, all_samples)
+        found.append(rare)
+        if rare is None and not estimate.detail:
+            found += [
+                _few_processes(estimate),
+                _few_samples(estimate, group),
+                _wide_interval(estimate, metadata),
+                *shape_warnings(estimate, _name(estimate)),
+            ]
+        found.append(_drift(_cell_blocks(metadata, estimate.cell), estimate.cell))
+    return tuple(warning for warning in found if warning is not None)
+
+
+def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> tuple[RunWarning, ...]:
+    """Judge a run: what holds for all of it, then one warning for each kind that rows have.
+
+    Returns
+    -------
+    tuple of RunWarning
+        A kind that one row has is said as that row says it; one that several have, once, with their number
+        and the first of them.
+    """
+    blocks = list(metadata["blocks"])
+    entries = metadata["catalogue"]["workloads"]
+    # They launch nothing and wait for nobody, so that no child pushes them aside.
+    loops = {entry["id"] for entry in entries if not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES}
+    # Workers that take turns, and tasks that wake one another, push each other aside by design.
+    crowds = {entry["id"] for entry in entries if entry["family"] in _CROWDS}
+    alone = [block for block in blocks if _workload(block) not in crowds]
+    whole = [_drift(blocks, "the run"), _neighbour(alone, loops), _wall(alone, loops)]
+    found = [warning for warning in whole if warning is not None]
+    return tuple(found + _gathered(estimates, {warning.id for warning in found}))
+
+
+def _gathered(estimates: Iterable[Estimate], said: set[str]) -> list[RunWarning]:
+    kinds: dict[str, dict[str, RunWarning]] = {}
+    for estimate in estimates:
+        for warning in estimate.warnings:
+            if warning.id not in said:
+                kinds.setdefault(warning.id, {}).setdefault(warning.sentence, warning)
+    firsts = [(next(iter(sentences.values())), len(sentences) - 1) for sentences in kinds.values()]
+    return [replace(first, alike=others) for first, others in firsts]
+
+
+def _name(estimate: Estimate) -> str:
+    where = {"same_cpu": " on the same CPU", "other_cpu": " on another CPU"}.get(estimate.placement or "", "")
+    return estimate.cell + (where if estimate.condition.get("placement") == "free" else "")
+
+
+def _failed_launches(estimate: Estimate) -> RunWarning | None:
+    failed = {name: count for name, count in estimate.outcomes.items() if name != "ok" and count}
+    if not failed:
+        return None
+    total = sum(estimate.outcomes.values())
+    text = ", ".join(f"{count} {name}" for name, count in sorted(failed.items()))
+    return RunWarning(
+        "launches.failed",
+        f"{estimate.cell}: {sum(failed.values())} of {total} launches failed: {text}",
+        "look at `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, not timed",
+    )
+
+
+def _clock_skew(estimate: Estimate) -> RunWarning | None:
+    if not estimate.clock_skew:
+        return None
+    total = sum(estimate.outcomes.values())
+    return RunWarning(
+        "clock.skew",
+        f"{estimate.cell}: {estimate.clock_skew} of {total} samples had a stage before the call or after "
+        "reaping and were left out",
+        "the CPUs' clocks disagree: repeat with --set placement=pinned",
+    )
+
+
+def _rare_placement(estimate: Estimate, all_samples: int) -> RunWarning | None:
+    share = estimate.n_samples / all_samples
+    if share >= RARE_SHARE or estimate.n_processes >= RARE_PROCESSES:
+        return None
+    return RunWarning(
+        "placement.rare",
+        f"{_name(estimate)}: only {estimate.n_samples} of {all_samples} samples",
+        "read the other placement's row; this one is an accident of scheduling",
+    )
+
+
+def _few_processes(estimate: Estimate) -> RunWarning | None:
+    count = estimate.n_processes
+    if count >= FEW_PROCESSES:
+        return None
+    interval = quantile_interval([float(number) for number in range(count)])
+    noun = "process" if count == 1 else "processes"
+    covers = f": the interval is their range and covers {interval.confidence:.0%}"
+    if count == 1:
+        covers = ": there is no interval"
+    return RunWarning(
+        "processes.few",
+        f"{_name(estimate)}: {count} {noun} instead of {FEW_PROCESSES}" + ("" if interval.reaches_nominal else covers),
+        "give it more time: a larger --budget, or fewer cells with --only",
+    )
+
+
+def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
+    # A cold process has but one sample to give: there the number of processes says it all.
+    if estimate.temperature == "cold":
+        return None
+    effective = group.effective_samples
+    if effective >= FEW_EFFECTIVE_SAMPLES:
+        return None
+    count = estimate.n_samples
+    worth = f"{count} samples are worth {effective:.0f} independent ones"
+    if round(effective) >= count:
+        worth = f"only {count} sample{'' if count == 1 else 's'}"
+    return RunWarning(
+        "samples.few",
+        f"{_name(estimate)}, {estimate.quantity}: {worth}",
+        "give it more time: a larger --budget, or fewer cells with --only",
+    )
+
+
+def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarning | None:
+    median, low, high = estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns
+    if median is None or low is None or high is None or median <= 0:
+        return None
+    half = (high - low) / 2
+    # What is narrower than one reading of the clock is not worth a second look.
+    negligible = max(estimate.resolution_ns, (metadata.get("clock") or {}).get("cost_ns") or 0.0)
+    if half <= WIDE_HALF_WIDTH * median or half <= negligible:
+        return None
+    return RunWarning(
+        "interval.wide",
+        f"{_name(estimate)}, {estimate.quantity}: the interval reaches {half / median:.0%} of the median to each side",
+        "repeat on a quieter machine or with a larger --budget",
+    )
+
+
+def _cell_blocks(metadata: Mapping[str, Any], cell: str) -> list[Mapping[str, Any]]:
+    return [block for block in metadata["blocks"] if block["cell"] == cell]
+
+
+def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> RunWarning | None:
+    """Compare the blocks' frequencies, without the lowest and highest twentieth: one is an accident."""
+    import numpy as np
+
+    found = [
+        float(mhz)
+        for block in blocks
+        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
+        if mhz is not None and mhz > 0
+    ]
+    if len(found) < _LEAST_BLOCKS:
+        return None
+    low, median, high = np.quantile(found, [0.05, 0.5, 0.95])
+    if high - low <= DRIFT_SHARE * median:
+        return None
+    return RunWarning(
+        "frequency.drift",
+        f"{what}: the effective CPU frequency moved between {low:.0f} and {high:.0f} MHz",
+        "set the performance governor or let the machine cool down; compare only within this run",
+    )
+
+
+def _workload(block: Mapping[str, Any]) -> str:
+    return str(block["cell"]).split("[", 1)[0]
+
+
+def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
+    """Count blocks in which somebody else ran: more switches than the launches themselves explain."""
+    judged = disturbed = 0
+    for block in blocks:
+        switches = (block.get("facts") or {}).get("involuntary_switches")
+        if switches is None or not block.get("rows"):
+            continue
+        # On one CPU a new task may push its parent aside when it wakes and when it ends.
+        expected = 1 if _workload(block) in loops else SWITCHES_OF_ONE_LAUNCH * block["rows"]
+        judged += 1
+        disturbed += switches > expected
+    if judged < _LEAST_BLOCKS or disturbed <= DISTURBED_SHARE * judged:
+        return None
+    return RunWarning(
+        "switches.involuntary",
+        f"in {disturbed} of {judged} blocks other work took the CPU away",
+        "stop what else is running, or give the run a CPU of its own with taskset",
+    )
+
+
+def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
+    """Compare wall and CPU time of blocks that wait for nobody; a parent waits for its child by design."""
+    judged = slow = 0
+    for block in blocks:
+        facts = block.get("facts") or {}
+        if _workload(block) not in loops or not facts.get("cpu_ns"):
+            continue
+        judged += 1
+        slow += facts.get("wall_ns", 0) > WALL_OVER_CPU * facts["cpu_ns"]
+    if judged < _LEAST_BLOCKS or slow <= DISTURBED_SHARE * judged:
+        return None
+    return RunWarning(
+        "wall.far_above_cpu",
+        f"in {slow} of {judged} blocks that wait for nobody, wall time was over {WALL_OVER_CPU} times CPU time",
+        "somebody else had the CPU, or the hypervisor took it: look at steal time and repeat",
+    )

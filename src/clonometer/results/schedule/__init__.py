@@ -1,0 +1,1 @@
+"""Which target is measured next, and when that is enough."""

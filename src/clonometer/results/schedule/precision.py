@@ -1,0 +1,105 @@
+"""How wide the intervals of a target are, kept up as its processes end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+#: Below, there is no 95% interval of a median.
+LEAST_PROCESSES = 6
+_RARE = 0.5
+_NEGLIGIBLE_NS = 1.0
+_NEGLIGIBLE_COST_NS = 0.1
+
+_Row = tuple[str, str, int]
+
+
+class Precision:
+    """The process medians of one target, by cell, quantity and observed placement.
+
+    Parameters
+    ----------
+    quantities
+        The columns that count.
+    """
+
+    def __init__(self, quantities: Sequence[str]) -> None:
+        self._quantities = tuple(quantities)
+        self._medians: dict[_Row, list[float]] = {}
+        self._whole: set[_Row] = set()
+
+    def add(self, samples: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Take what one process measured.
+
+        Parameters
+        ----------
+        samples
+            The cell and the columns of each of its blocks (docs/protocol.md): arrays of shape (samples,), null as
+            there.
+        """
+        import numpy as np
+
+        found: dict[_Row, list[Any]] = {}
+        for cell, columns in samples:
+            valid = _succeeded(columns)
+            placement = _placement(columns, valid.size)
+            for quantity in self._quantities:
+                if quantity not in columns:
+                    continue
+                usable = valid & _not_null(columns[quantity]) & (columns[quantity] >= 0)
+                for code in np.unique(placement[usable]).tolist():
+                    row = (cell, quantity, code)
+                    found.setdefault(row, []).append(columns[quantity][usable & (placement == code)])
+                    if columns[quantity].dtype.kind == "i":
+                        self._whole.add(row)
+        for row, parts in found.items():
+            self._medians.setdefault(row, []).append(float(np.median(np.concatenate(parts))))
+
+    def widest(self, target_width: float) -> float | None:
+        """Half the width of the widest interval as a share of its median; None where there is none to judge.
+
+        Rows that fewer than half of the processes have, accidents of placement, do not count, nor does what is narrower
+        than the clock's resolution. A row with fewer than 6 processes is as wide as it is long.
+        """
+        from clonometer.stats.serial import median_in_time
+
+        most: dict[tuple[str, str], int] = {}
+        for (cell, quantity, _), values in self._medians.items():
+            most[cell, quantity] = max(len(values), most.get((cell, quantity), 0))
+        widths = []
+        for (cell, quantity, code), values in self._medians.items():
+            if len(values) < _RARE * most[cell, quantity]:
+                continue
+            if len(values) < LEAST_PROCESSES:
+                widths.append(1.0)
+                continue
+            # Processes end in order of time.
+            interval = median_in_time(values)
+            half = (interval.high - interval.low) / 2
+            negligible = _NEGLIGIBLE_NS if (cell, quantity, code) in self._whole else _NEGLIGIBLE_COST_NS
+            share = interval.relative_half_width
+            widths.append(min(share or 1.0, target_width) if half <= negligible else min(share or 1.0, 1.0))
+        return max(widths, default=None)
+
+
+def _not_null(column: Any) -> Any:
+    from clonometer.results.rows.source import null_mask
+
+    return ~null_mask(column)
+
+
+def _succeeded(columns: Mapping[str, Any]) -> Any:
+    import numpy as np
+
+    size = len(next(iter(columns.values()), ()))
+    return columns["errno"] == 0 if "errno" in columns else np.ones(size, np.bool_)
+
+
+def _placement(columns: Mapping[str, Any], size: int) -> Any:
+    """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
+    import numpy as np
+
+    if "cpu_before" not in columns or "cpu_child" not in columns:
+        return np.full(size, 2)
+    before, child = columns["cpu_before"], columns["cpu_child"]
+    return np.where((before < 0) | (child < 0), 2, np.where(before == child, 0, 1))

@@ -1,0 +1,236 @@
+"""Which target is measured next, and when that is enough: time goes where intervals are still wider than wanted.
+
+Every target first gets the least number of processes that an interval can rest on, in rounds; what is left of the
+budget is divided so that it narrows the wide intervals most (docs/methods.md).
+
+References
+----------
+.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013, 63-74: as many repetitions of each
+       level as its costs and variances ask for.
+.. [2] W. G. Cochran, "Sampling techniques", 3rd edition, Wiley 1977, 5.5: the optimum allocation where units differ in
+       their cost.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from clonometer.plan.types import TARGET_WIDTH, Catalogue, Plan
+from clonometer.results.schedule.precision import Precision
+
+#: Wider intervals count as this many times the target: else one hopeless row would take the whole budget.
+_WIDEST = 5.0
+_MOST_PROCESSES = 5000
+_FIRST_ROUNDS = 2
+
+
+def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """For each workload the times from zero up that are no mere details: those whose intervals can be aimed at."""
+    described = catalogue.raw.get("quantities")
+    left_out = {
+        name
+        for name, entry in (described.items() if isinstance(described, Mapping) else ())
+        if isinstance(entry, Mapping) and (entry.get("signed") or entry.get("detail"))
+    }
+    timed = {name for name, one in catalogue.quantities.items() if one.unit in ("ns", "us")} - left_out
+    return {
+        id_: tuple(name for name in workload.quantities if name in timed)
+        for id_, workload in catalogue.workloads.items()
+    }
+
+
+class TargetScheduler:
+    """Spends a budget where intervals are wider than a target.
+
+    Parameters
+    ----------
+    seed
+        Fixes the order, as far as the measured costs and widths do not change it.
+    budget_s
+        Seconds of measuring to use at most, but for one process of each target.
+    quantities
+        For each workload the columns whose intervals count (`timed_quantities`).
+    target_width
+        Half of an interval's width as a share of its median; where every row of a target is as narrow, it is done.
+    stretch
+        How many times the budget may be used where targets would otherwise lack processes.
+    overtime_s
+        Beyond the budget and so many seconds no process is started, so that targets may be left without any; None: each
+        has one, whatever it takes.
+
+    Notes
+    -----
+    The order is random within slices: each slice has of every target a share of all that it is still to get, so that a
+    drift of the machine falls on all of them alike.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        budget_s: float,
+        quantities: Mapping[str, Sequence[str]],
+        *,
+        target_width: float = TARGET_WIDTH,
+        stretch: float = 1.0,
+        overtime_s: float | None = None,
+    ) -> None:
+        self._random = random.Random(seed)
+        self._budget_s = budget_s
+        self._overtime_s = overtime_s
+        self._quantities = quantities
+        self._target_width = target_width
+        self._stretch = stretch
+        self._wanted: list[int] = []
+        self._seconds: list[list[float]] = []
+        self._precision: list[Precision] = []
+        self._widths: list[float | None] = []
+        self._dropped: set[int] = set()
+        self._slice: list[int] = []
+
+    def begin(self, plan: Plan) -> None:
+        """Take the targets of ``plan``; forgets what was scheduled before."""
+        self._wanted = [target.limits.processes for target in plan.targets]
+        self._seconds = [[] for _ in plan.targets]
+        self._precision = [Precision(self._quantities.get(target.workload, ())) for target in plan.targets]
+        self._widths = [None for _ in plan.targets]
+        self._dropped = set()
+        self._slice = []
+
+    def next_target(self, elapsed_s: float) -> int | None:
+        """Name the target to start now, as its index in the plan, or None where measuring ends."""
+        first = not all(self._seconds[target] for target in self._live())
+        if self._overtime_s is not None and elapsed_s > self._budget_s + self._overtime_s:
+            return None
+        for _ in range(3):
+            while self._slice:
+                target = self._slice.pop()
+                if target not in self._dropped and (first or self._fits(target, elapsed_s)):
+                    return target
+            self._slice = self._next_slice(elapsed_s)
+        return None
+
+    def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
+        """Note that a process of ``target`` has ended, how long it took and what it measured; failed ones count too."""
+        self._seconds[target].append(seconds)
+        self._precision[target].add(samples)
+        self._widths[target] = self._precision[target].widest(self._target_width)
+
+    def drop(self, target: int) -> None:
+        """Never name ``target`` again."""
+        self._dropped.add(target)
+
+    def stopped_by(self, target: int) -> str | None:
+        """Say what ended the measuring of ``target``: ``target`` or ``budget``; None if it was dropped."""
+        if target in self._dropped:
+            return None
+        return "target" if self._met(target) else "budget"
+
+    def remaining_s(self, elapsed_s: float) -> float | None:
+        """Estimate the seconds of measuring that are left; None before anything is known."""
+        live = self._live()
+        if not any(self._seconds[target] for target in live):
+            return None
+        needed_s = sum(self._cost_s(target) * self._needed(target) for target in live)
+        return max(0.0, min(needed_s, self._limit_s() - elapsed_s))
+
+    def _live(self) -> list[int]:
+        return [target for target in range(len(self._wanted)) if target not in self._dropped]
+
+    def _lacking(self, target: int) -> int:
+        return max(0, self._wanted[target] - len(self._seconds[target]))
+
+    def _met(self, target: int) -> bool:
+        width = self._widths[target]
+        return not self._lacking(target) and width is not None and width <= self._target_width
+
+    def _needed(self, target: int) -> int:
+        """How many processes more ``target`` needs, if its interval goes on narrowing as the square root."""
+        width, count = self._widths[target], len(self._seconds[target])
+        if self._met(target) or width is None:
+            return self._lacking(target)
+        missing = int(count * ((width / self._target_width) ** 2 - 1)) + 1
+        return max(self._lacking(target), min(missing, _MOST_PROCESSES))
+
+    def _cost_s(self, target: int) -> float:
+        known = self._seconds[target] or [cost for one in self._seconds for cost in one]
+        return max(median(known), 1e-6) if known else 0.0
+
+    def _limit_s(self) -> float:
+        """The budget, stretched as long as a target lacks processes."""
+        return self._budget_s * (self._stretch if any(map(self._lacking, self._live())) else 1.0)
+
+    def _fits(self, target: int, elapsed_s: float) -> bool:
+        return elapsed_s + self._cost_s(target) <= self._limit_s()
+
+    def _next_slice(self, elapsed_s: float) -> list[int]:
+        live = self._live()
+        fewest = min((len(self._seconds[target]) for target in live), default=0)
+        if fewest < _FIRST_ROUNDS:
+            # Costs and spreads are not known before; a target that wants fewer gets no more than it wants.
+            chosen = [
+                target
+                for target in live
+                if len(self._seconds[target]) == fewest
+                and self._lacking(target)
+                and (not fewest or self._fits(target, elapsed_s))
+            ]
+            if chosen:
+                self._random.shuffle(chosen)
+                return chosen
+        shares = self._shares(live, elapsed_s)
+        total_s = sum(self._cost_s(target) * count for target, count in shares.items())
+        round_s = sum(map(self._cost_s, shares))
+        part = min(1.0, round_s / total_s) if total_s else 0.0
+        chosen = []
+        for target, count in shares.items():
+            whole, rest = divmod(count * part, 1.0)
+            chosen += [target] * (int(whole) + (self._random.random() < rest))
+        if not chosen and shares:
+            chosen = [max(shares, key=lambda target: shares[target])]
+        self._random.shuffle(chosen)
+        return chosen
+
+    def _shares(self, live: Sequence[int], elapsed_s: float) -> dict[int, int]:
+        """Divide the rest of the budget: how many processes each target is still to get."""
+        shares: dict[int, int] = {}
+        room_s = self._limit_s() - elapsed_s
+        lacking = {target: self._lacking(target) for target in live if self._lacking(target)}
+        even = {target: 1 / max(len(self._seconds[target]), 1) for target in lacking}
+        room_s = self._spend(shares, lacking, even, room_s)
+        if len(shares) < len(lacking) or any(shares[target] < count for target, count in lacking.items()):
+            return shares
+        room_s = min(room_s, self._budget_s - elapsed_s - sum(self._cost_s(one) * n for one, n in shares.items()))
+        wide = {target: self._needed(target) for target in live if not self._met(target) and self._widths[target]}
+        weights = {target: min((self._widths[target] or 0.0) / self._target_width, _WIDEST) ** 2 for target in wide}
+        self._spend(shares, {one: n - shares.get(one, 0) for one, n in wide.items()}, weights, room_s)
+        return shares
+
+    def _spend(
+        self, shares: dict[int, int], most: Mapping[int, int], weights: Mapping[int, float], room_s: float
+    ) -> float:
+        """Give processes to targets, each time where a second takes most off the sum of variances; the room left."""
+        costs_s = {target: self._cost_s(target) for target in most}
+
+        def entry(target: int) -> tuple[float, int]:
+            count = len(self._seconds[target]) + shares.get(target, 0)
+            # Of a variance that falls as 1 / n: what one more takes off, a second of it.
+            scale = len(self._seconds[target]) / (count * (count + 1)) if count else 1.0
+            return (-weights[target] * scale / costs_s[target], target)
+
+        left = {target: count for target, count in most.items() if count > 0}
+        heap = [entry(target) for target in left]
+        heapq.heapify(heap)
+        while heap:
+            _, target = heapq.heappop(heap)
+            if costs_s[target] > room_s:
+                continue
+            room_s -= costs_s[target]
+            shares[target] = shares.get(target, 0) + 1
+            left[target] -= 1
+            if left[target]:
+                heapq.heappush(heap, entry(target))
+        return room_s

@@ -1,0 +1,1 @@
+"""Arrays ready to plot, and what is fitted through them."""

@@ -1,0 +1,83 @@
+"""Curves through scans whose shape is known beforehand: what grows with the square, what with each one more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clonometer.results.rows.evidence import Book, once_per_book
+from clonometer.results.series.scans import Scan, scans_of
+from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
+
+_CURVE_POINTS = 41
+
+
+FAMILY = "work"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is fitted along an axis: a polynomial of ``degree``, ``beyond_cpus``: from one more than the CPUs on."""
+
+    degree: int
+    beyond_cpus: bool
+
+
+#: Trial division without a cut-off divides about N^2 / 10 times; workers beyond the CPUs wait for each other.
+SHAPES: Mapping[str, Shape] = {"numbers": Shape(2, False), "workers": Shape(1, True)}
+#: A point more than coefficients, so that there is something to miss.
+_SPARE_POINTS = 1
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A scan with the polynomial through those of its points that ``first`` and higher values of the axis are."""
+
+    scan: Scan
+    polynomial: Polynomial
+    x: tuple[int, ...]
+    n_values: int
+
+    def curve(self) -> tuple[list[float], list[float]]:
+        """Evenly spaced points of the curve, from its first x to its last, in ns."""
+        low, high = self.x[0], self.x[-1]
+        xs = [low + (high - low) * place / (_CURVE_POINTS - 1) for place in range(_CURVE_POINTS)]
+        return xs, [self.polynomial.at(x) for x in xs]
+
+
+def has_shape(scan: Scan) -> bool:
+    """Whether the shape of a scan is known: along an axis of `SHAPES`, of whole programs, and no mere detail."""
+    first = scan.points[0].estimate
+    return scan.axis in SHAPES and first.family == FAMILY and not first.detail
+
+
+@once_per_book
+def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
+    """Fit every scan along an axis of `SHAPES`, in the order of the plan.
+
+    Parameters
+    ----------
+    book
+        The run's evidence.
+    seed
+        The run's seed.
+
+    Returns
+    -------
+    tuple of Fit
+        A scan with too few points for its shape has none, nor has a quantity that is a mere detail.
+    """
+    found = []
+    for scan in scans_of(book):
+        shape = SHAPES.get(scan.axis)
+        if shape is None or not has_shape(scan):
+            continue
+        least = (book.cpus or 1) + 1 if shape.beyond_cpus else 0
+        points = [point for point in scan.points if int(point.estimate.condition[scan.axis]) >= least]
+        if len(points) < shape.degree + 1 + _SPARE_POINTS:
+            continue
+        x = tuple(int(point.estimate.condition[scan.axis]) for point in points)
+        values = [point.processes.values for point in points]
+        fitted = polynomial_through_medians(x, values, shape.degree, seed=seed)
+        found.append(Fit(scan, fitted, x, sum(one.size for one in values)))
+    return tuple(found)

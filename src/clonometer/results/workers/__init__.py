@@ -1,0 +1,1 @@
+"""What each worker of a program of workers did."""

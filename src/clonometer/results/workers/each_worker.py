@@ -1,0 +1,75 @@
+"""What each worker of a program of workers did: its times, switches, faults and waits, by its number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.errors import RunFileError
+from clonometer.results.rows.source import RunSource, null_mask
+from clonometer.results.workers.types import WorkerRow, WorkersOfCell
+from clonometer.runfile import check_soundness
+
+#: Which worker a row is of; only cells that have it have workers.
+WORKER = "worker"
+
+
+def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
+    """Describe every worker of these cells.
+
+    Parameters
+    ----------
+    run
+        The run.
+    cells
+        Which cells, in the order wanted.
+
+    Returns
+    -------
+    list of WorkersOfCell
+        Those of the cells that have workers and samples; executions that failed are left out. Medians are over
+        executions of all processes: workers of one number are launched at the same place in the row.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata is not sound.
+    """
+    try:
+        check_soundness(run.metadata)
+    except KeyError as error:
+        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
+    return _described(run, cells) if WORKER in run.metadata["columns"] else []
+
+
+def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
+    import numpy as np
+
+    declared = run.metadata["columns"]
+    catalogue = run.metadata["catalogue"]
+    own_names = {entry["id"]: entry["quantities"] for entry in catalogue["workloads"]}
+    found = []
+    for cell in cells:
+        quantities = own_names.get(cell.partition("[")[0], ())
+        about = catalogue["quantities"]
+        names = [name for name in quantities if name in declared and about.get(name, {}).get("detail")]
+        columns = run.columns(cell, ["process", WORKER, *names])
+        worker = columns[WORKER]
+        sound = ~null_mask(worker)
+        # What is true of the whole stands with the first worker alone.
+        others = worker > 0 if (worker > 0).any() else sound
+        quantities = [name for name in names if not null_mask(columns[name][others]).all()]
+        if not quantities:
+            continue
+        rows = []
+        for number in np.unique(worker[sound]).tolist():
+            own = worker == number
+            values = {name: columns[name][own & ~null_mask(columns[name])] for name in quantities}
+            rows.append(
+                WorkerRow(
+                    number, {name: float(np.median(some)) if some.size else None for name, some in values.items()}
+                )
+            )
+        units = {name: declared[name]["unit"] for name in quantities}
+        ran = int(max((~null_mask(columns[name]))[worker == rows[0].worker].sum() for name in quantities))
+        found.append(WorkersOfCell(cell, units, ran, tuple(rows)))
+    return found
