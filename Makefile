@@ -1,14 +1,14 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: help build dev run test core-test pytest lint format bench coverage matrix torture variants docs dist lock clean
+.PHONY: FORCE help build dev run test core-test pytest lint format bench coverage matrix torture variants docs dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# What the installed command is made of besides Python, which an editable install reads in place.
 # `make run PICTURES=no` spares 34 MB: pages then have no charts.
 PICTURES ?= yes
+# What the installed command is made of besides Python, which an editable install reads in place.
 CORE_SOURCES := $(shell find core drivers src/clonometer/studies/demos CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 BUILD_ENV := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH"
 
@@ -43,7 +43,14 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@$(PIP) install -q --require-hashes -r requirements/dev.txt
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.run $(CORE_SOURCES)
+# An editable install keeps a list of the package's files: it must be made anew when one is added, moved or removed.
+$(VENV)/.listed: $(VENV)/.created FORCE
+	@find src/clonometer -type f ! -name '*.pyc' | LC_ALL=C sort >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+FORCE:
+
+$(VENV)/.built: $(VENV)/.run $(VENV)/.listed $(CORE_SOURCES)
 	@echo 'Building the probe.'
 	@$(BUILD_ENV) $(PIP) install -q --no-build-isolation --no-deps -e .
 	@touch $@
