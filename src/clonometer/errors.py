@@ -150,6 +150,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
 def _nearest(name: str, names: list[str]) -> list[str]:
     """The names that are most like one, by the whole or by the last of the words that dots join."""
-    whole = {one: one for one in names} | {one.rpartition(".")[2]: one for one in reversed(names)}
-    found = difflib.get_close_matches(name, list(whole), n=4, cutoff=0.5)
-    return list(dict.fromkeys(whole[one] for one in found))
+    whole = {full: full for full in names} | {full.rpartition(".")[2]: full for full in reversed(names)}
+    near = difflib.get_close_matches(name, list(whole), n=4, cutoff=0.5)
+    return list(dict.fromkeys(whole[word] for word in near))

@@ -146,11 +146,11 @@ def take_away(path: Path, aside: Path | None = None) -> bool:
     if aside is not None:
         refuse_if_claimed(aside)
     try:
-        found = path.lstat().st_mode
-        if not (stat.S_ISREG(found) or stat.S_ISLNK(found)):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
             # A device or a folder is no file of ours, whoever named it.
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        descriptor = os.open(path, _OLD) if stat.S_ISREG(found) else None
+        descriptor = os.open(path, _OLD) if stat.S_ISREG(mode) else None
     except FileNotFoundError:
         return False
     try:

@@ -106,7 +106,7 @@ def format_bytes_interval(value: float, low: float | None, high: float | None) -
     ('89.6 (89.6 to 89.6) KiB', '4.00 KiB')
     """
     unit = bytes_unit([value])
-    numbers = [None if one is None else one / bytes_in(unit) for one in (value, low, high)]
+    numbers = [None if size is None else size / bytes_in(unit) for size in (value, low, high)]
     text = format_number(numbers[0] or 0.0, numbers[1], numbers[2])
     if numbers[1] is None or numbers[2] is None or numbers[1] == numbers[2]:
         return f"{text} {unit}"

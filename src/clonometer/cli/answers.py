@@ -57,6 +57,6 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     return replace(
         results,
         cells=[row for row, keep in zip(results.cells, kept, strict=True) if keep],
-        process_medians=[own for own, keep in zip(results.process_medians, kept, strict=True) if keep],
+        process_medians=[medians for medians, keep in zip(results.process_medians, kept, strict=True) if keep],
         cell_statuses=[status for status in results.cell_statuses if matches(status.cell, globs)],
     )

@@ -148,9 +148,9 @@ def _cannot_run(word: str) -> int:
     """Say why a command cannot be started; 0 where it can."""
     if shutil.which(word) is not None:
         return 0
-    there = shutil.which(word, mode=os.F_OK)
-    if there is not None or (os.sep in word and Path(word).exists()):
-        place = Path(there or word)
+    existing = shutil.which(word, mode=os.F_OK)
+    if existing is not None or (os.sep in word and Path(word).exists()):
+        place = Path(existing or word)
         click.echo(
             f"clonometer: cannot execute {place}: {'a folder' if place.is_dir() else 'not executable'}", err=True
         )

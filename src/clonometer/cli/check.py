@@ -123,13 +123,13 @@ def _plan_again(checked: Checked, run: Side) -> Plan:
 
     processes: dict[str, int] = {}
     for row in checked.flagged:
-        one = row.compared.other
-        processes[one.cell] = max(RERUN_FACTOR * one.n_processes, processes.get(one.cell, 0))
+        measured = row.compared.other
+        processes[measured.cell] = max(RERUN_FACTOR * measured.n_processes, processes.get(measured.cell, 0))
     if checked.machine_kinds:
         for row in checked.rows:
-            one = row.compared.other
-            half = -(-one.n_processes // RERUN_FACTOR)
-            processes.setdefault(one.cell, max(half, min(one.n_processes, LEAST_PROCESSES)))
+            measured = row.compared.other
+            half = -(-measured.n_processes // RERUN_FACTOR)
+            processes.setdefault(measured.cell, max(half, min(measured.n_processes, LEAST_PROCESSES)))
     plan = apply_only(from_metadata(run.metadata["plan"]), list(processes))
     targets = tuple(
         replace(target, limits=replace(target.limits, processes=max(processes[cell.text] for cell in target.cells)))

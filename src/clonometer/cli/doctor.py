@@ -131,18 +131,20 @@ def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
     from clonometer.results.startup import CPUID, STEPS
 
     known = {name: catalogue.workloads.get(name) for name in (CPUID, STEPS)}
-    lacking = {name: one.reason for name, one in known.items() if one is not None and not one.available}
-    wanted = [name for name, one in known.items() if one is not None and one.available]
+    lacking = {
+        name: workload.reason for name, workload in known.items() if workload is not None and not workload.available
+    }
+    wanted = [name for name, workload in known.items() if workload is not None and workload.available]
     if not wanted:
         return CpuidCost(reason=next(iter(lacking.values()), "no driver has it"))
     limits = {"processes": 1, "samples": 100, "blocks": 2, "warmup": 1}
-    found, reason = _read_run(
+    cost, reason = _read_run(
         drivers,
         catalogue,
         lambda: _plan(wanted, catalogue, limits, CPUID_SECONDS),
         lambda run: cpuid_of(run, lacking),
     )
-    return found or CpuidCost(reason=reason)
+    return cost or CpuidCost(reason=reason)
 
 
 def _plan(workloads: Sequence[str], catalogue: Catalogue, limits: dict[str, int], seconds: float) -> Plan:

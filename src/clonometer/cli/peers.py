@@ -59,7 +59,7 @@ def command(
     else:
         from clonometer.views.terminal.peers import render_peers
 
-        print_drawn(render_peers, rows, [one.install for one in peers.missing.values()], characters="µ×")
+        print_drawn(render_peers, rows, [program.install for program in peers.missing.values()], characters="µ×")
     ctx.exit(outcome.exit_status)
 
 

@@ -54,7 +54,7 @@ class PlainProgress:
 
     def __init__(self) -> None:
         self._next_s = 0.0
-        self.said: set[str] = set()
+        self.reported: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Say what will be measured."""
@@ -71,8 +71,8 @@ class PlainProgress:
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip, each sentence once."""
         line = _complain(target, status, reason)
-        if line is not None and line not in self.said:
-            self.said.add(line)
+        if line is not None and line not in self.reported:
+            self.reported.add(line)
             click.echo(line, err=True)
 
     def left_behind(self, paths: Sequence[str]) -> None:
@@ -88,7 +88,7 @@ class BarProgress:
 
     def __init__(self) -> None:
         self._live: Live | None = None
-        self.said: set[str] = set()
+        self.reported: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
@@ -106,8 +106,8 @@ class BarProgress:
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip above the bar, each sentence once."""
         line = _complain(target, status, reason)
-        if line is not None and line not in self.said and self._live is not None:
-            self.said.add(line)
+        if line is not None and line not in self.reported and self._live is not None:
+            self.reported.add(line)
             self._live.console.print(line, markup=False, highlight=False)
 
     def left_behind(self, paths: Sequence[str]) -> None:

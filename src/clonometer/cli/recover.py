@@ -33,10 +33,12 @@ def command(raw_file: Path, out: Path | None, force: bool) -> None:
     if raw_file.suffix == ".parquet":
         raise InputError(f"{raw_file} is a run file, not the .raw file of an unfinished run")
     path = raw_file.with_suffix(".parquet") if out is None else out
-    found = recover(raw_file, path, force, keep=out is None and not force)
-    if found.kept is not None:
-        click.echo(f"the former {path} is kept as {found.kept}", err=True)
-    click.echo(f"{found.n_samples:,} samples of {found.n_processes:,} processes, status {found.status}", err=True)
-    if found.fault:
-        click.echo(f"the raw file could not be read to its end: {found.fault}", err=True)
-    click.echo(f"wrote {found.path}; 'clonometer show {found.path}' shows it", err=True)
+    recovered = recover(raw_file, path, force, keep=out is None and not force)
+    if recovered.kept is not None:
+        click.echo(f"the former {path} is kept as {recovered.kept}", err=True)
+    click.echo(
+        f"{recovered.n_samples:,} samples of {recovered.n_processes:,} processes, status {recovered.status}", err=True
+    )
+    if recovered.fault:
+        click.echo(f"the raw file could not be read to its end: {recovered.fault}", err=True)
+    click.echo(f"wrote {recovered.path}; 'clonometer show {recovered.path}' shows it", err=True)

@@ -51,9 +51,9 @@ def reference() -> str:
     context = click.Context(app, info_name="clonometer", **app.context_settings)
     parts = [_HEAD, *_command("clonometer", app, context)]
     for name in app.list_commands(context):
-        found = app.get_command(context, name)
-        if found is not None:
-            parts += _command(f"clonometer {name}", found, click.Context(found, info_name=name, parent=context))
+        command = app.get_command(context, name)
+        if command is not None:
+            parts += _command(f"clonometer {name}", command, click.Context(command, info_name=name, parent=context))
     return "\n".join(parts)
 
 

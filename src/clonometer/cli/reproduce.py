@@ -76,7 +76,7 @@ def command(
 
         check_installed()
     try:
-        found, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
+        reproduction, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
     except KeyboardInterrupt:
         # Between two measurements, or while the answer was worked out.
         interrupted = True
@@ -86,10 +86,10 @@ def command(
     if as_json:
         from clonometer.studies.answer import to_json
 
-        print_json(to_json(found))
+        print_json(to_json(reproduction))
     else:
-        _print(found)
-    _write(found, report, pictures, force=force)
+        _print(reproduction)
+    _write(reproduction, report, pictures, force=force)
     click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
 
 
@@ -133,17 +133,17 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
         if wanted.study in studies and not interrupted:
             explained[name], interrupted = kept.explain(name, wanted, catalogue, drivers, quick=quick)
     observed = {} if interrupted else observe_demos()
-    known = {name: one for name, one in explained.items() if one is not None}
+    known = {name: explanation for name, explanation in explained.items() if explanation is not None}
     return answer(merge(parts, observed, known), studies, notes=notes, quick=quick, seed=seed), interrupted
 
 
-def _print(found: Reproduction) -> None:
+def _print(reproduction: Reproduction) -> None:
     from clonometer.views.terminal.studies import render_studies
 
-    print_drawn(render_studies, found, characters="µ×²–")
+    print_drawn(render_studies, reproduction, characters="µ×²–")
 
 
-def _write(found: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:
+def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:
     from clonometer.cli.outputs import write_bytes, write_text
 
     written: list[Any] = []
@@ -151,18 +151,18 @@ def _write(found: Reproduction, report: Path | None, pictures: Path | None, *, f
         if report.suffix == ".html":
             from clonometer.views.html.studies import render_studies_report
 
-            write_text(report, render_studies_report(found))
+            write_text(report, render_studies_report(reproduction))
         else:
             from clonometer.views.exports.studies import studies_markdown
 
-            write_text(report, studies_markdown(found))
+            write_text(report, studies_markdown(reproduction))
         written.append(report)
     if pictures is not None:
         from clonometer.runfile import check_output
         from clonometer.views.studies import study_pictures
 
         pictures.mkdir(parents=True, exist_ok=True)
-        for name, data in study_pictures(found):
+        for name, data in study_pictures(reproduction):
             path = pictures / name
             check_output(path, force)
             write_bytes(path, data)

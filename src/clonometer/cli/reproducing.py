@@ -80,11 +80,11 @@ class Kept:
         return self._read(files), interrupted
 
     def _files(self, name: str) -> list[Path]:
-        found = [path for number in range(1, 100) if (path := self._path(name, number)).is_file()]
+        kept = [path for number in range(1, 100) if (path := self._path(name, number)).is_file()]
         raw = [self._path(name, number).with_suffix(".raw") for number in range(1, 100)]
         if self._force:
             # Those of a run that still measures first, which refuses: then nothing has gone.
-            for path in (*raw, *found):
+            for path in (*raw, *kept):
                 take_away(path)
             return []
         for path in raw:
@@ -156,11 +156,11 @@ class Kept:
         return self._host
 
     def _check_machine(self, path: Path, host: Mapping[str, Any]) -> None:
-        here = self._here()
+        this_host = self._here()
         for name in _MACHINE:
-            if host.get(name) != here.get(name):
+            if host.get(name) != this_host.get(name):
                 raise UsageError(
-                    f"{path} is from another machine: its {name} is {host.get(name)!r}, here {here.get(name)!r}",
+                    f"{path} is from another machine: its {name} is {host.get(name)!r}, here {this_host.get(name)!r}",
                     "--out names another folder, --force measures again",
                 )
 

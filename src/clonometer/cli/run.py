@@ -158,14 +158,14 @@ def command(
     ctx.exit(outcome.exit_status)
 
 
-def _say_nothing_was_measured(outcome: RunOutcome, said: Collection[str]) -> None:
+def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) -> None:
     """Say why there is no file; ``said`` are the lines that progress has said already."""
     if outcome.exit_status == EXIT_INTERRUPTED:
         click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         return
     click.echo("clonometer: nothing that was asked for can be measured here; no file was written", err=True)
     for reason in dict.fromkeys(str(end.reason) for end in outcome.cells):
-        if not any(line.endswith(reason) for line in said):
+        if not any(line.endswith(reason) for line in reported):
             click.echo(f"  {reason}", err=True)
 
 
@@ -240,7 +240,7 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
         named=bool(wish.workloads),
     )
     if outcome.path is None:
-        _say_nothing_was_measured(outcome, progress.said)
+        _say_nothing_was_measured(outcome, progress.reported)
     return outcome
 
 

@@ -49,14 +49,14 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
         chosen = full_globs(globs, planned)
         sampled = set(run.cells())
         cells = [cell for cell in planned if cell in sampled]
-        found = each_worker(run, [cell for cell in cells if not chosen or matches(cell, chosen)])
-    if not found:
+        tables = each_worker(run, [cell for cell in cells if not chosen or matches(cell, chosen)])
+    if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
     if as_json:
         from clonometer.results.workers.as_json import workers_to_json
 
-        print_json(workers_to_json(str(path), found))
+        print_json(workers_to_json(str(path), tables))
         return
     colour = wants_colour(sys.stdout)
-    text = "\n".join(workers_table(found, plain_width(), colour)) + "\n"
+    text = "\n".join(workers_table(tables, plain_width(), colour)) + "\n"
     click.echo(text if can_write(sys.stdout, "µ…") else to_ascii(text), nl=False, color=colour)

@@ -29,14 +29,14 @@ class Bound:
 
 def memberships(source: Source) -> dict[str, str]:
     """Controller -> path, from /proc/self/cgroup; the v2 hierarchy has the key ``""``."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for line in source.text("/proc/self/cgroup").splitlines():
         parts = line.split(":", 2)
         if len(parts) == 3:
-            found.update(dict.fromkeys(parts[1].split(","), parts[2]))
-    if not found:
+            paths.update(dict.fromkeys(parts[1].split(","), parts[2]))
+    if not paths:
         raise Lack("/proc/self/cgroup is empty")
-    return found
+    return paths
 
 
 def _mount(source: Source, controller: str) -> tuple[str, str] | None:
@@ -139,11 +139,11 @@ def _version(source: Source) -> str:
 
 @register("cgroup.path", "text", "this task's group: in v2, else that of the memory controller")
 def _path(source: Source) -> str:
-    found = memberships(source)
+    paths = memberships(source)
     for controller in ("memory", "", "pids"):
-        if controller in found:
-            return found[controller]
-    return next(iter(found.values()))
+        if controller in paths:
+            return paths[controller]
+    return next(iter(paths.values()))
 
 
 @register("cgroup.cpu_quota_cpus", "float", "CPU time per time", unit="cpu", null="no limit")

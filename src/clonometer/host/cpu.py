@@ -141,15 +141,15 @@ def _nohz_full(source: Source) -> str:
 def _caches(source: Source) -> dict[tuple[int, str], int]:
     """Sizes in bytes by level and type."""
     folder = f"{_CPU}/cpu{online_cpus(source)[0]}/cache"
-    found = {}
+    sizes = {}
     for index in source.names(folder, "index"):
         text = source.text(f"{folder}/{index}/size")
         shift = _SIZE_SHIFT.get(text[-1:], 0)
         level = source.integer(f"{folder}/{index}/level")
-        found[level, source.text(f"{folder}/{index}/type")] = int(text.rstrip("KMG")) << shift
-    if not found:
+        sizes[level, source.text(f"{folder}/{index}/type")] = int(text.rstrip("KMG")) << shift
+    if not sizes:
         raise Lack(f"{folder} lists no cache")
-    return found
+    return sizes
 
 
 @register("cpu.cache_l1d_bytes", "int", "level 1 data cache of one core", unit="bytes")

@@ -164,18 +164,18 @@ def summarise_mitigations(mitigations: dict[str, str]) -> str:
     >>> summarise_mitigations({"spectre_v2": "Mitigation: Retpolines", "meltdown": "Not affected"})
     'retpolines, no KPTI'
     """
-    found = []
+    names = []
     for vulnerability, words, name in _SHORT:
         text = mitigations.get(vulnerability, "").lower()
         # "Vulnerable: Safe RET, no microcode" is half a mitigation: the returns are paid for all the same.
-        if words in text and name not in found:
-            found.append(name)
+        if words in text and name not in names:
+            names.append(name)
     if "meltdown" in mitigations:
         text = mitigations["meltdown"].lower()
-        found.append("KPTI" if "mitigation: pti" in text or "mitigation: kpti" in text else "no KPTI")
+        names.append("KPTI" if "mitigation: pti" in text or "mitigation: kpti" in text else "no KPTI")
     if not any(text.lower().startswith("mitigation") for text in mitigations.values()):
         return "none"
-    return ", ".join(found) or "none that launches feel"
+    return ", ".join(names) or "none that launches feel"
 
 
 @register("mitigations.summary", "text", "in short")

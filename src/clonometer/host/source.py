@@ -107,12 +107,12 @@ class Source:
 
     def fields(self, path: str) -> dict[str, str]:
         """Lines ``Name:  value`` of a file as a dict; the first of a name counts."""
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for line in self.text(path).splitlines():
             name, colon, value = line.partition(":")
             if colon:
-                found.setdefault(name.strip(), value.strip())
-        return found
+                values.setdefault(name.strip(), value.strip())
+        return values
 
     def field(self, path: str, name: str) -> str:
         """One value of `fields`; Lack if there is none."""

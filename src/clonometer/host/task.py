@@ -167,10 +167,10 @@ def _tasks(source: Source) -> int:
 
 @register("load.cpu_pressure", "float", "share of the last 10 s in which a task waited for a CPU", unit="share")
 def _cpu_pressure(source: Source) -> float:
-    found = re.search(r"^some .*?avg10=([0-9.]+)", source.text("/proc/pressure/cpu"), re.MULTILINE)
-    if found is None:
+    line = re.search(r"^some .*?avg10=([0-9.]+)", source.text("/proc/pressure/cpu"), re.MULTILINE)
+    if line is None:
         raise Lack("/proc/pressure/cpu has no avg10")
-    return float(found.group(1)) / 100
+    return float(line.group(1)) / 100
 
 
 @register("steal.share", "float", "share of CPU time stolen since boot", unit="share")

@@ -144,7 +144,7 @@ def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue:
     if not any(axis in target.condition for target in targets):
         raise unknown("axis of this plan", axis, {name for target in targets for name in target.condition})
     values = list(dict.fromkeys(read_value(catalogue.axes[axis], value) for value in given))
-    found: dict[str, Target] = {}
+    scanned: dict[str, Target] = {}
     reason = None
     for target in targets:
         axes = axes_of(catalogue.workloads[target.workload], catalogue)
@@ -156,10 +156,10 @@ def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue:
             if left:
                 text = make_cell(target.workload, condition, None, axes).text
                 moved = _moved(target, condition, left, axes)
-                found[text] = _united(found[text], moved) if text in found else moved
-    if not found:
+                scanned[text] = _united(scanned[text], moved) if text in scanned else moved
+    if not scanned:
         raise PlanError(f"nothing is left to measure: {reason}")
-    return tuple(found.values())
+    return tuple(scanned.values())
 
 
 def _moved(

@@ -87,7 +87,7 @@ _SPECIAL = re.compile(r"[%,=\[\]*?\s\x00-\x1f\x7f]")
 def _value_text(value: AxisValue, axis: Axis) -> str:
     if isinstance(value, int):
         return format_bytes(value) if axis.kind == "bytes" else str(value)
-    return _SPECIAL.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), value)
+    return _SPECIAL.sub(lambda special: "".join(f"%{byte:02X}" for byte in special.group().encode()), value)
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:

@@ -100,10 +100,10 @@ def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
     if not is_glob(name):
         return [catalogue.workloads[full_name(name, catalogue.workloads)]]
     pattern = glob_pattern(name)
-    found = [workload for workload in catalogue.workloads.values() if pattern.fullmatch(workload.id)]
-    if not found:
+    workloads = [workload for workload in catalogue.workloads.values() if pattern.fullmatch(workload.id)]
+    if not workloads:
         raise unknown("workload", name, catalogue.workloads)
-    return found
+    return workloads
 
 
 def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, Axis]:
@@ -159,8 +159,8 @@ def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
             owned = {key for each in catalogue.workloads.values() for key in each.axes}
             if axis not in owned:
                 raise unknown("axis", axis, owned)
-            found = [workload for name in entry.workloads for workload in find_workloads(name, catalogue)]
-            had = sorted({key for workload in found for key in workload.axes})
+            named = [workload for name in entry.workloads for workload in find_workloads(name, catalogue)]
+            had = sorted({key for workload in named for key in workload.axes})
             raise PlanError(
                 f"no workload of {', '.join(entry.workloads)} has the axis {axis!r}",
                 f"the axes they have: {', '.join(had) or 'none'}",
@@ -200,9 +200,9 @@ def _merge(drafts: dict[str, _Draft], text: str, draft: _Draft) -> None:
     before = drafts.setdefault(text, draft)
     conflict = limits_conflict(before.limits, draft.limits)
     if conflict:
-        here, there = draft.limits[conflict], before.limits[conflict]
+        new, old = draft.limits[conflict], before.limits[conflict]
         raise PlanError(
-            f"{text} has {conflict} = {here} here and {there} in {before.place}",
+            f"{text} has {conflict} = {new} here and {old} in {before.place}",
             "one start of a driver measures a condition cold and warm, so it has one set of limits",
         )
     before.temperatures |= draft.temperatures

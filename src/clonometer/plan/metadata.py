@@ -66,13 +66,15 @@ def from_metadata(metadata: Mapping[str, Any]) -> Plan:
 
 
 def _target(entry: Mapping[str, Any], cells: Mapping[str, Cell]) -> Target:
-    own = tuple(cells[text] for text in entry["cells"])
+    members = tuple(cells[text] for text in entry["cells"])
     limits = Limits(**entry["limits"])
-    return Target(entry["workload"], own[0].condition, own, limits, dict(entry["options"]))
+    return Target(entry["workload"], members[0].condition, members, limits, dict(entry["options"]))
 
 
 def _grouped(cells: Sequence[Cell]) -> tuple[Target, ...]:
     groups: dict[tuple[str, frozenset[tuple[str, object]]], list[Cell]] = {}
     for cell in cells:
         groups.setdefault((cell.workload, frozenset(cell.condition.items())), []).append(cell)
-    return tuple(Target(own[0].workload, own[0].condition, tuple(own), Limits()) for own in groups.values())
+    return tuple(
+        Target(members[0].workload, members[0].condition, tuple(members), Limits()) for members in groups.values()
+    )

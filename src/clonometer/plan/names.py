@@ -43,10 +43,10 @@ def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> 
     Traceback (most recent call last):
     clonometer.errors.UsageError: 'pipe' may be ipc.pipe or wake.pipe
     """
-    found = _bearing(name, workloads)
-    if not found:
+    workload = _bearing(name, workloads)
+    if not workload:
         raise unknown(kind, name, workloads)
-    return found
+    return workload
 
 
 def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") -> list[str]:
@@ -86,7 +86,7 @@ def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") ->
 def _bearing(name: str, workloads: Collection[str]) -> str | None:
     if name in workloads:
         return name
-    found = sorted(one for one in workloads if one.endswith(f".{name}"))
-    if len(found) > 1:
-        raise UsageError(f"{name!r} may be {', '.join(found[:-1])} or {found[-1]}", "write it in full")
-    return found[0] if found else None
+    bearers = sorted(workload for workload in workloads if workload.endswith(f".{name}"))
+    if len(bearers) > 1:
+        raise UsageError(f"{name!r} may be {', '.join(bearers[:-1])} or {bearers[-1]}", "write it in full")
+    return bearers[0] if bearers else None

@@ -195,7 +195,7 @@ def _table(value: object, place: str) -> Mapping[str, object]:
 
 def _texts(value: object, place: str) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(one, str) and one for one in texts):
+    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) and text for text in texts):
         raise PlanError(f"{place}: must be a text or a list of texts, is {value!r}")
     return tuple(texts)
 

@@ -135,40 +135,40 @@ def parse_head(frame: Frame, expected_index: int) -> Head:
     ProtocolError
         JSON that is none or has another shape, an index out of order, or columns that cannot be.
     """
-    said = Json(frame)
-    index = said.count("block")
+    fields = Json(frame)
+    index = fields.count("block")
     if index != expected_index:
-        said.refuse(f"block is {index}, {expected_index} was expected")
-    temperature = said.text("temperature", null=True)
+        fields.refuse(f"block is {index}, {expected_index} was expected")
+    temperature = fields.text("temperature", null=True)
     if temperature not in ("cold", "warm", None):
-        said.refuse(f"temperature is {temperature!r}, neither cold nor warm nor null")
+        fields.refuse(f"temperature is {temperature!r}, neither cold nor warm nor null")
     kinds: dict[str, str] = {}
     units: dict[str, str] = {}
-    for entry in said.items("columns"):
-        name, kind, unit = _column(said, entry)
+    for entry in fields.items("columns"):
+        name, kind, unit = _column(fields, entry)
         if name in kinds:
-            said.refuse(f"column {name!r} is declared twice")
+            fields.refuse(f"column {name!r} is declared twice")
         kinds[name], units[name] = kind, unit
-    rows = said.count("rows")
+    rows = fields.count("rows")
     if rows and not kinds:
-        said.refuse(f"{rows} rows without a column")
-    workload = said.text("workload")
-    head = Head(index, workload or said.refuse("workload is empty"), temperature, rows, kinds, units, frame)
+        fields.refuse(f"{rows} rows without a column")
+    workload = fields.text("workload")
+    head = Head(index, workload or fields.refuse("workload is empty"), temperature, rows, kinds, units, frame)
     if head.cols_bytes > COLS_LIMIT_BYTES:
-        said.refuse(f"{rows:,} rows would take {head.cols_bytes:,} bytes, the limit is {COLS_LIMIT_BYTES:,}")
+        fields.refuse(f"{rows:,} rows would take {head.cols_bytes:,} bytes, the limit is {COLS_LIMIT_BYTES:,}")
     return head
 
 
-def _column(said: Json, entry: object) -> tuple[str, str, str]:
+def _column(fields: Json, entry: object) -> tuple[str, str, str]:
     if not isinstance(entry, dict):
-        said.refuse("a column is not an object")
+        fields.refuse("a column is not an object")
     name, kind, unit = entry.get("name"), entry.get("type"), entry.get("unit")
     if not isinstance(name, str) or not _COLUMN_NAME.fullmatch(name) or name in RESERVED_COLUMNS:
-        said.refuse(f"{name!r} cannot be the name of a column")
+        fields.refuse(f"{name!r} cannot be the name of a column")
     if not isinstance(kind, str) or kind not in COLUMN_DTYPES:
-        said.refuse(f"column {name!r} has the unknown type {kind!r}")
+        fields.refuse(f"column {name!r} has the unknown type {kind!r}")
     if not isinstance(unit, str) or unit not in UNITS:
-        said.refuse(f"column {name!r} has the unknown unit {unit!r}")
+        fields.refuse(f"column {name!r} has the unknown unit {unit!r}")
     return name, kind, unit
 
 
@@ -180,18 +180,18 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
     ProtocolError
         If they do not, TAIL has another shape, or a column holds an infinity.
     """
-    said = Json(tail, f"TAIL of block {head.index}")
+    fields = Json(tail, f"TAIL of block {head.index}")
     if len(cols.payload) != head.cols_bytes:
         raise ProtocolError(f"COLS of block {head.index} has {len(cols.payload):,} bytes, not {head.cols_bytes:,}")
-    rows = said.count("rows")
+    rows = fields.count("rows")
     if rows != head.rows:
-        said.refuse(f"rows is {rows}, HEAD said {head.rows}")
+        fields.refuse(f"rows is {rows}, HEAD said {head.rows}")
     checksum = zlib.crc32(cols.payload)
-    if said.count("crc32") != checksum:
-        said.refuse(f"crc32 is {said.count('crc32')}, that of COLS is {checksum}: the samples are damaged")
-    status, reason = said.status()
-    outcomes = said.mapping("outcomes", _is_count, "a count")
-    facts = said.mapping("facts", lambda value: True, "anything")
+    if fields.count("crc32") != checksum:
+        fields.refuse(f"crc32 is {fields.count('crc32')}, that of COLS is {checksum}: the samples are damaged")
+    status, reason = fields.status()
+    outcomes = fields.mapping("outcomes", _is_count, "a count")
+    facts = fields.mapping("facts", lambda value: True, "anything")
     raw = b"".join((head.frame.raw, cols.raw, tail.raw))
     return Block(
         index=head.index,
@@ -233,15 +233,15 @@ def parse_done(frame: Frame, n_blocks: int) -> Done:
     ProtocolError
         If it counts others, or has another shape.
     """
-    said = Json(frame)
-    status, reason = said.status()
-    blocks = said.count("blocks")
+    fields = Json(frame)
+    status, reason = fields.status()
+    blocks = fields.count("blocks")
     if blocks != n_blocks:
-        said.refuse(f"blocks is {blocks}, {n_blocks} came")
-    error = said.value.get("errno")
+        fields.refuse(f"blocks is {blocks}, {n_blocks} came")
+    error = fields.value.get("errno")
     if error is not None and not _is_count(error):
-        said.refuse(f"errno is {error!r}")
-    driver, version, linkage = (said.text(key, null=True) for key in ("driver", "version", "linkage"))
+        fields.refuse(f"errno is {error!r}")
+    driver, version, linkage = (fields.text(key, null=True) for key in ("driver", "version", "linkage"))
     return Done(status, reason, error, blocks, driver, version, linkage, frame.raw)
 
 

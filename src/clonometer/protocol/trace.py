@@ -120,12 +120,12 @@ def parse_trace(data: bytes) -> TraceAnswer:
     frames = _frames(data)
     if "HEAD" not in frames:
         raise ProtocolError("the tracer's answer has no HEAD")
-    said = frames["HEAD"]
-    head = said.value
-    refused = said.text("reason", null=True) if said.text("status") != "ok" else None
+    fields = frames["HEAD"]
+    head = fields.value
+    refused = fields.text("reason", null=True) if fields.text("status") != "ok" else None
     dtype = np.dtype(list(EVENT_FIELDS))
-    if said.count("event_bytes") != dtype.itemsize:
-        said.refuse(f"an event has {said.count('event_bytes')} bytes, not {dtype.itemsize}")
+    if fields.count("event_bytes") != dtype.itemsize:
+        fields.refuse(f"an event has {fields.count('event_bytes')} bytes, not {dtype.itemsize}")
     raw = {kind: frames[kind] for kind in FRAMES[1:] if kind in frames}
     if refused is None and len(raw) != len(FRAMES) - 1:
         raise ProtocolError(f"the tracer's answer broke off after {list(raw)[-1] if raw else 'HEAD'}")
@@ -134,29 +134,29 @@ def parse_trace(data: bytes) -> TraceAnswer:
     reader = AnswerReader()
     blocks = tuple(reader.feed(raw["ANSW"])) if raw.get("ANSW") else ()
     return TraceAnswer(
-        how=str(said.text("how")),
+        how=str(fields.text("how")),
         refused=refused,
-        task=said.count("task"),
-        lost=said.count("lost"),
-        missed=said.count("missed"),
-        exit_status=said.count("exit_status"),
-        kinds=tuple(str(kind) for kind in said.items("kinds")),
+        task=fields.count("task"),
+        lost=fields.count("lost"),
+        missed=fields.count("missed"),
+        exit_status=fields.count("exit_status"),
+        kinds=tuple(str(kind) for kind in fields.items("kinds")),
         events=np.frombuffer(raw.get("EVNT", b""), dtype),
         texts=raw.get("TEXT", b""),
         stacks=np.frombuffer(raw.get("STCK", b""), np.uint64),
         maps=raw.get("MAPS", b"").decode("utf-8", "replace"),
-        calls=_calls(said),
-        pairs=_pairs(head.get("pairs"), said),
-        stamps=str(said.text("stamps")),
+        calls=_calls(fields),
+        pairs=_pairs(head.get("pairs"), fields),
+        stamps=str(fields.text("stamps")),
         blocks=blocks,
         done=reader.done,
-        counters=tuple(str(name) for name in said.items("counters")),
+        counters=tuple(str(name) for name in fields.items("counters")),
         counters_refused={
-            name: str(why) for name, why in said.mapping("counters_refused", _is_text, "a reason").items()
+            name: str(why) for name, why in fields.mapping("counters_refused", _is_text, "a reason").items()
         },
-        windows=_windows(head.get("windows", []), said),
-        whole=(said.count("whole_from_ns") or None, said.count("whole_to_ns") or None),
-        faults_left_out=said.count("faults_left_out"),
+        windows=_windows(head.get("windows", []), fields),
+        whole=(fields.count("whole_from_ns") or None, fields.count("whole_to_ns") or None),
+        faults_left_out=fields.count("faults_left_out"),
     )
 
 
@@ -169,38 +169,38 @@ def _frames(data: bytes) -> dict[str, Any]:
 
     reader = FrameReader(MAGIC, VERSION, "tracer's answer", admit)
     reader.push(data)
-    found: dict[str, Any] = {}
+    frames: dict[str, Any] = {}
     while (frame := reader.take()) is not None:
-        found[frame.kind] = Json(frame) if frame.kind == "HEAD" else bytes(frame.payload)
+        frames[frame.kind] = Json(frame) if frame.kind == "HEAD" else bytes(frame.payload)
     unfinished = reader.unfinished()
     if unfinished is not None:
         raise ProtocolError(f"the tracer's answer ends with {unfinished}")
-    return found
+    return frames
 
 
-def _calls(said: Json) -> dict[int, str]:
-    calls = said.mapping("calls", _is_text, "a name")
+def _calls(fields: Json) -> dict[int, str]:
+    calls = fields.mapping("calls", _is_text, "a name")
     strange = [number for number in calls if not (number.isascii() and number.isdecimal() and len(number) < 10)]
     if strange:
-        said.refuse(f"calls: {strange[0]!r:.40} is no number of a call")
+        fields.refuse(f"calls: {strange[0]!r:.40} is no number of a call")
     return {int(number): name for number, name in calls.items()}
 
 
-def _pairs(value: object, said: Json) -> tuple[tuple[int, int], tuple[int, int]]:
+def _pairs(value: object, fields: Json) -> tuple[tuple[int, int], tuple[int, int]]:
     sound = isinstance(value, list) and len(value) == 2 and all(isinstance(pair, list) for pair in value)
     numbers = [number for pair in value for number in pair] if isinstance(value, list) and sound else []
     if len(numbers) != 4 or not all(isinstance(number, int) for number in numbers):
-        said.refuse(f"pairs is {value!r}")
+        fields.refuse(f"pairs is {value!r}")
     return (numbers[0], numbers[1]), (numbers[2], numbers[3])
 
 
-def _windows(value: object, said: Json) -> tuple[tuple[int, int, bool], ...]:
-    found = []
+def _windows(value: object, fields: Json) -> tuple[tuple[int, int, bool], ...]:
+    windows = []
     for row in value if isinstance(value, list) else [value]:
         if not (isinstance(row, list) and len(row) == 3 and all(type(number) is int for number in row)):
-            said.refuse(f"windows is {value!r}")
-        found.append((row[0], row[1], bool(row[2])))
-    return tuple(found)
+            fields.refuse(f"windows is {value!r}")
+        windows.append((row[0], row[1], bool(row[2])))
+    return tuple(windows)
 
 
 def _is_text(value: object) -> bool:

@@ -236,8 +236,8 @@ def _columns(fields: _Fields) -> dict[str, tuple[str, str]]:
 class _Fields(Fields):
     """An object of the metadata."""
 
-    def complaint(self, place: str, wanted: str, found: str) -> RunFileError:
-        return RunFileError(f"the run's metadata is damaged: {place} is {found}, not {wanted}")
+    def complaint(self, place: str, wanted: str, actual: str) -> RunFileError:
+        return RunFileError(f"the run's metadata is damaged: {place} is {actual}, not {wanted}")
 
     def whole(self, key: str) -> int:
         value = super().whole(key)

@@ -59,9 +59,9 @@ def check_run_output(path: str | os.PathLike[str], *, force: bool = False, keep:
     path = check_output(path, force or keep)
     raw = raw_path(path)
     refuse_if_claimed(raw)
-    for one in (path, raw) if keep else ():
-        if one.exists():
-            check_output(previous_path(one), True)
+    for file in (path, raw) if keep else ():
+        if file.exists():
+            check_output(previous_path(file), True)
     return path
 
 

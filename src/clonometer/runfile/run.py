@@ -151,7 +151,7 @@ class Run:
         for span in self._spans_of(cell):
             for name, values in self._row_group(span.row_group, wanted).items():
                 parts[name].append(values[span.start : span.stop])
-        joined = {name: np.concatenate(own) for name, own in parts.items()}
+        joined = {name: np.concatenate(pieces) for name, pieces in parts.items()}
         return joined if all_blocks else self._sound(cell, joined)
 
     def n_rows(self, cell: str) -> int:
@@ -232,11 +232,11 @@ class Run:
         """Name, start and stop of each cell in a row group."""
         rows = self._parquet.metadata.row_group(group)
         parts = (rows.column(place) for place in range(rows.num_columns))
-        found = next((part.statistics for part in parts if part.path_in_schema == "cell"), None)
+        names = next((part.statistics for part in parts if part.path_in_schema == "cell"), None)
         # A large cell fills whole row groups, and the footer names it: a fifth of a long run's time is spared. That the
         # least and the greatest name are the same is no chance of damage, and each cell's rows are counted.
-        if found is not None and found.has_min_max and found.min == found.max and found.null_count == 0:
-            return [(str(found.min), 0, rows.num_rows)]
+        if names is not None and names.has_min_max and names.min == names.max and names.null_count == 0:
+            return [(str(names.min), 0, rows.num_rows)]
         return runs_of_cells(self._rows.group(group, ["cell"]).column(0))
 
     def _check_rows(self, spans: Mapping[str, list[_Span]]) -> None:
@@ -245,8 +245,8 @@ class Run:
         for entry in self.details.blocks:
             if entry.rows:
                 declared[entry.cell] = declared.get(entry.cell, 0) + entry.rows
-        found = {cell: sum(span.stop - span.start for span in own) for cell, own in spans.items()}
-        if found != declared:
+        stored = {cell: sum(span.stop - span.start for span in parts) for cell, parts in spans.items()}
+        if stored != declared:
             raise RunFileError(f"{self.path} is damaged: its cells have other samples than its metadata says")
 
     def _row_group(self, group: int, names: list[str]) -> dict[str, NDArray[Any]]:

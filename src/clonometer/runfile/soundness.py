@@ -75,26 +75,26 @@ def _check_cell(cell: Mapping[str, Any], where: str, axes: Mapping[str, Any]) ->
 def _check_target(target: Mapping[str, Any], where: str) -> None:
     _need(target.get("cells"), f"{where}.cells", "a list of texts", _are_texts)
     for key in ("options", "limits"):
-        own = _mapping(target.get(key) or {}, f"{where}.{key}")
-        for name, value in own.items():
+        values = _mapping(target.get(key) or {}, f"{where}.{key}")
+        for name, value in values.items():
             _need(value, f"{where}.{key}.{name}", "a whole number or a text", _is_value)
 
 
 def _need(value: object, where: str, what: str, holds: Callable[[Any], bool]) -> None:
     if not holds(value):
-        found = repr(value)
-        found = found if len(found) <= 60 else f"{found[:57]}..."
-        raise RunFileError(f"the run's metadata is damaged: {where} is {found}, not {what}")
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise RunFileError(f"the run's metadata is damaged: {where} is {shown}, not {what}")
 
 
 def _mapping(value: object, where: str) -> Mapping[str, Any]:
-    _need(value, where, "an object", lambda one: isinstance(one, Mapping))
+    _need(value, where, "an object", lambda candidate: isinstance(candidate, Mapping))
     assert isinstance(value, Mapping)
     return value
 
 
 def _list(value: object, where: str) -> Iterable[Any]:
-    _need(value, where, "a list", lambda one: isinstance(one, (list, tuple)))
+    _need(value, where, "a list", lambda candidate: isinstance(candidate, (list, tuple)))
     assert isinstance(value, (list, tuple))
     return value
 
@@ -108,7 +108,7 @@ def _is_text_or_none(value: object) -> bool:
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+    return isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value)
 
 
 def _is_whole(value: object) -> bool:

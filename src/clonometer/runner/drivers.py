@@ -162,10 +162,10 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
         If there is no driver that can be used.
     """
     folder = bin_folder(os.environ if environ is None else environ)
-    found = [tuple(command) for command in commands] if commands is not None else _search(folder)
+    candidates = [tuple(command) for command in commands] if commands is not None else _search(folder)
     usable: list[Driver] = []
     broken: dict[str, str] = {}
-    for argv in found:
+    for argv in candidates:
         name = Path(argv[-1]).name
         try:
             usable.append(Driver(name, argv, _ask(name, [*argv, "--describe"], _DESCRIBE_TIMEOUT_S)))

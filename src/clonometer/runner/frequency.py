@@ -100,12 +100,12 @@ def _await_ready(child: subprocess.Popen[bytes], frequency: str) -> None:
 def _end(child: subprocess.Popen[bytes]) -> str | None:
     """End the guardian's input and wait for its word; say what is not as it was, or None."""
     try:
-        said, errors = child.communicate(timeout=_PATIENCE_S)
+        answer, errors = child.communicate(timeout=_PATIENCE_S)
     except subprocess.TimeoutExpired:
         # Not killed: it may yet set things back.
         return f"clonometer-guardian (process {child.pid}) is still at it after {_PATIENCE_S:.0f} s"
     lines = errors.decode("utf-8", "replace").strip().splitlines()
     if lines:
         return lines[-1].removeprefix("clonometer-guardian: ")
-    restored = child.returncode == 0 and b"restored" in said
+    restored = child.returncode == 0 and b"restored" in answer
     return None if restored or child.returncode == _REFUSED else f"its guardian ended with status {child.returncode}"

@@ -82,11 +82,11 @@ def parse_stress_ng(text: str) -> dict[str, float]:
     # stressor, operations, seconds of real, user and system time, operations per second of real time
     columns = rf"\]\s+(fork|vfork|pthread)\s+[0-9]+(?:\s+{_FIELD}){{3}}\s+({_FIELD})\s"
     rates = {stressor: _decimal(rate) for stressor, rate in re.findall(columns, text)}
-    found = {f"stress-ng.{stressor}": 1e9 / rate for stressor, rate in rates.items() if rate > 0}
+    times_ns = {f"stress-ng.{stressor}": 1e9 / rate for stressor, rate in rates.items() if rate > 0}
     start = re.search(rf"\]\s+pthread\s+{_NUMBER}\s+nanosec\w* to start a pthread", text)
     if start is not None:
-        found["stress-ng.pthread_start"] = _decimal(start.group(1))
-    return _checked(found, text)
+        times_ns["stress-ng.pthread_start"] = _decimal(start.group(1))
+    return _checked(times_ns, text)
 
 
 def parse_perf(figure: str) -> Callable[[str], dict[str, float]]:
@@ -163,8 +163,8 @@ def _decimal(text: str) -> float:
     return float(text.replace(",", "."))
 
 
-def _checked(found: dict[str, float], text: str) -> dict[str, float]:
-    figures = {name: value for name, value in found.items() if 0 < value < float("inf")}
+def _checked(times_ns: dict[str, float], text: str) -> dict[str, float]:
+    figures = {name: value for name, value in times_ns.items() if 0 < value < float("inf")}
     if not figures:
         lines = text.strip().splitlines()
         raise ValueError(f"no figure in its output: {lines[-1].strip()[:120]}" if lines else "it printed nothing")
@@ -317,15 +317,15 @@ class Interleaved:
                 self._usable.append(program)
 
     def _failures(self, program: PeerProgram) -> int:
-        return sum(one.program is program and one.reason is not None for one in self.runs)
+        return sum(peer_run.program is program and peer_run.reason is not None for peer_run in self.runs)
 
     def series(self) -> dict[str, list[tuple[float, float]]]:
         """Each figure as pairs of when (ns since the run's start) and how long (ns)."""
-        found: dict[str, list[tuple[float, float]]] = {}
-        for one in self.runs:
-            for figure, value_ns in one.figures_ns.items():
-                found.setdefault(figure, []).append((float(one.started_ns), value_ns))
-        return found
+        pairs: dict[str, list[tuple[float, float]]] = {}
+        for peer_run in self.runs:
+            for figure, value_ns in peer_run.figures_ns.items():
+                pairs.setdefault(figure, []).append((float(peer_run.started_ns), value_ns))
+        return pairs
 
     def absent(self) -> dict[str, tuple[str, str | None]]:
         """Why a figure is absent: its id -> ``not installed``, ``unavailable`` or ``failed``, and the reason."""
@@ -333,8 +333,10 @@ class Interleaved:
         reasons: dict[str, tuple[str, str | None]] = {}
         for program in self.missing.values():
             reasons |= dict.fromkeys(program.figures, ("not installed", None))
-        for one in self.runs:
-            if one.reason is not None:
-                status = "unavailable" if one.unavailable else "failed"
-                reasons |= {name: (status, one.reason) for name in one.program.figures if name not in measured}
+        for peer_run in self.runs:
+            if peer_run.reason is not None:
+                status = "unavailable" if peer_run.unavailable else "failed"
+                reasons |= {
+                    name: (status, peer_run.reason) for name in peer_run.program.figures if name not in measured
+                }
         return reasons

@@ -49,10 +49,10 @@ def refusals(folder: Path | None = None) -> dict[str, str | None]:
     """
     answer = _supervised(folder, ["ways"], _WAYS_TIMEOUT_S, None)
     try:
-        said = json.loads(answer)
+        reasons = json.loads(answer)
     except ValueError as error:
         raise DriverError(f"the tracer wrote what is no JSON: {answer[:80]!r}") from error
-    return {str(name): None if why is None else str(why) for name, why in said.items()}
+    return {str(name): None if why is None else str(why) for name, why in reasons.items()}
 
 
 def _supervised(folder: Path | None, words: Sequence[str], timeout_s: float, interrupt_fd: int | None) -> bytes:
@@ -69,8 +69,8 @@ def _supervised(folder: Path | None, words: Sequence[str], timeout_s: float, int
     if ending.stopped == "interrupt":
         raise KeyboardInterrupt
     if ending.stopped is not None or ending.exit_status != 0:
-        said = ending.stderr.strip().splitlines()
-        raise DriverError(f"the tracer {ending.describe()}{': ' + said[-1][:200] if said else ''}")
+        lines = ending.stderr.strip().splitlines()
+        raise DriverError(f"the tracer {ending.describe()}{': ' + lines[-1][:200] if lines else ''}")
     return b"".join(pieces)
 
 

@@ -64,13 +64,13 @@ class Processes:
         blocks: Sequence[ArrayLike] | None = None,
     ) -> Processes:
         """Build from anything array-like, checked."""
-        own = finite_values(values, "process values")
+        checked = finite_values(values, "process values")
         when = None if starts is None else finite_values(starts, "starts")
         parts = None if blocks is None else tuple(finite_values(block, "block medians") for block in blocks)
         for other in (when, parts):
-            if other is not None and len(other) != own.size:
-                raise ValueError(f"{own.size} processes, but {len(other)} starts or lists of blocks")
-        return cls(own, when, parts)
+            if other is not None and len(other) != checked.size:
+                raise ValueError(f"{checked.size} processes, but {len(other)} starts or lists of blocks")
+        return cls(checked, when, parts)
 
 
 def pair_neighbours(starts_a: ArrayLike, starts_b: ArrayLike) -> tuple[Integers, Integers]:
@@ -261,14 +261,14 @@ def _values_drawn(side: Processes, chosen: Integers, generator: np.random.Genera
     padded = np.full((counts.size, int(counts.max())), np.inf)
     for row, part in zip(padded, side.blocks, strict=True):
         row[: part.size] = part
-    own = counts[chosen]
-    picks = (generator.random((*chosen.shape, padded.shape[1])) * own[..., None]).astype(np.int64)
+    n_blocks = counts[chosen]
+    picks = (generator.random((*chosen.shape, padded.shape[1])) * n_blocks[..., None]).astype(np.int64)
     drawn = padded[chosen[..., None], picks]
     # A process with fewer blocks than others fills up with infinities, which sort behind its own.
-    drawn[np.arange(padded.shape[1]) >= own[..., None]] = np.inf
+    drawn[np.arange(padded.shape[1]) >= n_blocks[..., None]] = np.inf
     drawn.sort(axis=-1)
-    lower = np.take_along_axis(drawn, ((own - 1) // 2)[..., None], axis=-1)
-    upper = np.take_along_axis(drawn, (own // 2)[..., None], axis=-1)
+    lower = np.take_along_axis(drawn, ((n_blocks - 1) // 2)[..., None], axis=-1)
+    upper = np.take_along_axis(drawn, (n_blocks // 2)[..., None], axis=-1)
     return np.asarray((lower + upper)[..., 0] / 2, dtype=np.float64)
 
 
@@ -285,11 +285,13 @@ def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) 
         pair_a, pair_b = pairs
         return math.sqrt(inflation_in_time(a.values[pair_a] - b.values[pair_b]))
     factors = [inflation_in_time(_in_order(side)) for side in (a, b)]
-    variances = [float(np.median(np.abs(one.values - np.median(one.values))) ** 2) / one.values.size for one in (a, b)]
+    variances = [
+        float(np.median(np.abs(side.values - np.median(side.values))) ** 2) / side.values.size for side in (a, b)
+    ]
     total = sum(variances)
     if total == 0:
         return math.sqrt(max(factors))
-    return math.sqrt(sum(one * own for one, own in zip(factors, variances, strict=True)) / total)
+    return math.sqrt(sum(factor * variance for factor, variance in zip(factors, variances, strict=True)) / total)
 
 
 def _in_order(side: Processes) -> Floats:

@@ -100,16 +100,20 @@ def take_off_common_drift(rows: Sequence[Sequence[Series]]) -> Adjusted:
         return Adjusted(plain, (False,) * len(plain), 0.0, 0)
     medians = [[float(np.median(series.logs)) for series in row] for row in rows]
     scatters = [max(_LEAST_SCATTER, float(np.mean([_mad(series.logs) for series in row]))) for row in rows]
-    levels = [float(np.mean(one)) for one in medians]
+    levels = [float(np.mean(of_row)) for of_row in medians]
     machines = [_Machine([row[run] for row in rows], levels, scatters) for run in range(len(rows[0]))]
-    found = [tuple(machine.taken_off(own) for machine, own in zip(machines, row, strict=True)) for row in rows]
-    after = [float(np.mean([_mad(one) for one in own])) for own in found]
-    evened = [one <= max(_MOST_WIDENED * before, _NARROW) for one, before in zip(after, scatters, strict=True)]
+    adjusted = [tuple(machine.taken_off(series) for machine, series in zip(machines, row, strict=True)) for row in rows]
+    after = [float(np.mean([_mad(logs) for logs in runs])) for runs in adjusted]
+    evened = [scatter <= max(_MOST_WIDENED * before, _NARROW) for scatter, before in zip(after, scatters, strict=True)]
     shifts = [
-        float(np.median([own[-1] - own[0] for row, own in zip(rows, medians, strict=True) if row[0].kind == kind]))
+        float(
+            np.median(
+                [of_row[-1] - of_row[0] for row, of_row in zip(rows, medians, strict=True) if row[0].kind == kind]
+            )
+        )
         for kind in kinds
     ]
-    kept = tuple(own if done else logs for own, done, logs in zip(found, evened, plain, strict=True))
+    kept = tuple(new if better else old for new, better, old in zip(adjusted, evened, plain, strict=True))
     return Adjusted(kept, tuple(evened), float(np.median(shifts)), len(kinds))
 
 
@@ -117,14 +121,14 @@ class _Machine:
     """One run's processes in order of time, with how much slower than usual each found the machine."""
 
     def __init__(self, rows: Sequence[Series], levels: Sequence[float], scatters: Sequence[float]) -> None:
-        found: dict[tuple[float, str], list[tuple[float, float]]] = {}
+        distances: dict[tuple[float, str], list[tuple[float, float]]] = {}
         for series, level, scatter in zip(rows, levels, scatters, strict=True):
             for start, value in zip(series.starts.tolist(), series.logs.tolist(), strict=True):
-                found.setdefault((start, series.kind), []).append((value - level, scatter**-2))
-        ordered = sorted(found)
+                distances.setdefault((start, series.kind), []).append((value - level, scatter**-2))
+        ordered = sorted(distances)
         self._starts = np.array([start for start, _ in ordered])
         self._kinds = np.array([kind for _, kind in ordered])
-        self._slowness = np.array([_weighted_median(found[key]) for key in ordered])
+        self._slowness = np.array([_weighted_median(distances[key]) for key in ordered])
 
     def taken_off(self, series: Series) -> Floats:
         others = self._kinds != series.kind

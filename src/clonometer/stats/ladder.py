@@ -87,24 +87,25 @@ def ladder_of_differences(
     fewest = min(side.values.size for side in sides)
     drawn = _drawn(sides, in_rounds, seed, resamples)
     gaps = drawn[:, ::2] - drawn[:, 1::2]
-    own = np.array([np.median(a.values) - np.median(b.values) for a, b in rungs])
+    observed = np.array([np.median(a.values) - np.median(b.values) for a, b in rungs])
 
     def interval(value: float, values: Floats) -> Interval:
         return percentile_interval(float(value), values, int(fewest), confidence, method)
 
-    first = interval(own[0], gaps[:, 0])
-    steps = [interval(own[k] - own[k + 1], gaps[:, k] - gaps[:, k + 1]) for k in range(len(rungs) - 1)]
+    first = interval(observed[0], gaps[:, 0])
+    steps = [interval(observed[k] - observed[k + 1], gaps[:, k] - gaps[:, k + 1]) for k in range(len(rungs) - 1)]
     shares: list[Interval | None] = [None] * len(steps)
     remainder = None
     if not first.contains(0.0):
-        base = np.where(np.sign(gaps[:, 0]) == np.sign(own[0]), gaps[:, 0], own[0])
+        base = np.where(np.sign(gaps[:, 0]) == np.sign(observed[0]), gaps[:, 0], observed[0])
         shares = [
-            interval((own[k] - own[k + 1]) / own[0], (gaps[:, k] - gaps[:, k + 1]) / base) for k in range(len(steps))
+            interval((observed[k] - observed[k + 1]) / observed[0], (gaps[:, k] - gaps[:, k + 1]) / base)
+            for k in range(len(steps))
         ]
-        remainder = interval(own[-1] / own[0], gaps[:, -1] / base)
-    rest = [interval(own[k], gaps[:, k]) for k in range(1, len(rungs))]
+        remainder = interval(observed[-1] / observed[0], gaps[:, -1] / base)
+    rest = [interval(observed[k], gaps[:, k]) for k in range(1, len(rungs))]
     base_b = np.array([np.median(b.values) for _, b in rungs])
-    relative = [interval(own[k] / base_b[k], gaps[:, k] / drawn[:, 2 * k + 1]) for k in range(len(rungs))]
+    relative = [interval(observed[k] / base_b[k], gaps[:, k] / drawn[:, 2 * k + 1]) for k in range(len(rungs))]
     return Ladder((first, *rest), tuple(steps), tuple(relative), tuple(shares), remainder)
 
 

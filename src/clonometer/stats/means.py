@@ -40,7 +40,7 @@ def mean_intervals(groups: ArrayLike, *, seed: int, confidence: float = 0.95) ->
 
     Examples
     --------
-    >>> [round(one.value, 1) for one in mean_intervals([[1.0, 10.0], [3.0, 30.0]], seed=1)]
+    >>> [round(mean.value, 1) for mean in mean_intervals([[1.0, 10.0], [3.0, 30.0]], seed=1)]
     [2.0, 20.0]
     """
     values = np.asarray(groups, dtype=np.float64)

@@ -38,7 +38,7 @@ def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int, confidence:
 
     Examples
     --------
-    >>> [one.value for one in shares_of_mean([[1.0, 3.0]] * 6, [4.0] * 6, seed=1)]
+    >>> [share.value for share in shares_of_mean([[1.0, 3.0]] * 6, [4.0] * 6, seed=1)]
     [0.25, 0.75]
     """
     table = np.asarray(parts, dtype=np.float64)
@@ -52,8 +52,10 @@ def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int, confidence:
     bases = base[chosen].mean(axis=1)
     bases = np.where(np.sign(bases) == np.sign(mean), bases, mean)
     drawn = table[chosen].mean(axis=1) / bases[:, None]
-    own = table.mean(axis=0) / mean
-    return [_interval(value, draws, base.size, confidence) for value, draws in zip(own.tolist(), drawn.T, strict=True)]
+    shares = table.mean(axis=0) / mean
+    return [
+        _interval(value, draws, base.size, confidence) for value, draws in zip(shares.tolist(), drawn.T, strict=True)
+    ]
 
 
 def covariate_effect(
@@ -96,12 +98,12 @@ def covariate_effect(
         return None
     chosen = _chosen(xy.size, seed)
     sums = xx[chosen].sum(axis=1)
-    own = float(xy.sum() / xx.sum())
-    slopes = np.where(sums > 0, xy[chosen].sum(axis=1) / np.where(sums > 0, sums, 1.0), own)
+    slope = float(xy.sum() / xx.sum())
+    slopes = np.where(sums > 0, xy[chosen].sum(axis=1) / np.where(sums > 0, sums, 1.0), slope)
     effects = slopes * gaps[chosen].mean(axis=1)
     return (
-        _interval(own, slopes, xy.size, confidence),
-        _interval(own * float(gaps.mean()), effects, xy.size, confidence),
+        _interval(slope, slopes, xy.size, confidence),
+        _interval(slope * float(gaps.mean()), effects, xy.size, confidence),
     )
 
 

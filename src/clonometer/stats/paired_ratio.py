@@ -54,18 +54,18 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int, confidence: float = 
     """
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
-    own = [finite_values(group, "logarithms of ratios") for group in groups if np.size(group) > 0]
-    if not own:
+    processes = [finite_values(group, "logarithms of ratios") for group in groups if np.size(group) > 0]
+    if not processes:
         raise ValueError("a paired ratio needs a pair")
-    value = float(np.median(np.concatenate(own)))
-    alone = len(own) == 1
-    n = own[0].size if alone else len(own)
-    what = "pairs" if alone else "processes" if len(own) >= _FEWEST else "processes and pairs"
+    value = float(np.median(np.concatenate(processes)))
+    alone = len(processes) == 1
+    n = processes[0].size if alone else len(processes)
+    what = "pairs" if alone else "processes" if len(processes) >= _FEWEST else "processes and pairs"
     method = f"median of neighbouring pairs, bootstrap over {what}, percentile"
     if n == 1:
         point = math.exp(value)
         return Interval(point, point, point, 0.0, method, 1, False)
-    drawn = _draw(own, np.random.default_rng(seed))
+    drawn = _draw(processes, np.random.default_rng(seed))
     tail = (1 - confidence) / 2
     stretch = math.sqrt(n / (n - 1))
     low, high = (value + (float(end) - value) * stretch for end in np.quantile(drawn, [tail, 1 - tail]))
@@ -79,10 +79,10 @@ def _draw(groups: list[Floats], generator: np.random.Generator) -> Floats:
     n = len(groups)
     drawn = generator.multinomial(n, np.full(n, 1 / n), RESAMPLES)
     counts = []
-    for times, own in zip(drawn.T, groups, strict=True):
-        each = np.full(own.size, 1 / own.size)
-        alike = np.broadcast_to(times[:, None], (RESAMPLES, own.size))
-        counts.append(generator.multinomial(times * own.size, each) if n < _FEWEST else alike)
+    for times, group in zip(drawn.T, groups, strict=True):
+        each = np.full(group.size, 1 / group.size)
+        alike = np.broadcast_to(times[:, None], (RESAMPLES, group.size))
+        counts.append(generator.multinomial(times * group.size, each) if n < _FEWEST else alike)
     values = np.concatenate(groups)
     order = np.argsort(values, kind="stable")
     upto = np.cumsum(np.concatenate(counts, axis=1)[:, order], axis=1)

@@ -42,7 +42,7 @@ class Polynomial:
 
     def at(self, x: float) -> float:
         """The polynomial's value at ``x``."""
-        return float(sum(one.value * x**power for power, one in enumerate(self.coefficients)))
+        return float(sum(coefficient.value * x**power for power, coefficient in enumerate(self.coefficients)))
 
 
 def polynomial_through_medians(
@@ -76,7 +76,7 @@ def polynomial_through_medians(
     Examples
     --------
     >>> fit = polynomial_through_medians([0, 1, 2, 3], [[1.0] * 6, [2.0] * 6, [5.0] * 6, [10.0] * 6], 2, seed=1)
-    >>> [round(one.value, 9) + 0 for one in fit.coefficients], round(fit.r_squared.value, 9)
+    >>> [round(term.value, 9) + 0 for term in fit.coefficients], round(fit.r_squared.value, 9)
     ([1.0, 0.0, 1.0], 1.0)
     """
     abscissa = finite_values(x, "x")
@@ -92,17 +92,17 @@ def polynomial_through_medians(
     medians = np.array([np.median(group) for group in groups])
     root = np.sqrt(median_weights(groups, medians))
     solve = np.linalg.pinv(powers * root[:, None]) * root[None, :]
-    own = solve @ medians
+    scaled = solve @ medians
     drawn, sums, squares = _resampled(groups, seed, resamples)
     fitted = drawn @ solve.T
     counts = np.array([group.size for group in groups], dtype=np.float64)
     fewest = min(group.size for group in groups)
-    whole = _r_squared(powers @ own, counts, *_sums(groups))
+    whole = _r_squared(powers @ scaled, counts, *_sums(groups))
     each = _r_squared(fitted @ powers.T, counts, sums, squares)
     units = scale ** -np.arange(degree + 1.0)
     coefficients = tuple(
         percentile_interval(float(value), column, fewest, confidence, METHOD)
-        for value, column in zip(own * units, (fitted * units).T, strict=True)
+        for value, column in zip(scaled * units, (fitted * units).T, strict=True)
     )
     spread = percentile_interval(float(whole[0]), each, fewest, confidence, METHOD)
     # Widening must not lead past what R2 can be.
@@ -134,9 +134,9 @@ def _resampled(groups: Sequence[Floats], seed: int, resamples: int) -> tuple[Flo
     generator = np.random.default_rng(seed)
     drawn = [group[generator.integers(0, group.size, (resamples, group.size))] for group in groups]
     return (
-        np.stack([np.median(one, axis=1) for one in drawn], axis=1),
-        np.stack([one.sum(axis=1) for one in drawn], axis=1),
-        np.stack([(one**2).sum(axis=1) for one in drawn], axis=1),
+        np.stack([np.median(values, axis=1) for values in drawn], axis=1),
+        np.stack([values.sum(axis=1) for values in drawn], axis=1),
+        np.stack([(values**2).sum(axis=1) for values in drawn], axis=1),
     )
 
 

@@ -69,14 +69,14 @@ def steps(n: int, m: int, share: float) -> tuple[Step, ...]:
     # As many standard errors from the quantile on either side.
     pace = (m / n) ** 0.5
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + m + 1)))])
-    found: list[Step] = []
+    claims: list[Step] = []
     # One side moves at a time: fewer steps would round every p-value up.
     for moved in range(2 * (n - lowest) + 1):
         first, second = lowest + (moved + 1) // 2, min(m, max(1, highest - round(moved // 2 * pace)))
-        if found and found[-1][:2] == (first, second):
+        if claims and claims[-1][:2] == (first, second):
             continue
-        found.append(Step(first, second, _chance(n, m, first, second, logs)))
-    return tuple(found)
+        claims.append(Step(first, second, _chance(n, m, first, second, logs)))
+    return tuple(claims)
 
 
 def _chance(n: int, m: int, first: int, second: int, log_factorials: Floats) -> float:
@@ -87,8 +87,10 @@ def _chance(n: int, m: int, first: int, second: int, log_factorials: Floats) -> 
         return np.asarray(log_factorials[of] - log_factorials[places] - log_factorials[of - places])
 
     smallest = first + second - 1
-    own = np.arange(max(first, smallest - m), min(n, smallest) + 1, dtype=np.float64)
-    terms = log_choose(n, own) + log_choose(m, smallest - own) - log_choose(n + m, np.array([float(smallest)]))
+    of_first = np.arange(max(first, smallest - m), min(n, smallest) + 1, dtype=np.float64)
+    terms = (
+        log_choose(n, of_first) + log_choose(m, smallest - of_first) - log_choose(n + m, np.array([float(smallest)]))
+    )
     # A probability too small for a float is still none of zero.
     return float(min(1.0, max(np.exp(terms).sum(), _LEAST)))
 
@@ -119,12 +121,12 @@ def precedence_p(base: ArrayLike, other: ArrayLike, share: float) -> float:
     0.071
     """
     first, second = np.sort(finite_values(base)), np.sort(finite_values(other))
-    found = 1.0
+    p = 1.0
     for step in steps(first.size, second.size, share):
         if first[step.first - 1] >= second[step.second - 1]:
             break
-        found = step.p
-    return found
+        p = step.p
+    return p
 
 
 def critical_step(n: int, m: int, share: float, p: float) -> Step | None:

@@ -158,6 +158,6 @@ def _tied_tails(ordered: Floats, n: int, wins: float) -> tuple[float, float]:
     ways[0, 0] = 1
     for rank in doubled_ranks.tolist():
         ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank]
-    own = ways[n]
+    sums = ways[n]
     at = round(2 * wins) + n * (n + 1)
-    return min(1.0, float(own[at:].sum() / own.sum())), min(1.0, float(own[: at + 1].sum() / own.sum()))
+    return min(1.0, float(sums[at:].sum() / sums.sum())), min(1.0, float(sums[: at + 1].sum() / sums.sum()))

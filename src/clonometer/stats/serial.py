@@ -64,12 +64,12 @@ def serial_inflations(groups: Sequence[Sequence[ArrayLike]], typical: Iterable[i
     Examples
     --------
     >>> steady, rising = [[1, 9, 2, 8, 3, 7, 4, 6] * 8], [list(range(64))]
-    >>> [round(one) for one in serial_inflations([steady, steady, rising])]
+    >>> [round(inflation) for inflation in serial_inflations([steady, steady, rising])]
     [1, 1, 14]
     """
     places = range(len(groups)) if typical is None else typical
-    pool = _Correlations(one for place in places for one in groups[place])
-    return [_added_up(_Correlations(series), pool) for series in groups]
+    pool = _Correlations(series for place in places for series in groups[place])
+    return [_added_up(_Correlations(group), pool) for group in groups]
 
 
 class _Correlations:
@@ -79,14 +79,14 @@ class _Correlations:
         ranked = [_centred_ranks(values) for values in series]
         self._series = [ranks for ranks in ranked if ranks.size >= _LEAST and ranks.any()]
         self.typical_size = float(np.median([ranks.size for ranks in self._series])) if self._series else 0.0
-        self._found: dict[int, tuple[float, int]] = {}
+        self._by_lag: dict[int, tuple[float, int]] = {}
 
     def at(self, lag: int) -> tuple[float, int]:
         """The autocorrelation at a lag, and the number of pairs that it rests on."""
         # Every group asks the pool for the same lags.
-        if lag not in self._found:
-            self._found[lag] = self._correlation(lag)
-        return self._found[lag]
+        if lag not in self._by_lag:
+            self._by_lag[lag] = self._correlation(lag)
+        return self._by_lag[lag]
 
     def _correlation(self, lag: int) -> tuple[float, int]:
         above = below = 0.0
@@ -102,12 +102,12 @@ class _Correlations:
         return (above / below, count) if below else (0.0, 0)
 
 
-def _added_up(own: _Correlations, pool: _Correlations) -> float:
+def _added_up(group: _Correlations, pool: _Correlations) -> float:
     """Sum the autocorrelations, by pairs while these are positive."""
-    size = own.typical_size or pool.typical_size
+    size = group.typical_size or pool.typical_size
     if not size:
         return 1.0
-    terms = [max(0.0, 1 - lag / size) * _shrunk(own, pool, lag) for lag in range(1, int(size // 2) + 1)]
+    terms = [max(0.0, 1 - lag / size) * _shrunk(group, pool, lag) for lag in range(1, int(size // 2) + 1)]
     total = 1.0
     for first in range(0, len(terms) - 1, 2):
         pair = terms[first] + terms[first + 1]
@@ -117,20 +117,20 @@ def _added_up(own: _Correlations, pool: _Correlations) -> float:
     return max(1.0, total)
 
 
-def _shrunk(own: _Correlations, pool: _Correlations, lag: int) -> float:
+def _shrunk(group: _Correlations, pool: _Correlations, lag: int) -> float:
     """The autocorrelation of a group, lowered by its standard error."""
-    found, pairs = own.at(lag)
+    correlation, pairs = group.at(lag)
     typical, count = pool.at(lag)
     weight = pairs / (pairs + PRIOR_PAIRS)
     error = weight**2 / pairs if pairs else 0.0
     error += (1 - weight) ** 2 / count if count else 0.0
-    return float(weight * found + (1 - weight) * typical - error**0.5)
+    return float(weight * correlation + (1 - weight) * typical - error**0.5)
 
 
 def _centred_ranks(values: ArrayLike) -> Floats:
-    own = finite_values(values)
+    checked = finite_values(values)
     # Ties get the mean of their ranks: constant values are all alike and say nothing.
-    _, which, counts = np.unique(own, return_inverse=True, return_counts=True)
+    _, which, counts = np.unique(checked, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[which]
     return np.asarray(ranks - ranks.mean(), dtype=np.float64)
 
@@ -163,12 +163,12 @@ def median_in_time(values: ArrayLike, confidence: float = 0.95) -> Interval:
     >>> steady.high - steady.low < rising.high - rising.low, rising.reaches_nominal
     (True, False)
     """
-    own = finite_values(values)
-    inflation = inflation_in_time(own)
+    series = finite_values(values)
+    inflation = inflation_in_time(series)
     if inflation == 1:
-        return quantile_interval(own, 0.5, confidence)
+        return quantile_interval(series, 0.5, confidence)
     tail = deflated_p((1 - confidence) / 2, inflation)
-    wider = quantile_interval(own, 0.5, max(confidence, 1 - 2 * max(tail, _LEAST_TAIL)))
+    wider = quantile_interval(series, 0.5, max(confidence, 1 - 2 * max(tail, _LEAST_TAIL)))
     return replace(wider, confidence=min(wider.confidence, confidence))
 
 
@@ -191,10 +191,10 @@ def inflation_in_time(values: ArrayLike) -> float:
     >>> inflation_in_time([3, 9, 1, 7, 5, 2, 8, 4]), inflation_in_time([1, 2, 3, 4, 5, 7, 8, 9]) > 2
     (1.0, True)
     """
-    own = finite_values(values)
-    if own.size < _LEAST_ALIKE or rank_von_neumann(own[:MOST_VALUES]).p_value >= _ALIKE_P:
+    series = finite_values(values)
+    if series.size < _LEAST_ALIKE or rank_von_neumann(series[:MOST_VALUES]).p_value >= _ALIKE_P:
         return 1.0
-    return max(1.0, _ar1_inflation(own))
+    return max(1.0, _ar1_inflation(series))
 
 
 def _ar1_inflation(values: Floats) -> float:
@@ -203,8 +203,8 @@ def _ar1_inflation(values: Floats) -> float:
     if square == 0:
         return 1.0
     size = values.size
-    found = float((ranks[1:] * ranks[:-1]).sum()) / square
-    rho = min(max(found + (1 + 3 * found) / size, 0.0), _MOST_RHO)
+    correlation = float((ranks[1:] * ranks[:-1]).sum()) / square
+    rho = min(max(correlation + (1 + 3 * correlation) / size, 0.0), _MOST_RHO)
     lags = np.arange(1, size)
     return 1 + 2 * float(((1 - lags / size) * rho**lags).sum())
 
