@@ -39,10 +39,6 @@ TESTS = (
     f"{CENSUS}::test_an_ordinary_user_gets_what_ptrace_tells",
     f"{SURROUNDINGS}::test_as_an_ordinary_user",
 )
-UNREAPED = {
-    f"{CENSUS_ENDS}::test_a_process_that_ends_meanwhile_ends_its_census": "only a pidfd tells that a process "
-    "which nobody has waited for has ended"
-}
 LITTLE_MEMORY = {
     f"{EXPLAIN}::test_an_ordinary_user_who_may_lock_little_memory_gets_smaller_rings": "there are no rings to be small"
 }
@@ -63,8 +59,8 @@ VARIANTS: dict[str, Variant] = {
     "no-tracefs": Variant(poorer.without_tracefs, filters=True),
     "ordinary-user": Variant(poorer.as_an_ordinary_user),
     "no-perf-events": Variant(poorer.without_perf_events, root=False, filters=True, left_out=LITTLE_MEMORY),
-    "old-container": Variant(poorer.in_an_old_container, root=False, filters=True, left_out=UNREAPED),
-    "old-kernel": Variant(poorer.on_an_old_kernel, root=False, filters=True, left_out=UNREAPED),
+    "old-container": Variant(poorer.in_an_old_container, root=False, filters=True),
+    "old-kernel": Variant(poorer.on_an_old_kernel, root=False, filters=True),
     "one-cpu": Variant(poorer.on_one_cpu, root=False),
     "no-cgroupfs": Variant(poorer.without_cgroupfs),
     "hidden-proc": Variant(poorer.as_an_ordinary_user_who_sees_only_his_own_tasks),

@@ -11,7 +11,7 @@
 #include "census/names.h"
 #include "sys/sys.h"
 
-enum { MOST_TASKS = 1 << 22 /* PID_MAX_LIMIT */, MOST_PATH = 256 };
+enum { MOST_TASKS = 1 << 22 /* PID_MAX_LIMIT */, MOST_PATH = 256, STAT_ROOM = 1024 };
 
 struct roots {
     unsigned char *member; /* one for each number */
@@ -74,16 +74,31 @@ static int add_threads(struct roots *roots, pid_t process) {
     return 0;
 }
 
-/* Field 4 of /proc/PID/stat, after the name, which may hold spaces and brackets. -1 where it has gone. */
-static pid_t parent_of(const char *process) {
+/* /proc/PID/stat from field 3 on, the state: after the name, which may hold spaces and brackets. NULL where
+ * it has gone. */
+static const char *state_of(const char *process, char text[static STAT_ROOM]) {
     char path[64];
-    char text[1024];
     snprintf(path, sizeof path, "/proc/%.20s/stat", process);
-    if (sys_read_file(path, text, sizeof text) <= 0) {
-        return -1;
+    if (sys_read_file(path, text, STAT_ROOM) <= 0) {
+        return NULL;
     }
     const char *name_end = strrchr(text, ')');
-    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : -1;
+    return name_end != NULL && strlen(name_end) > 4 ? name_end + 2 : NULL;
+}
+
+/* Field 4, -1 where it has gone. */
+static pid_t parent_of(const char *process) {
+    char text[STAT_ROOM];
+    const char *state = state_of(process, text);
+    return state != NULL ? (pid_t)strtol(state + 2, NULL, 10) : -1;
+}
+
+bool roots_is_zombie(pid_t process) {
+    char name[24];
+    char text[STAT_ROOM];
+    snprintf(name, sizeof name, "%d", (int)process);
+    const char *state = state_of(name, text);
+    return state != NULL && (*state == 'Z' || *state == 'X');
 }
 
 /* Adds the children of members; how many it added. */

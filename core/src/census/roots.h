@@ -23,6 +23,9 @@ bool roots_have(const struct roots *roots, pid_t task);
 /* Whether one is left that still runs. */
 bool roots_live(const struct roots *roots);
 
+/* Whether a process has ended and nobody has waited for it yet; also false where /proc does not tell. */
+bool roots_is_zombie(pid_t process);
+
 /* What it runs; "" where that is not known, as of a command that has not begun yet. */
 void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity);
 

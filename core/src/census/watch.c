@@ -152,10 +152,13 @@ static bool doze(int pidfd) {
     return poll(fds, (nfds_t)count + 1, PAUSE_MS) > 0 && (fds[count].revents & POLLIN) != 0;
 }
 
-/* A command must be waited for; of another process its descriptor tells, or that it cannot be found. */
+/* A command must be waited for; of another process its descriptor tells, or that it cannot be found, or its
+ * state. */
 static bool has_ended(struct census *census, bool gone) {
-    return census->command != NULL ? command_ended(census)
-                                   : gone || (kill(census->pid, 0) != 0 && errno == ESRCH);
+    if (census->command != NULL) {
+        return command_ended(census);
+    }
+    return gone || (kill(census->pid, 0) != 0 && errno == ESRCH) || roots_is_zombie(census->pid);
 }
 
 static void read_all(struct watching *watching) {
@@ -164,7 +167,7 @@ static void read_all(struct watching *watching) {
 }
 
 static void watch(struct census *census, struct watching *watching) {
-    /* Before Linux 5.3 there is none, and the end is noticed a little later. */
+    /* Before Linux 5.3, and where a filter refuses it, there is none: the end is noticed a little later. */
     int pidfd = (int)syscall(SYS_pidfd_open, census->pid, 0);
     uint64_t before_ns = 0;
     bool ended = false;

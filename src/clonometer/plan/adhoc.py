@@ -78,7 +78,7 @@ def plan_from_arguments(
     if not workloads:
         raise UsageError("no workload is named", f"what exists: {', '.join(sorted(catalogue.workloads))}")
     temperatures = read.pop(TEMPERATURE, None)
-    entry = Entry("command line", tuple(workloads), read, temperatures, dict(limits or {}))
+    entry = Entry("", tuple(workloads), read, temperatures, dict(limits or {}))
     targets = expand([entry], catalogue, ease=True)
     budget = estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
     return Plan("adhoc", title, budget, targets)

@@ -85,7 +85,8 @@ def expand(
         try:
             _expand_entry(entry, catalogue, drafts)
         except UsageError as error:
-            raise PlanError(f"{entry.place}: {error.message}", error.hint) from None
+            place = f"{entry.place}: " if entry.place else ""
+            raise PlanError(f"{place}{error.message}", error.hint) from None
     return tuple(_target(draft, catalogue, base or Limits(), ease) for draft in drafts.values())
 
 
