@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.results.types import Results
-from clonometer.views.drawing import can_draw, how_to_install, script_bundle
+from clonometer.views.drawing import can_draw, chart_script, how_to_install
 from clonometer.views.html.content import page_content
 from clonometer.views.html.figures import figure_content, figure_sections
 
@@ -99,6 +99,4 @@ def _embedded(data: Any) -> str:
 @lru_cache(maxsize=1)
 def _chart_library() -> str:
     """Vega and Vega-Lite as one script. A ``</script`` inside a string would end the element it stands in."""
-    # The bundle's own Vega-Lite export is null in vl-convert 1.9; the embedder is the way to reach it.
-    bundle = script_bundle("window.vegaEmbed = vegaEmbed;")
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return chart_script().replace("</script", "<\\/script").replace("<!--", "<\\!--")
