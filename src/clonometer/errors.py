@@ -9,6 +9,7 @@
     │   ├── RunFileError        truncated, foreign, newer or damaged run file
     │   └── CatalogueError      a driver described itself wrongly
     ├── OutputError             a result that cannot be written                 exit 2
+    │   ├── NoRoomError         ... since the disk is full                      exit 4
     │   └── UnfinishedError     ... after something was measured, which is kept exit 4
     ├── ProtocolError           a driver's answer that breaks docs/protocol.md
     ├── DriverError             a driver that cannot be started or has died
@@ -72,6 +73,12 @@ class CatalogueError(InputError):
 
 class OutputError(ClonometerError):
     """A result that cannot be written where it was asked for."""
+
+
+class NoRoomError(OutputError):
+    """A result for which the disk, the quota or the largest size of a file leaves no room."""
+
+    exit_status = EXIT_FAILED_CELLS
 
 
 class UnfinishedError(OutputError):

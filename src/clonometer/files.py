@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from clonometer.errors import InputError, OutputError
+from clonometer.errors import InputError, NoRoomError, OutputError
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Of a pipe that stands there by mistake nobody need wait for the other end.
@@ -215,6 +215,12 @@ def link_target(path: Path) -> str | None:
 def is_no_room(error: OSError) -> bool:
     """Whether a write failed because the disk, the quota or the largest size of a file is used up."""
     return error.errno in _NO_ROOM
+
+
+def cannot_write(what: str, error: OSError) -> OutputError:
+    """Build the error for what could not be written, such as a path: what, why, and where it helps, the next step."""
+    message = f"cannot write {what}: {why_not_written(error)}"
+    return NoRoomError(message, "make room") if is_no_room(error) else OutputError(message)
 
 
 def why_not_written(error: OSError) -> str:

@@ -149,6 +149,7 @@ FAILURES = {
     "raise SystemExit('no')": (70, "this is a defect of Clonometer's"),
     "raise click.FileError('x')": (2, "x"),
     "raise KeyboardInterrupt": (130, "interrupted"),
+    "with contextlib.suppress(KeyboardInterrupt): exec('raise KeyboardInterrupt')": (0, ""),
     "take_it_for_an_error(signal.SIGTERM)": (130, "interrupted"),
     "lose_it_in_a_destructor(signal.SIGHUP); time.sleep(30)": (130, "interrupted"),
     "go_on_in_spite_of(signal.SIGTERM); time.sleep(30)": (130, "interrupted"),
@@ -198,7 +199,8 @@ for number, code in enumerate(json.load(sys.stdin)):
 
 
 def test_whatever_happens_no_status_is_that_of_a_regression(tmp_path: Path) -> None:
-    ended = subprocess.run([sys.executable, "-c", HEARTS], input=json.dumps(list(FAILURES)), capture_output=True,
+    (tmp_path / "hearts.py").write_text(HEARTS)
+    ended = subprocess.run([sys.executable, "-m", "hearts"], input=json.dumps(list(FAILURES)), capture_output=True,
                            text=True, check=True, cwd=tmp_path)  # fmt: skip
     for number, (status, (code, (expected, words))) in enumerate(
         zip(ended.stdout.split(), FAILURES.items(), strict=True)

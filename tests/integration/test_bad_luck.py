@@ -132,7 +132,7 @@ def tiny_disk(folder: Path, size: str) -> Iterator[Path]:
 def test_a_full_disk_is_said_with_what_was_saved(clonometer: CommandLine) -> None:
     with tiny_disk(clonometer.folder, "96k") as disk:
         ended = clonometer("run", *SMALL, "--out", str(disk / "run.parquet"))
-        assert ended.returncode in (2, 4), ended.stderr
+        assert ended.returncode == 4, ended.stderr
         assert "Traceback" not in ended.stderr
         assert "no room on disk" in ended.stderr + ended.stdout
         raw, out = disk / "run.raw", disk / "run.parquet"
@@ -140,6 +140,9 @@ def test_a_full_disk_is_said_with_what_was_saved(clonometer: CommandLine) -> Non
         if raw.exists():
             # Not even the run file had room: the raw one is whole up to where the disk was full.
             assert "clonometer recover" in ended.stderr
+            refused = clonometer("recover", str(raw))
+            assert (refused.returncode, raw.exists(), out.exists()) == (4, True, False), refused.stderr
+            assert "make room" in refused.stderr
             found = clonometer("recover", str(raw), "--out", "saved.parquet")
             assert found.returncode == 0, found.stderr
             out = clonometer.folder / "saved.parquet"

@@ -50,22 +50,37 @@ def test_new_memory_faults_once_a_page() -> None:
 def test_a_huge_page_is_split_where_it_is_shared_and_taken_over_whole_where_not(workload: str) -> None:
     each = HUGE // PAGE
 
-    def seen(*more: str) -> set[tuple[int, int]]:
-        """Faults of a sample, and how many of its four huge pages were split."""
-        words = (f"workload={workload}", "page_kind=thp", f"written_bytes={4 * HUGE}", *more)
-        (block,) = probe.ask(*words, "samples=4", "blocks=1", "warmup=1").blocks
-        assert block.outcomes == {"ok": block.rows}
-        return set(zip(present(block, "faults").tolist(), present(block, "split_pages").tolist(), strict=True))
+    def seen(step: str, other: str) -> set[tuple[int, int]]:
+        """Faults of a sample, and how many of its four huge pages were split; samples that got huge pages only."""
+        words = (f"workload={workload}", "page_kind=thp", f"written_bytes={4 * HUGE}", f"write_step={step}")
+        samples: set[tuple[int, int]] = set()
 
-    assert seen("write_step=small_page", "other_process=alive") == {(4 * each, 4)}
-    assert seen("other_process=alive") == {(4, 4)}
-    whole = 0
-    for faults_taken, split in seen("write_step=small_page", "other_process=gone"):
-        # One fault for a page that is kept whole, and a second one for each part that the processor remembers as
-        # read-only; one for each part of a page that is split, as it is while the kernel has another reference to it.
-        assert 4 - split + split * each <= faults_taken <= 4 * each
-        whole += split == 0
-    assert whole > 0 or happens(lambda: 0 in {split for _, split in seen("other_process=gone")})
+        def are_measured() -> bool:
+            answer = probe.ask(*words, f"other_process={other}", "samples=4", "blocks=1", "warmup=1")
+            for block in answer.blocks:
+                # A machine may have four huge pages at one moment, and none at the next.
+                assert set(block.outcomes) <= {"ok", "ENOMEM"}
+                counts = (present(block, name).tolist() for name in ("faults", "split_pages"))
+                samples.update(zip(*counts, strict=True))
+            return len(samples) > 0
+
+        assert happens(are_measured), "no huge pages were free"
+        return samples
+
+    for step, writes in (("small_page", 4 * each), ("page", 4)):
+        for taken, split in seen(step, "alive"):
+            # Each place that is written is copied, and may fault once more where the processor still remembers it as
+            # read-only: that is spurious (arch/x86/mm/pgtable.c), and how often depends on the processor.
+            assert (split, writes <= taken <= 2 * writes) == (4, True), (step, taken)
+
+    def kept_whole() -> bool:
+        for taken, split in (gone := seen("small_page", "gone")):
+            # One fault for a page that is kept whole, one for each part of a page that is split, as it is while the
+            # kernel has another reference to it; and the spurious ones.
+            assert 4 - split + split * each <= taken <= 2 * 4 * each, (taken, split)
+        return any(split == 0 for _, split in gone)
+
+    assert happens(kept_whole)
 
 
 def test_small_pages_have_no_count_of_split_ones() -> None:

@@ -181,7 +181,7 @@ def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
 def test_leaves_nothing_where_not_even_the_beginning_has_room(tmp_path: Path) -> None:
     with largest_file(10), pytest.raises(OutputError, match="no room on disk") as caught:
         RawWriter(tmp_path / "a.raw", metadata_at_start())
-    assert caught.value.hint == "make room"
+    assert (caught.value.hint, caught.value.exit_status) == ("make room", 4)
     assert not list(tmp_path.iterdir())
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.errors import OutputError
-from clonometer.files import why_not_written, writing
+from clonometer.files import cannot_write, writing
 
 
 def write_text(path: Path, text: str) -> None:
@@ -43,4 +42,4 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
         with writing(path) as new:
             new.file.writelines(pieces)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {why_not_written(error)}") from error
+        raise cannot_write(str(path), error) from error

@@ -38,6 +38,10 @@ def main(arguments: list[str] | None = None) -> None:
     except BaseException as error:
         # What says an error in words could not be loaded, or has failed itself.
         status = EXIT_NO_ROOM if isinstance(error, MemoryError | ImportError) else EXIT_DEFECT
+    # Where an interrupt has passed through text that Python ran, as it makes dataclasses of, it remembers that, and
+    # `python -m` would end by SIGINT, whatever status it is given; with the next text it forgets (pythonrun.c,
+    # run_eval_code_obj; main.c, Py_RunMain).
+    exec("")
     sys.exit(status)  # noqa: TID251 (cli ends the program)
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from clonometer.errors import OutputError, ProtocolError, RunFileError
-from clonometer.files import claim, is_no_room, why_not_written
+from clonometer.errors import NoRoomError, OutputError, ProtocolError, RunFileError
+from clonometer.files import cannot_write, claim, is_no_room
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
 from clonometer.protocol.block import Block, Done, Json
 from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
@@ -79,14 +79,13 @@ class RawWriter:
                 f"{self.path} exists: an unfinished run", f"clonometer recover {self.path}, or --force"
             ) from error
         except OSError as error:
-            raise OutputError(f"cannot write {self.path}: {why_not_written(error)}") from error
+            raise cannot_write(str(self.path), error) from error
         try:
             self._write(encode_preamble(RAW_MAGIC, RAW_VERSION) + _json_frame("RUNM", metadata))
         except OSError as error:
             # What holds not even the metadata helps nobody, and would be taken for an unfinished run.
             self.remove()
-            hint = "make room" if is_no_room(error) else None
-            raise OutputError(f"cannot write {self.path}: {why_not_written(error)}", hint) from error
+            raise cannot_write(str(self.path), error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -168,11 +167,12 @@ class RawWriter:
         return _one_block(data, self.path, offset, index)
 
     def _failure(self, error: OSError) -> OutputError:
-        no_room = is_no_room(error)
-        what = "no room on disk for" if no_room else "cannot write"
         saved = f"{self.n_blocks} blocks of {self.n_processes} finished processes are saved"
-        hint = f"{'make room, then ' if no_room else ''}clonometer recover {self.path}"
-        return OutputError(f"{what} {self.path} ({error.strerror}); {saved}", hint)
+        rest = f"{self.path} ({error.strerror}); {saved}"
+        hint = f"clonometer recover {self.path}"
+        if is_no_room(error):
+            return NoRoomError(f"no room on disk for {rest}", f"make room, then {hint}")
+        return OutputError(f"cannot write {rest}", hint)
 
 
 def _json_frame(kind: str, value: Mapping[str, Any]) -> bytes:

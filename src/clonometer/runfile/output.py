@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from clonometer.errors import OutputError
-from clonometer.files import link_target, refuse_if_claimed, why_not_written
+from clonometer.files import cannot_write, link_target, refuse_if_claimed
 
 
 def raw_path(path: str | os.PathLike[str]) -> Path:
@@ -117,7 +117,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:100]}."):
             pass
     except OSError as error:
-        raise OutputError(f"cannot write in {folder}: {why_not_written(error)}") from error
+        raise cannot_write(f"in {folder}", error) from error
     return path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from clonometer.errors import OutputError, ProtocolError, RunFileError
-from clonometer.files import is_no_room, take_away, why_not_written, writing
+from clonometer.files import cannot_write, take_away, writing
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, SCHEMA, RunMetadata, parse_metadata
 from clonometer.runfile.output import previous_path
 from clonometer.runfile.run import open_run
@@ -209,8 +209,7 @@ class RunFileWriter:
                 if self._keep and take_away(self.path, previous_path(self.path)):
                     self.kept = previous_path(self.path)
         except OSError as error:
-            hint = "make room" if is_no_room(error) else None
-            raise OutputError(f"cannot write {self.path}: {why_not_written(error)}", hint) from error
+            raise cannot_write(str(self.path), error) from error
         return self.path
 
     def _in_realised_order(self) -> list[_Stored]:
