@@ -79,7 +79,7 @@ def test_wandering_is_told_and_order_is_that_of_time() -> None:
 
 def _processes(profile: np.ndarray, count: int = 8, noise: float = 0.02) -> tuple[np.ndarray, np.ndarray]:
     values = profile * np.exp(RANDOM.normal(0, noise, (count, profile.size)))
-    return values.ravel(), np.repeat(np.arange(count), profile.size)
+    return values.ravel(), np.arange(count) * profile.size
 
 
 def test_warm_up_is_found_with_its_length() -> None:
@@ -95,10 +95,10 @@ def test_what_is_no_warm_up() -> None:
     tiny = np.where(np.arange(100) < 20, 102.0, 100.0)
     for profile in (late, tiny, np.full(100, 100.0)):
         assert warm_up(*_processes(profile)) is None
-    values, process = _processes(np.full(100, 100.0))
+    values, starts = _processes(np.full(100, 100.0))
     values[:50] *= 3  # one process only
-    assert warm_up(values, process) is None
-    assert warm_up(values[:5], process[:5]) is None
+    assert warm_up(values, starts) is None
+    assert warm_up(values[:5], starts[:1]) is None
     assert sum(warm_up(*_processes(np.full(90, 100.0), noise=0.3)) is not None for _ in range(100)) == 0
 
 

@@ -11,9 +11,20 @@ from clonometer.stats.quantiles import (
     median_of_processes,
     process_medians,
     quantile_interval,
+    quantile_of_ordered,
+    row_medians,
 )
 
 DATA_SETS = 400
+
+
+@pytest.mark.parametrize("length", [1, 2, 11, 12, 512, 513, 1000])
+def test_medians_and_quantiles_are_numpys_to_the_last_digit(length: int) -> None:
+    rows = np.random.default_rng(length).lognormal(9, 1, (7, length))
+    assert row_medians(rows).tolist() == np.median(rows, axis=1).tolist()
+    ordered = np.sort(rows[0])
+    for probability in np.linspace(0, 1, 101).tolist():
+        assert quantile_of_ordered(ordered, probability) == np.quantile(ordered, probability)
 
 
 @pytest.mark.parametrize(("n", "probability"), [(1, 0.5), (12, 0.5), (300, 0.99), (5000, 0.01), (20_000, 0.5)])

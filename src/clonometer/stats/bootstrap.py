@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 from clonometer.stats.serial import inflation_in_time
 
 RESAMPLES = 2000
@@ -172,11 +172,11 @@ def ratio_of_medians(
             raise ValueError("a ratio needs positive values on both sides")
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
-    value = float(np.log(np.median(a.values) / np.median(b.values)))
+    value = float(np.log(median(a.values) / median(b.values)))
     # On the logarithm the ratio and its reciprocal get the same interval.
     stretch = _small(a, b) * _alike(_logs(a), _logs(b), pairs)
     low, high = _widened(value, np.log(drawn_a / drawn_b), stretch, confidence)
-    point = float(np.median(a.values) / np.median(b.values))
+    point = median(a.values) / median(b.values)
     return _interval(point, (float(np.exp(low)), float(np.exp(high))), confidence, a, b)
 
 
@@ -200,7 +200,7 @@ def difference_of_medians(
     """
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
-    value = float(np.median(a.values) - np.median(b.values))
+    value = median(a.values) - median(b.values)
     ends = _widened(value, drawn_a - drawn_b, _small(a, b) * _alike(a, b, pairs), confidence)
     return _interval(value, ends, confidence, a, b)
 
@@ -248,8 +248,8 @@ def _draw(
     else:
         chosen_a, chosen_b = (generator.integers(0, side.values.size, (resamples, side.values.size)) for side in (a, b))
     return (
-        np.median(_values_drawn(a, chosen_a, generator), axis=1),
-        np.median(_values_drawn(b, chosen_b, generator), axis=1),
+        row_medians(_values_drawn(a, chosen_a, generator)),
+        row_medians(_values_drawn(b, chosen_b, generator)),
     )
 
 
@@ -285,9 +285,7 @@ def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) 
         pair_a, pair_b = pairs
         return math.sqrt(inflation_in_time(a.values[pair_a] - b.values[pair_b]))
     factors = [inflation_in_time(_in_order(side)) for side in (a, b)]
-    variances = [
-        float(np.median(np.abs(side.values - np.median(side.values))) ** 2) / side.values.size for side in (a, b)
-    ]
+    variances = [median(np.abs(side.values - median(side.values))) ** 2 / side.values.size for side in (a, b)]
     total = sum(variances)
     if total == 0:
         return math.sqrt(max(factors))

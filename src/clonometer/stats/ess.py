@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.quantiles import Floats, finite_values, row_medians
 from clonometer.stats.segments import equal_lengths
 
 _TOO_SHORT = 4
@@ -157,5 +157,5 @@ def effective_sample_size_of_medians(values: ArrayLike, first: ArrayLike) -> flo
     4.0
     """
     array = finite_values(values)
-    parts = (rows <= np.median(rows, axis=1, keepdims=True) for _, rows in equal_lengths(array, first))
+    parts = (rows <= row_medians(rows)[:, None] for _, rows in equal_lengths(array, first))
     return float(sum(_effective_sample_sizes(part.astype(np.float64)).sum() for part in parts))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.quantiles import Floats, finite_values, median, quantile_of_ordered
 
 LEAST_VALUES = 50
 LEAST_SHARE = 0.10
@@ -74,9 +74,9 @@ def find_modes(values: ArrayLike, *, effective: float | None = None, resolution:
     ordered = np.sort(array)
     worth = array.size if effective is None else min(float(effective), array.size)
     if worth < LEAST_VALUES or ordered[0] == ordered[-1]:
-        return (Mode(float(np.median(ordered)), 1.0),)
+        return (Mode(median(ordered), 1.0),)
     logs = np.log(ordered)
-    width = _bandwidth(logs, worth, max(resolution, _grain(ordered)) / float(np.median(ordered)))
+    width = _bandwidth(logs, worth, max(resolution, _grain(ordered)) / median(ordered))
     cuts = [place for place in _valleys(logs, width) if _certain(logs, place, width, worth / array.size)]
     return _merged(ordered, np.exp(cuts))
 
@@ -85,12 +85,12 @@ def _grain(ordered: Floats) -> float:
     """The usual step between values that repeat, as those of a coarse clock do; 0 where they hardly do."""
     middle = ordered[ordered.size // 20 : ordered.size - ordered.size // 20]
     distinct = np.unique(middle)
-    return float(np.median(np.diff(distinct))) if 1 < distinct.size < middle.size / 3 else 0.0
+    return median(np.diff(distinct)) if 1 < distinct.size < middle.size / 3 else 0.0
 
 
 def _bandwidth(logs: Floats, worth: float, grain: float) -> float:
-    low, high = np.quantile(logs, [0.25, 0.75])
-    spread = min(float(logs.std()), float(high - low) / 1.34) or float(logs.std())
+    low, high = (quantile_of_ordered(logs, share) for share in (0.25, 0.75))
+    spread = min(float(logs.std()), (high - low) / 1.34) or float(logs.std())
     return float(max(0.9 * spread * worth**-0.2, 2 * grain, 1e-6))
 
 
@@ -164,8 +164,8 @@ def _merged(ordered: Floats, cuts: Floats) -> tuple[Mode, ...]:
     for part in np.split(ordered, np.searchsorted(ordered, cuts)):
         small = part.size < LEAST_SHARE * ordered.size
         too_small = parts and (small or parts[-1].size < LEAST_SHARE * ordered.size)
-        if parts and (too_small or np.median(part) < (1 + LEAST_DISTANCE) * np.median(parts[-1])):
+        if parts and (too_small or median(part) < (1 + LEAST_DISTANCE) * median(parts[-1])):
             parts[-1] = np.concatenate([parts[-1], part])
         else:
             parts.append(part)
-    return tuple(Mode(float(np.median(part)), part.size / ordered.size) for part in parts)
+    return tuple(Mode(median(part), part.size / ordered.size) for part in parts)

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 _INTERPOLATED = "order statistics, interpolated"
 _RANGE = "range of the values"
+# Up to here sorting short rows is several times as fast as partitioning them.
+_SORTED_LENGTH = 512
 
 
 def finite_values(values: ArrayLike, what: str = "values") -> Floats:
@@ -41,6 +43,62 @@ def finite_values(values: ArrayLike, what: str = "values") -> Floats:
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{what} must be finite")
     return array
+
+
+def row_medians(rows: Floats) -> Floats:
+    """Median along the last axis, to the digit that of `numpy.median`, which takes ten times as long for short rows.
+
+    Parameters
+    ----------
+    rows
+        Shape (..., n) with n of at least 1, finite.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (...), float64.
+
+    Examples
+    --------
+    >>> row_medians(np.array([[3.0, 1.0, 2.0], [4.0, 9.0, 6.0]])).tolist()
+    [2.0, 6.0]
+    """
+    length = rows.shape[-1]
+    half = length // 2
+    lower = half if length % 2 else half - 1
+    ordered = np.sort(rows, axis=-1) if length <= _SORTED_LENGTH else np.partition(rows, (lower, half), axis=-1)
+    if lower == half:
+        return np.asarray(ordered[..., half])
+    return np.asarray((ordered[..., lower] + ordered[..., half]) / 2)
+
+
+def median(values: Floats) -> float:
+    """Median of finite values of shape (n,), as `row_medians`."""
+    return float(row_medians(values))
+
+
+def quantile_of_ordered(ordered: Floats, probability: float) -> float:
+    """Quantile by linear interpolation, to the digit that of `numpy.quantile`, of values that are sorted already.
+
+    Parameters
+    ----------
+    ordered
+        Shape (n,), finite, rising.
+    probability
+        Which quantile, between 0 and 1.
+
+    Examples
+    --------
+    >>> quantile_of_ordered(np.array([1.0, 2.0, 4.0]), 0.75)
+    3.0
+    """
+    place = (ordered.size - 1) * probability
+    before = int(place)
+    if before >= ordered.size - 1:
+        return float(ordered[-1])
+    low, high, weight = float(ordered[before]), float(ordered[before + 1]), place - before
+    # From the nearer end, as numpy does: the other way rounds differently.
+    return high - (high - low) * (1 - weight) if weight >= 0.5 else low + (high - low) * weight
 
 
 def binomial_cdf(n: int, probability: float) -> Floats:
@@ -122,7 +180,7 @@ def quantile_interval(values: ArrayLike, probability: float = 0.5, confidence: f
     tail = (1 - confidence) / 2
     below = binomial_cdf(n, probability)
     above = binomial_cdf(n, 1 - probability)
-    value = float(np.quantile(ordered, probability))
+    value = quantile_of_ordered(ordered, probability)
     if below[0] > tail or above[0] > tail:
         return Interval(
             value=value,
@@ -173,7 +231,7 @@ def process_medians(processes: Iterable[ArrayLike]) -> Floats:
     ValueError
         If there is no process, or one has no value or one that is not finite.
     """
-    medians = [float(np.median(finite_values(values, "a process's values"))) for values in processes]
+    medians = [median(finite_values(values, "a process's values")) for values in processes]
     return finite_values(medians, "processes")
 
 

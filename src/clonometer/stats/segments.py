@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.quantiles import Floats
+from clonometer.stats.quantiles import Floats, row_medians
 
 
 def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
@@ -37,6 +37,9 @@ def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDAr
     """
     starts = np.asarray(first, dtype=np.intp)
     lengths = np.diff(np.append(starts, values.size))
+    if lengths.size and (lengths == lengths[0]).all() and starts[0] == 0:
+        yield np.arange(lengths.size), values.reshape(lengths.size, -1)
+        return
     for length in np.unique(lengths):
         places = np.flatnonzero(lengths == length)
         yield places, values[starts[places][:, None] + np.arange(length)]
@@ -57,5 +60,5 @@ def segment_medians(values: Floats, first: ArrayLike) -> Floats:
     """
     medians = np.empty(np.asarray(first).size)
     for places, rows in equal_lengths(values, first):
-        medians[places] = np.median(rows, axis=1)
+        medians[places] = row_medians(rows)
     return medians

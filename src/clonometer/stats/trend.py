@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.quantiles import Floats, finite_values, median
 
 MOST_VALUES = 2000  # the tests compare all pairs
 
@@ -98,7 +98,7 @@ def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
     apart = run != 0
     if not apart.any():
         raise ValueError("a slope needs at least two different x")
-    return float(np.median((ordinate[second] - ordinate[first])[apart] / run[apart]))
+    return median((ordinate[second] - ordinate[first])[apart] / run[apart])
 
 
 def rank_von_neumann(values: ArrayLike) -> Outcome:

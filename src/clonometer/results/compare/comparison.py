@@ -110,7 +110,7 @@ def read_side(run: RunSource, name: str) -> Side:
     rows: dict[str, dict[RowKey, Measured]] = {}
     try:
         for cell in observe(run):
-            for one in estimate_cell(cell, metadata):
+            for one in estimate_cell(cell, metadata, described=False):
                 if _says_something(one.estimate):
                     quantile = FAST_LAUNCHES if one.estimate.workload.startswith("launch.") else FAST_OTHERS
                     measured = Measured(one.estimate, one.processes, one.group.process_quantiles(quantile))

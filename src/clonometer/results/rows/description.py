@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clonometer.stats.modes import find_modes
+from clonometer.stats.quantiles import median, quantile_of_ordered, row_medians
 from clonometer.stats.serial import median_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
 
@@ -99,16 +100,16 @@ def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelCh
     """
     import numpy as np
 
-    median = float(np.median(process_medians))
-    if process_medians.size < LEAST_CHANGE_PROCESSES or median <= 0 or np.ptp(starts) == 0:
+    middle = median(process_medians)
+    if process_medians.size < LEAST_CHANGE_PROCESSES or middle <= 0 or np.ptp(starts) == 0:
         return None
     order = np.argsort(starts, kind="stable")[:MOST_VALUES]
     when, values = starts[order], process_medians[order]
-    rise = theil_sen(when, values) * float(np.ptp(when)) / median
+    rise = theil_sen(when, values) * float(np.ptp(when)) / middle
     if mann_kendall(values).p_value < CHANGE_P and abs(rise) >= CHANGE_SHARE:
         return LevelChange("trend", rise)
-    low, high = np.quantile(values, [0.1, 0.9])
-    apart = float(high - low) / median
+    ordered = np.sort(values)
+    apart = (quantile_of_ordered(ordered, 0.9) - quantile_of_ordered(ordered, 0.1)) / middle
     if rank_von_neumann(values).p_value < CHANGE_P and apart >= CHANGE_SHARE:
         return LevelChange("wandering", apart)
     return None
@@ -122,13 +123,15 @@ class WarmUp:
     share: float
 
 
-def warm_up(values: NDArray[Any], process: NDArray[Any]) -> WarmUp | None:
+def warm_up(values: NDArray[Any], process_starts: NDArray[Any]) -> WarmUp | None:
     """Find samples at the beginning of processes that are not yet steady.
 
     Parameters
     ----------
-    values, process
+    values
         Shape (samples,), in the order of measuring.
+    process_starts
+        Shape (processes,): where each process starts in ``values``.
 
     Returns
     -------
@@ -145,26 +148,26 @@ def warm_up(values: NDArray[Any], process: NDArray[Any]) -> WarmUp | None:
 
     from clonometer.stats.segments import equal_lengths, segment_medians
 
-    _, first, counts = np.unique(process, return_index=True, return_counts=True)
-    length = int(np.median(counts))
+    counts = np.diff(process_starts, append=values.size)
+    length = int(median(counts))
     kept = np.flatnonzero(counts >= length)
     if length < _LEAST_PROFILE or kept.size < _LEAST_PROCESSES:
         return None
-    medians = segment_medians(values, first)[kept]
+    medians = segment_medians(values, process_starts)[kept]
     if medians.min() <= 0:
         return None
-    rows = values[first[kept][:, None] + np.arange(length)] / medians[:, None]
+    rows = values[process_starts[kept][:, None] + np.arange(length)] / medians[:, None]
     edges = np.unique(np.linspace(0, length, min(length, _PROFILE_POINTS) + 1).astype(int))
     profile = np.empty(edges.size - 1)
     for bins, columns in equal_lengths(np.arange(length), edges[:-1]):
-        profile[bins] = np.median(rows[:, columns], axis=(0, 2))
+        profile[bins] = row_medians(rows[:, columns].swapaxes(0, 1).reshape(bins.size, -1))
     change = pettitt(profile)
     if change.p_value >= WARM_UP_P or change.before > profile.size / 2:
         return None
-    steady = float(np.median(profile[change.before :]))
-    share = float(np.median(profile[: change.before])) / steady - 1 if steady > 0 else 0.0
+    steady = median(profile[change.before :])
+    share = median(profile[: change.before]) / steady - 1 if steady > 0 else 0.0
     before = int(edges[change.before])
-    steps = np.median(rows[:, :before], axis=1) - np.median(rows[:, before:], axis=1)
+    steps = row_medians(rows[:, :before]) - row_medians(rows[:, before:])
     # A disturbance hits one process; a warm-up is in all of them.
     agree = float((np.sign(steps) == np.sign(share)).mean())
     return WarmUp(before, share) if abs(share) >= WARM_UP_SHARE and agree >= _AGREEING else None
@@ -188,26 +191,26 @@ def describe(group: Group, processes: Processes, resolution_ns: float) -> dict[s
         Fields of `clonometer.results.types.Estimate`.
     """
     values = group.values
-    fields = _counted(group.totals) if group.totals else _spread(values, group.process)
-    fields |= _modes(values, group.effective_samples, resolution_ns)
+    fields = _counted(group.totals) if group.totals else _spread(group)
+    fields |= _modes(group, resolution_ns)
     if processes.starts is not None:
         change = level_change(processes.values, processes.starts)
         fields["drift"] = None if change is None else {"kind": change.kind, "share": change.share}
-    start = None if group.quantity.signed else warm_up(values, group.process)
+    start = None if group.quantity.signed else warm_up(values, group.process_starts)
     step = group.totals.step if group.totals else 1
     fields["warm_up"] = None if start is None else {"samples": start.samples * step, "share": start.share}
     return fields
 
 
-def _spread(values: NDArray[Any], process: NDArray[Any]) -> dict[str, Any]:
+def _spread(group: Group) -> dict[str, Any]:
     import numpy as np
 
-    _, first, counts = np.unique(process, return_index=True, return_counts=True)
-    means = np.add.reduceat(values, first) / counts
+    counts = np.diff(group.process_starts, append=group.values.size)
+    means = np.add.reduceat(group.values, group.process_starts) / counts
     return {
-        "min_ns": float(values.min()),
+        "min_ns": float(group.ordered[0]),
         "mean_ns": float(np.mean(means)),
-        "mad_ns": float(np.median(np.abs(values - np.median(values)))),
+        "mad_ns": median(np.abs(group.values - median(group.ordered))),
     }
 
 
@@ -220,12 +223,11 @@ def _counted(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _modes(values: NDArray[Any], effective: float, resolution_ns: float) -> dict[str, Any]:
-    positive = values[values > 0]
+def _modes(group: Group, resolution_ns: float) -> dict[str, Any]:
     # Zeros are below the resolution and negative values signed: there is no logarithm, and no count of modes.
-    if positive.size < values.size:
+    if group.values.min() <= 0:
         return {"n_modes": None, "modes": ()}
-    step = -(-positive.size // _MODE_SAMPLES)
-    found = find_modes(positive[::step], effective=effective / step, resolution=resolution_ns)
+    step = -(-group.values.size // _MODE_SAMPLES)
+    found = find_modes(group.values[::step], effective=group.effective_samples / step, resolution=resolution_ns)
     modes: tuple[Mapping[str, float], ...] = tuple({"value_ns": mode.value, "share": mode.share} for mode in found)
     return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from clonometer.results.rows.description import describe, median_interval
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.groups import Group, ObservedCell
 from clonometer.results.rows.outliers import find_outliers
-from clonometer.results.rows.warnings import estimate_warnings
+from clonometer.results.rows.warnings import effective_frequencies_mhz, estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 
@@ -38,7 +39,7 @@ def defaults_of(metadata: Mapping[str, Any]) -> dict[str, int | str]:
     return {name: axis["default"] for name, axis in metadata["catalogue"]["axes"].items()}
 
 
-def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[Evidence]:
+def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any], *, described: bool = True) -> list[Evidence]:
     """Estimate every quantity of a cell at every observed placement.
 
     Parameters
@@ -47,6 +48,9 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
         The cell's valid samples.
     metadata
         The run's metadata (docs/runfile.md).
+    described
+        Whether estimates say how their samples lie, too, with their warnings: half of the work, which comparisons of
+        runs do not need.
 
     Returns
     -------
@@ -55,15 +59,23 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
     entry = facts_of(metadata)[observed.workload]
-    starts = {one["process"]: float(one["started_ns"]) for one in metadata["processes"]}
-    mhz = _effective_mhz(observed.cell, metadata)
+    blocks = [block for block in metadata["blocks"] if block["cell"] == observed.cell]
+    starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
+    frequencies_mhz = effective_frequencies_mhz(blocks)
+    drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
+    resolutions_ns = {group.quantity: _resolution_ns(group, metadata) for group in observed.groups}
     whole = {group.quantity.name: 0 for group in observed.groups}
     for group in observed.groups:
         whole[group.quantity.name] += group.n_samples
     rows = []
     for group in observed.groups:
         processes = _processes(group, starts)
-        fields = _numbers(group, processes, observed.cell, bool(entry["temperatures"]), metadata)
+        fields = _numbers(group, processes)
+        if described and group.n_samples and group.quantity.ns_per_unit is not None:
+            fields |= describe(group, processes, resolutions_ns[group.quantity])
+            # Of a very large group every k-th sample is at hand, which counts nothing.
+            if group.totals is None:
+                fields["outliers"] = asdict(find_outliers(group, blocks, bool(entry["temperatures"])))
         contains = entry.get("call_returns_contains") if group.quantity.stage == "call_returns" else None
         estimate = Estimate(
             cell=observed.cell,
@@ -74,8 +86,8 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
             placement=group.placement,
             quantity=group.quantity.name,
             unit=group.quantity.unit,
-            effective_mhz=mhz,
-            resolution_ns=_resolution_ns(group, metadata),
+            effective_mhz=statistics.median(frequencies_mhz) if frequencies_mhz else None,
+            resolution_ns=resolutions_ns[group.quantity],
             family=entry["family"],
             rankable=contains is None,
             not_rankable_reason=_NOT_RANKABLE.get(contains, f"the call contains {contains}") if contains else None,
@@ -85,15 +97,15 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any]) -> list[E
             detail=group.quantity.detail,
             **fields,
         )
-        warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata)
-        rows.append(Evidence(replace(estimate, warnings=warnings), group, processes))
+        if described:
+            warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata, drift)
+            estimate = replace(estimate, warnings=warnings)
+        rows.append(Evidence(estimate, group, processes))
     return rows
 
 
-def _numbers(
-    group: Group, processes: Processes, cell: str, launches: bool, metadata: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the fields of an estimate that are computed from its samples."""
+def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
+    """Return the fields of an estimate that every row has: its counts and quantiles."""
     size = group.n_samples
     fields: dict[str, Any] = dict.fromkeys(("median_ns", "median_low_ns", "median_high_ns", "p99_ns", "min_ns"))
     fields |= {"n_samples": size, "n_processes": group.n_processes, "p99_reason": None}
@@ -104,12 +116,6 @@ def _numbers(
         value = {"value": interval.value, "value_low": interval.low, "value_high": interval.high}
         return fields | value | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
     fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
-    fields |= describe(group, processes, _resolution_ns(group, metadata))
-    blocks = [block for block in metadata["blocks"] if block["cell"] == cell]
-    # Of a very large group every k-th sample is at hand, which counts nothing.
-    if group.totals is None:
-        found = find_outliers(group, blocks, launches)
-        fields["outliers"] = {"count": found.count, "causes": dict(found.causes), "unexplained": found.unexplained}
     if size < P99_LEAST_SAMPLES:
         return fields | {"p99_reason": f"{size} samples; {P99_LEAST_SAMPLES} are needed"}
     return fields | {"p99_ns": group.quantile(0.99)}
@@ -126,27 +132,14 @@ def _processes(group: Group, starts: Mapping[int, float]) -> Processes:
         return Processes.of(group.totals.medians, None if None in known else [start or 0.0 for start in known])
     from clonometer.stats.segments import segment_medians
 
-    own, first = np.unique(group.process, return_index=True)
-    medians = segment_medians(group.values, group.block_starts)
-    when = [starts.get(int(process)) for process in own]
+    first = group.process_starts
+    block_medians = segment_medians(group.values, group.block_starts)
+    started_ns = [starts.get(process) for process in group.process[first].tolist()]
     return Processes.of(
         segment_medians(group.values, first),
-        None if any(start is None for start in when) else [start or 0.0 for start in when],
-        np.split(medians, np.searchsorted(group.block_starts, first[1:])),
+        None if None in started_ns else [start or 0.0 for start in started_ns],
+        np.split(block_medians, np.searchsorted(group.block_starts, first[1:])),
     )
-
-
-def _effective_mhz(cell: str, metadata: Mapping[str, Any]) -> float | None:
-    from statistics import median
-
-    found = [
-        float(mhz)
-        for block in metadata["blocks"]
-        if block["cell"] == cell
-        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
-        if mhz is not None and mhz > 0
-    ]
-    return median(found) if found else None
 
 
 def _resolution_ns(group: Group, metadata: Mapping[str, Any]) -> float:

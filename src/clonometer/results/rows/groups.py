@@ -83,17 +83,24 @@ class Group:
     @property
     def n_processes(self) -> int:
         """How many processes they came from."""
+        return int(self.process_starts.size) if self.totals is None else len(self.totals.processes)
+
+    @cached_property
+    def ordered(self) -> NDArray[np.float64]:
+        """The values, rising: quantiles, spread and modes all need them so."""
         import numpy as np
 
-        return int(np.unique(self.process).size) if self.totals is None else len(self.totals.processes)
+        return np.sort(self.values)
+
+    @cached_property
+    def process_starts(self) -> NDArray[np.intp]:
+        """Where each process starts in ``values``, shape (processes,)."""
+        return segment_starts(self.process)
 
     @cached_property
     def block_starts(self) -> NDArray[np.intp]:
         """Where each block of each process starts in ``values``, shape (blocks,)."""
-        import numpy as np
-
-        changes = (np.diff(self.process) != 0) | (np.diff(self.block) != 0)
-        return np.concatenate([np.zeros(min(1, self.values.size), np.intp), np.flatnonzero(changes) + 1])
+        return segment_starts(self.process, self.block)
 
     @cached_property
     def effective_samples(self) -> float:
@@ -104,25 +111,22 @@ class Group:
 
     def quantile(self, probability: float) -> float:
         """A quantile of all samples, interpolated linearly between two of them."""
-        import numpy as np
+        from clonometer.stats.quantiles import quantile_of_ordered
 
         if self.totals is None:
-            return float(np.quantile(self.values, probability))
+            return quantile_of_ordered(self.ordered, probability)
         return self.totals.digest.quantile(probability) * self.totals.scale
 
     def process_quantiles(self, probability: float) -> NDArray[np.float64] | None:
         """A quantile of each process's samples, shape (processes,); None where not all samples are at hand."""
-        import numpy as np
-
         if self.totals is not None or self.n_samples == 0:
             return None
-        from clonometer.stats.segments import equal_lengths
+        import numpy as np
 
-        _, first = np.unique(self.process, return_index=True)
-        found = np.empty(first.size)
-        for places, rows in equal_lengths(self.values, first):
-            found[places] = np.quantile(rows, probability, axis=1)
-        return found
+        from clonometer.stats.quantiles import quantile_of_ordered
+
+        processes = np.split(self.values, self.process_starts[1:])
+        return np.array([quantile_of_ordered(np.sort(values), probability) for values in processes])
 
 
 @dataclass(frozen=True)
@@ -149,6 +153,17 @@ class ObservedCell:
     groups: tuple[Group, ...]
     outcomes: Mapping[str, int]
     clock_skew: int
+
+
+def segment_starts(*levels: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where a new segment starts: at the first sample, and wherever one of the levels changes."""
+    import numpy as np
+
+    changes = np.ones(levels[0].size, np.bool_)
+    for place, level in enumerate(levels):
+        differs = level[1:] != level[:-1]
+        changes[1:] = changes[1:] | differs if place else differs
+    return np.flatnonzero(changes)
 
 
 def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:

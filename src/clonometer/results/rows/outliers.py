@@ -59,7 +59,7 @@ def find_outliers(group: Group, blocks: Sequence[Mapping[str, Any]], launches: b
     """
     import numpy as np
 
-    low, high = np.quantile(group.values, [0.25, 0.75])
+    low, high = group.quantile(0.25), group.quantile(0.75)
     out = group.values > high + FENCE * (high - low)
     count = int(out.sum())
     if count == 0 or high == low:

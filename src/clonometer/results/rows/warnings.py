@@ -27,7 +27,7 @@ _CROWDS = ("contend", "isolate", "work", "switch", "ipc")
 
 
 def estimate_warnings(
-    estimate: Estimate, group: Group, all_samples: int, metadata: Mapping[str, Any]
+    estimate: Estimate, group: Group, all_samples: int, metadata: Mapping[str, Any], drift: RunWarning | None
 ) -> tuple[RunWarning, ...]:
     """Judge one row.
 
@@ -41,6 +41,8 @@ def estimate_warnings(
         Valid samples of the same cell and quantity at every placement.
     metadata
         The run's metadata.
+    drift
+        What `frequency_drift` says of the cell.
 
     Returns
     -------
@@ -58,7 +60,7 @@ def estimate_warnings(
                 _wide_interval(estimate, metadata),
                 *shape_warnings(estimate, _name(estimate)),
             ]
-        found.append(_drift(_cell_blocks(metadata, estimate.cell), estimate.cell))
+        found.append(drift)
     return tuple(warning for warning in found if warning is not None)
 
 
@@ -78,7 +80,11 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
     # Workers that take turns, and tasks that wake one another, push each other aside by design.
     crowds = {entry["id"] for entry in entries if entry["family"] in _CROWDS}
     alone = [block for block in blocks if _workload(block) not in crowds]
-    whole = [_drift(blocks, "the run"), _neighbour(alone, loops), _wall(alone, loops)]
+    whole = [
+        frequency_drift(effective_frequencies_mhz(blocks), "the run"),
+        _neighbour(alone, loops),
+        _wall(alone, loops),
+    ]
     found = [warning for warning in whole if warning is not None]
     return tuple(found + _gathered(estimates, {warning.id for warning in found}))
 
@@ -184,23 +190,23 @@ def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarnin
     )
 
 
-def _cell_blocks(metadata: Mapping[str, Any], cell: str) -> list[Mapping[str, Any]]:
-    return [block for block in metadata["blocks"] if block["cell"] == cell]
-
-
-def _drift(blocks: Sequence[Mapping[str, Any]], what: str) -> RunWarning | None:
-    """Compare the blocks' frequencies, without the lowest and highest twentieth: one is an accident."""
-    import numpy as np
-
-    found = [
+def effective_frequencies_mhz(blocks: Iterable[Mapping[str, Any]]) -> list[float]:
+    """The effective CPU frequencies that were measured in blocks, those of all CPUs, above zero."""
+    return [
         float(mhz)
         for block in blocks
         for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
         if mhz is not None and mhz > 0
     ]
-    if len(found) < _LEAST_BLOCKS:
+
+
+def frequency_drift(frequencies_mhz: Sequence[float], what: str) -> RunWarning | None:
+    """Judge measured frequencies, without the lowest and highest twentieth: one is an accident."""
+    import numpy as np
+
+    if len(frequencies_mhz) < _LEAST_BLOCKS:
         return None
-    low, median, high = np.quantile(found, [0.05, 0.5, 0.95])
+    low, median, high = np.quantile(frequencies_mhz, [0.05, 0.5, 0.95])
     if high - low <= DRIFT_SHARE * median:
         return None
     return RunWarning(
