@@ -177,10 +177,73 @@ def test_the_example_of_the_documentation_is_a_plan(catalogue):
 @pytest.mark.parametrize("name", plan_names())
 def test_shipped_plans_are_valid_and_named_after_their_files(name):
     # tests/integration/test_plans.py expands them against the drivers that were built.
-    document = tomllib.loads(shipped_text(name))
+    whole = name.removesuffix("-quick")
+    document = tomllib.loads(shipped_text(whole))
     VALIDATOR.validate(document)
-    assert document["name"] == name
-    assert plan_title(name) == document["title"] != name
+    assert document["name"] == whole
+    assert plan_title(name) == (document if name == whole else document["quick"])["title"] != name
+
+
+QUICK = """
+schema = 1
+title = "All"
+budget_seconds = 90
+[limits]
+samples = 50
+blocks = 2
+[[cells]]
+workloads = ["launch.fork", "launch.vfork"]
+temperature = "warm"
+quick = { workloads = "launch.fork", set.parent_bytes = "4MiB", limits.samples = 7 }
+[cells.set]
+parent_bytes = ["2MiB", "64MiB"]
+pages = "clean"
+[cells.limits]
+samples = 9
+warmup = 3
+[[cells]]
+workloads = "clock.used"
+[[cells]]
+workloads = "launch.none"
+quick = {}
+[quick]
+title = "Some"
+limits = { blocks = 1 }
+[[quick.cells]]
+workloads = "launch.pthread"
+temperature = "warm"
+"""
+
+
+def test_a_quick_form_is_laid_over_its_plan(catalogue, tmp_path):
+    VALIDATOR.validate(tomllib.loads(QUICK))
+    (tmp_path / "mine.toml").write_text(QUICK, encoding="utf-8")
+    whole, quick = load_plan(tmp_path / "mine.toml", catalogue), load_plan(tmp_path / "mine-quick.toml", catalogue)
+    assert (whole.name, whole.title, len(whole.targets)) == ("mine", "All", 6)
+    assert (quick.name, quick.title, quick.budget_seconds) == ("mine-quick", "Some", 90)
+    assert [(cell.text) for cell in quick.cells if cell.workload != "launch.none"] == [
+        "launch.fork[pages=clean,parent_bytes=4MiB,temperature=warm]",
+        "launch.pthread[temperature=warm]",
+    ]
+    fork, *_, pthread = quick.targets
+    assert fork.limits == Limits(samples=7, blocks=1, warmup=3)
+    assert pthread.limits == Limits(samples=50, blocks=1)
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        (MINIMAL, "mine.toml: quick: is no table"),
+        (MINIMAL + "[quick]\nbudget = 3", "quick: unknown key 'budget'; did you mean 'budget_seconds'"),
+        (MINIMAL + "quick = 3\n[quick]", "cells 1: quick: is no table"),
+        (MINIMAL + "quick.sets = 3\n[quick]", "quick form: cells 1: unknown key 'sets'; did you mean 'set'"),
+        (MINIMAL + "[quick]\ntitle = 'none of its cells'", "quick form: has no [[cells]]"),
+    ],
+)
+def test_a_wrong_quick_form_is_refused_with_its_place(catalogue, toml, message):
+    with pytest.raises(PlanError) as caught:
+        parse_plan(toml, "mine.toml", catalogue, quick=True)
+    assert message in caught.value.message
 
 
 def test_a_plan_is_found_by_path(catalogue, tmp_path, monkeypatch):

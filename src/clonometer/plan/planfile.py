@@ -16,19 +16,25 @@ from clonometer.units import parse_share
 PLAN_SCHEMA = 1
 DEFAULT_BUDGET_SECONDS = 60.0
 
-_TOP_KEYS = ("schema", "name", "title", "budget_seconds", "target_width", "limits", "cells")
-_ENTRY_KEYS = ("workloads", "temperature", "set", "limits")
+_QUICK = "-quick"
+_QUICK_TABLE = "\n[quick]\n"
+_QUICK_KEYS = ("title", "budget_seconds", "target_width", "limits", "cells")
+_TOP_KEYS = ("schema", "name", *_QUICK_KEYS, "quick")
+_ENTRY_KEYS = ("workloads", "temperature", "set", "limits", "quick")
 
 
 def plan_names() -> list[str]:
-    """Names of the plans that come with Clonometer, sorted.
+    """Names of the plans that come with Clonometer, sorted; of a plan with a quick form ``NAME-quick`` too.
 
     Examples
     --------
-    >>> "default" in plan_names()
+    >>> {"default", "memory", "memory-quick"} <= set(plan_names())
     True
     """
-    return sorted(path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml"))
+    names = [path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml")]
+    # By the text: to parse all plans would take 40 ms of every command.
+    quick = [f"{name}{_QUICK}" for name in names if _QUICK_TABLE in _file_text(_shipped() / f"{name}.toml")]
+    return sorted([*names, *quick])
 
 
 def plan_title(name: str) -> str:
@@ -39,7 +45,10 @@ def plan_title(name: str) -> str:
     UsageError
         If there is none of that name.
     """
-    document = _parse(_shipped_text(name), f"plan {name}")
+    path, quick = _shipped_path(name)
+    document: Mapping[str, object] = _parse(_file_text(path), f"plan {name}")
+    if quick:
+        document = _quick_form(document, f"plan {name}")
     return _text(document, "title", f"plan {name}", "")
 
 
@@ -49,7 +58,8 @@ def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     Parameters
     ----------
     name_or_path
-        A name of `plan_names`, or a path; a text is a path if it has a ``/`` or ends in ``.toml``.
+        A name of `plan_names`, or a path; a text is a path if it has a ``/`` or ends in ``.toml``. ``NAME-quick.toml``
+        is the quick form of ``NAME.toml`` where there is no such file.
     catalogue
         What exists.
 
@@ -69,12 +79,17 @@ def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
-        path = Path(name_or_path)
-        return parse_plan(_file_text(path), path.name, catalogue, default_name=path.stem)
-    return parse_plan(_shipped_text(text), f"plan {text}", catalogue, default_name=text)
+        path, whole = Path(text), Path(text.replace(f"{_QUICK}.toml", ".toml"))
+        quick = whole.is_file() and not path.exists()
+        path = whole if quick else path
+        return parse_plan(_file_text(path), path.name, catalogue, default_name=path.stem, quick=quick)
+    shipped, quick = _shipped_path(text)
+    return parse_plan(_file_text(shipped), f"plan {text}", catalogue, default_name=text, quick=quick)
 
 
-def parse_plan(toml: str, source: str, catalogue: Catalogue, *, default_name: str = "plan") -> Plan:
+def parse_plan(
+    toml: str, source: str, catalogue: Catalogue, *, default_name: str = "plan", quick: bool = False
+) -> Plan:
     """Read a plan from its TOML text.
 
     Parameters
@@ -87,6 +102,8 @@ def parse_plan(toml: str, source: str, catalogue: Catalogue, *, default_name: st
         What exists.
     default_name
         The plan's name where the text gives none.
+    quick
+        Read its quick form.
 
     Raises
     ------
@@ -100,6 +117,8 @@ def parse_plan(toml: str, source: str, catalogue: Catalogue, *, default_name: st
         raise PlanError(f"{source}: schema is {wrong}", f"this version reads schema = {PLAN_SCHEMA}")
     _known_keys(document, _TOP_KEYS, source)
     name = _text(document, "name", source, default_name)
+    if quick:
+        name, document, source = f"{name}{_QUICK}", _quick_form(document, source), f"{source}: quick form"
     base = make_limits(_limits(document, source))
     entries = [
         _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}")
@@ -114,10 +133,12 @@ def _shipped() -> resources.abc.Traversable:
     return resources.files("clonometer.plan") / "plans"
 
 
-def _shipped_text(name: str) -> str:
+def _shipped_path(name: str) -> tuple[resources.abc.Traversable, bool]:
+    """The file of a plan, and whether its quick form is meant."""
     if name not in plan_names():
         raise _no_such_plan(name)
-    return (_shipped() / f"{name}.toml").read_text(encoding="utf-8")
+    whole = name.removesuffix(_QUICK)
+    return _shipped() / f"{whole}.toml", whole != name
 
 
 def _no_such_plan(name: str) -> UsageError:
@@ -127,7 +148,7 @@ def _no_such_plan(name: str) -> UsageError:
     return error
 
 
-def _file_text(path: Path) -> str:
+def _file_text(path: Path | resources.abc.Traversable) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -144,6 +165,29 @@ def _parse(toml: str, source: str) -> dict[str, object]:
         raise PlanError(f"{source}: is no TOML: {error}") from None
     except RecursionError:
         raise PlanError(f"{source}: is no plan: its values are nested too deeply to be read") from None
+
+
+def _quick_form(document: Mapping[str, object], source: str) -> dict[str, object]:
+    """What ``quick`` makes of a plan: the entries that say so, with what they say, and what it adds."""
+    changes = dict(_table(document.get("quick"), f"{source}: quick"))
+    _known_keys(changes, _QUICK_KEYS, f"{source}: quick")
+    cells = []
+    for index, content in enumerate(_tables(document, source), start=1):
+        entry = dict(_table(content, f"{source}: cells {index}"))
+        if "quick" in entry:
+            cells.append(_laid_over(entry, _table(entry.pop("quick"), f"{source}: cells {index}: quick")))
+    added = changes.pop("cells", [])
+    return {**_laid_over(document, changes), "cells": [*cells, *(added if isinstance(added, list) else [added])]}
+
+
+def _laid_over(table: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
+    """A table with changes: tables within it are changed by key, what is no table is replaced."""
+    merged = {**table, **changes}
+    for key in table.keys() & changes.keys():
+        before, after = table[key], changes[key]
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            merged[key] = _laid_over(before, after)
+    return merged
 
 
 def _entry(table: Mapping[str, object], place: str) -> Entry:
