@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, SURELY, alarms, detectable_change, p_slower
+from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, SURELY, alarms, p_slower
+from clonometer.results.check.power import detectable_change
 from clonometer.stats.rank_sum import rank_sum_p
 
 CHECKS, CELLS, STAGES, PROCESSES = 2000, 20, 3, 12
@@ -63,7 +64,7 @@ def test_a_slow_down_is_found_where_it_is_said_to_be_detectable() -> None:
     sizes, tests = (PROCESSES, PROCESSES), CELLS * STAGES
     for spread in (0.01, 0.05):
         large = np.exp(spread * random.normal(size=4000))
-        change = detectable_change(large, sizes, tests=tests, seed=1)
+        change = detectable_change(np.log(large), sizes, tests=tests, seed=1)
         assert change is not None
         base = np.exp(spread * random.normal(size=(2000, 1, PROCESSES)))
         other = np.exp(spread * random.normal(size=(2000, 1, PROCESSES))) * (1 + change)
@@ -90,13 +91,11 @@ def test_a_p_value_is_that_of_being_slower_by_half_of_what_is_allowed() -> None:
 def test_what_is_detectable_grows_with_the_spread_and_with_the_drift_between_runs() -> None:
     random = np.random.default_rng(22)
     unit = random.normal(size=24)
-    found = [
-        detectable_change(np.exp(spread * unit), (12, 12), tests=60, seed=1) or np.inf for spread in (0.01, 0.05, 0.2)
-    ]
+    found = [detectable_change(spread * unit, (12, 12), tests=60, seed=1) or np.inf for spread in (0.01, 0.05, 0.2)]
     assert found == sorted(found)
     assert found[0] < 0.07
     calm, restless = (
-        detectable_change(np.exp(0.01 * unit), (12, 12), tests=60, seed=1, shifts=shifts)
+        detectable_change(0.01 * unit, (12, 12), tests=60, seed=1, shifts=shifts)
         for shifts in ([0.0], [-0.05, 0.0, 0.05])
     )
     assert calm is not None
@@ -105,7 +104,7 @@ def test_what_is_detectable_grows_with_the_spread_and_with_the_drift_between_run
 
 
 def test_too_few_processes_detect_nothing() -> None:
-    values = np.exp(0.01 * np.random.default_rng(3).normal(size=12))
-    assert detectable_change(values, (3, 3), tests=60, seed=1) is None
-    assert detectable_change([5.0], (12, 12), tests=1, seed=1) is None
-    assert detectable_change([5.0] * 12, (12, 12), tests=60, seed=1) == pytest.approx(MAX_REGRESSION, rel=0.05)
+    logs = 0.01 * np.random.default_rng(3).normal(size=12)
+    assert detectable_change(logs, (3, 3), tests=60, seed=1) is None
+    assert detectable_change([1.6], (12, 12), tests=1, seed=1) is None
+    assert detectable_change([1.6] * 12, (12, 12), tests=60, seed=1) == pytest.approx(MAX_REGRESSION, rel=0.05)

@@ -14,12 +14,12 @@ from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_
 from clonometer.results.check.lower_decile import (
     SHARE,
     decile_error,
-    detectable_decile,
     fast_part,
     lower_decile,
     p_slower_decile,
 )
 from clonometer.results.check.machine import common_levels
+from clonometer.results.check.power import detectable_change
 from clonometer.results.check.types import DECILE, LEAST_PROCESSES, MEDIAN
 from clonometer.results.compare.comparison import Measured, Side, read_side
 from clonometer.results.noise.noise import measure_noise
@@ -64,9 +64,7 @@ def test_a_neighbour_who_comes_between_the_runs_is_no_regression(before: float, 
 def test_what_is_called_detectable_is_found(share: float) -> None:
     random = np.random.default_rng(6)
     large = neighbours(random, share, 40)[:, 0].ravel()
-    change = detectable_decile(
-        large, (SIZE, SIZE), tests=ROWS, seed=1, max_regression=MAX_REGRESSION, error_rate=ERROR_RATE
-    )
+    change = detectable_change(large, (SIZE, SIZE), tests=ROWS, seed=1, decile=True)
     assert change is not None
     assert change < 0.15
     base, other = neighbours(random, share, 600)[:, 0], neighbours(random, share, 600)[:, 0] + np.log1p(change)
@@ -80,8 +78,7 @@ def test_what_is_detectable_grows_with_all_that_hides_it() -> None:
     values = 0.02 * np.random.default_rng(7).normal(size=100)
 
     def change(logs: Floats, **options: Any) -> float:
-        rule = {"tests": 20, "seed": 1, "max_regression": MAX_REGRESSION, "error_rate": ERROR_RATE, **options}
-        return detectable_decile(logs, (100, 100), **rule) or np.inf
+        return detectable_change(logs, (100, 100), **{"tests": 20, "seed": 1, "decile": True, **options}) or np.inf
 
     plain = change(values)
     assert change(values - values) == MAX_REGRESSION
@@ -90,8 +87,7 @@ def test_what_is_detectable_grows_with_all_that_hides_it() -> None:
     assert plain < change(values, shifts=[-0.05, 0.0, 0.05])
     assert plain < change(values, tests=500)
     assert change(values, inflation=400.0) == np.inf
-    rule = {"tests": 20, "seed": 1, "max_regression": MAX_REGRESSION, "error_rate": ERROR_RATE}
-    assert detectable_decile(values[:4], (4, 4), **rule) is None
+    assert detectable_change(values[:4], (4, 4), tests=20, seed=1, decile=True) is None
 
 
 def test_the_error_of_the_decile_is_that_of_simulated_ones() -> None:

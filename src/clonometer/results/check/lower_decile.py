@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clonometer.results.check.gate import MOST_CHANGE, POWER, SIMULATED, SURELY
+from clonometer.results.check.gate import SURELY
 from clonometer.results.check.types import LEAST_PROCESSES
-from clonometer.stats.precedence import critical_step, precedence_p, quantile_shift, steps
-from clonometer.stats.serial import deflated_p, inflated_p
+from clonometer.stats.precedence import precedence_p, quantile_shift, steps
+from clonometer.stats.serial import inflated_p
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -117,56 +117,3 @@ def decile_ratio(base: ArrayLike, other: ArrayLike, inflation: float) -> tuple[f
 
     value, low, high = np.exp(quantile_shift(base, other, SHARE, inflation=inflation)).tolist()
     return value, low, high
-
-
-def detectable_decile(
-    logs: ArrayLike,
-    sizes: tuple[int, int],
-    *,
-    tests: int,
-    seed: int,
-    max_regression: float,
-    error_rate: float,
-    shifts: ArrayLike = (0.0,),
-    inflation: float = 1.0,
-) -> float | None:
-    """Find the smallest slow-down of one row's lower decile that a check alarms for in 95% of cases.
-
-    Parameters
-    ----------
-    logs
-        Shape (processes,): logarithms of what is compared of each process that nothing but chance tells apart.
-    sizes, tests, seed, max_regression, error_rate, shifts, inflation
-        As in `clonometer.results.check.gate.detectable_change`.
-
-    Returns
-    -------
-    float or None
-        A share, at least ``max_regression``; None where not even four times as long would be found.
-
-    Notes
-    -----
-    Checks are simulated from the values themselves, drawn with replacement. In each the least slow-down is known that
-    makes the critical claim of the test true and the ratio that of the limit: the answer is the 95% quantile of these.
-    """
-    import numpy as np
-
-    own = np.asarray(logs, dtype=np.float64)
-    critical = critical_step(*sizes, SHARE, deflated_p(error_rate / tests, inflation))
-    if own.size < 2 or critical is None:
-        return None
-    generator = np.random.default_rng(seed)
-    # What processes that are alike have in common moves all of a side.
-    common = decile_error(own) * (inflation - 1) ** 0.5 * own.size**0.5
-    apart = np.asarray(shifts, dtype=np.float64)
-
-    def draw(count: int) -> Floats:
-        drawn = own[generator.integers(0, own.size, (SIMULATED, count))]
-        drawn = drawn + apart[generator.integers(0, apart.size, (SIMULATED, 1))]
-        return np.sort(drawn + generator.normal(0, common / count**0.5, (SIMULATED, 1)), axis=1)
-
-    base, other = draw(sizes[0]), draw(sizes[1])
-    to_reject = base[:, critical.first - 1] - other[:, critical.second - 1] + np.log1p(SURELY * max_regression)
-    to_exceed = np.quantile(base, SHARE, axis=1) - np.quantile(other, SHARE, axis=1) + np.log1p(max_regression)
-    needed = float(np.expm1(np.quantile(np.maximum(to_reject, to_exceed), POWER)))
-    return None if needed > MOST_CHANGE else max(max_regression, needed)

@@ -22,7 +22,7 @@ from clonometer.results.check.lower_decile import (
     p_slower_decile,
 )
 from clonometer.results.check.machine import common_levels, even_out
-from clonometer.results.check.power import smallest_change
+from clonometer.results.check.power import detectable_change
 from clonometer.results.check.types import DECILE, MEDIAN
 from clonometer.results.compare.comparison import Match, draft_row, inflations_of, no_ratio_of, seed_of, typical_places
 from clonometer.results.compare.types import ComparedRow
@@ -92,7 +92,7 @@ class RowTest:
 
         base, other = self.match.base, self.match.other
         decile = self.level == DECILE
-        change = smallest_change(
+        change = detectable_change(
             fast_logs(base) if decile else np.log(base.processes.values),
             (base.processes.values.size, other.processes.values.size),
             decile=decile,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from clonometer.results.check.gate import MEDIAN_ERROR
 from clonometer.results.check.lower_decile import decile_error, fast_logs, fast_part, has_decile, lower_decile
 from clonometer.results.check.machine import common_levels, even_logs
-from clonometer.results.check.power import smallest_change
+from clonometer.results.check.power import detectable_change
 from clonometer.results.compare.comparison import Measured, Side, no_ratio_of, seed_of
 from clonometer.results.noise.types import NoiseRow
 from clonometer.stats.serial import serial_inflations
@@ -84,7 +84,7 @@ def _row(
     spread = _spread(residuals)
     if fast is not None:
         shifts, residuals = _apart(fast, lower_decile, decile_error)
-    change = smallest_change(
+    change = detectable_change(
         residuals,
         (size, size),
         decile=fast is not None,
