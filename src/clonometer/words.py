@@ -1,124 +1,105 @@
-"""The words people read for axes and their values, and the units of quantities: one vocabulary for all of us."""
+"""The words people read for stages, quantities, axes and their values: one vocabulary for all of us.
+
+The words themselves are in `clonometer.families`; what has none is called by its name.
+"""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from clonometer.families import axis as axis_of
+from clonometer.families import workload_words
+from clonometer.families.common import STAGES
 from clonometer.units import approximate_bytes, format_duration
 
-_VALUES: dict[str, dict[str, str]] = {
-    "pages": {"first": "never forked pages"},
-    "linkage": {
-        "dynamic_lazy": "lazily bound",
-        "dynamic_now": "bound at start",
-        "static": "static",
-        "musl": "musl",
-    },
-    "frequency": {"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"},
-    "page_kind": {
-        "4k": "4 KiB pages",
-        "thp": "THP",
-        "hugetlb": "reserved huge pages",
-        "shared": "shared",
-        "file_private": "private file, written",
-        "file_private_read": "private file, only read",
-        "file_shared": "shared file, written",
-        "file_shared_read": "shared file, only read",
-        "dontfork": "DONTFORK",
-        "untouched": "untouched",
-    },
-    "vma_kind": {"touched": "touched VMAs", "untouched": "untouched VMAs", "dontfork": "DONTFORK VMAs"},
-    "caches": {"hot": "hot caches", "idle": "cold caches after idling", "thrashed": "thrashed caches"},
-    "thrash_cpu": {"same": "thrashed on the same CPU", "other": "thrashed on another CPU"},
-    "file_kind": {"same": "one file", "distinct": "distinct files"},
-    "thread_state": {"busy": "busy threads", "idle": "idle threads"},
-    "mlockall": {"yes": "mlockall", "no": "not locked"},
-    "sched_class": {
-        "other": "SCHED_OTHER",
-        "batch": "SCHED_BATCH",
-        "idle": "SCHED_IDLE",
-        "fifo": "SCHED_FIFO",
-        "rr": "SCHED_RR",
-    },
-    "after": {"none": "after no other launch"},
-    "close_files": {"none": "no close", "close": "child closes each", "close_range": "child close_range"},
-    "process_ending": {"exit": "exit", "_exit": "_exit"},
-    "detached": {"yes": "detached", "no": "joined"},
-    "stack_kind": {"library": "library's stack", "user_4k": "own stack", "user_huge": "own huge stack"},
-    "guard": {"none": "no guard", "library": "guarded"},
-    "stack_cache": {"cold": "cold stack cache", "warm": "warm stack cache"},
-    "thread_ending": {"return": "return", "pthread_exit": "pthread_exit"},
-    "launchers": {"threads": "launched by threads", "processes": "launched by processes"},
-    "write_step": {"page": "each page", "small_page": "each 4 KiB"},
-    "other_process": {"alive": "other alive", "gone": "other gone"},
-    "task_kind": {"thread": "threads", "process": "processes"},
-    "cutoff": {"none": "no cut-off", "sqrt": "cut off at the root"},
-    "output": {
-        "worker_file": "a file each",
-        "shared_stream": "one stream",
-        "shared_append": "one appended file",
-        "none": "no output",
-    },
-    "stdio_lock": {"locked": "locked stdio", "unlocked": "unlocked stdio"},
-    "writing": {"buffered": "buffered", "each_number": "a write for each number"},
-    "allocate": {"none": "no allocation", "each_number": "allocating"},
-    "allocator": {"library": "library's allocator", "one_heap": "one heap", "mapped": "memory mapped each time"},
-    "worker_memory": {"library": "library's memory", "prefaulted": "prefaulted memory"},
-    "file_table": {"inherited": "inherited file table", "own": "own file table"},
-    "counters": {"padded": "padded counters", "adjacent": "adjacent counters"},
-    "release": {"as_launched": "working as launched", "together": "released together"},
-    "cpus": {"free": "free CPUs", "one": "one CPU", "spread": "spread over CPUs"},
-    "accounting": {"machine": "by the machine", "cgroup": "by its group"},
-    "partner_cpu": {"same": "one CPU", "other": "two CPUs"},
-    "path": {"syscall": "system call", "vdso": "vDSO"},
-    "counter_layout": {"padded": "padded", "packed": "side by side", "one": "one for all"},
-    "fault": {
-        "segfault": "segfaults",
-        "abort": "aborts",
-        "overrun_guard": "overruns into a guard page",
-        "overrun_neighbour": "overruns its neighbour's data",
-        "leak": "leaks until its limit",
-        "kill": "is killed",
-    },
-    "opened": {"distinct": "distinct files", "same": "the same file"},
-    "stages": {"parent": "parent's stamps", "all": "all stamps"},
-    "program": {
-        "target_static": "static hello world",
-        "target_nolibc": "hello without libc",
-        "target_dynamic": "dynamic hello",
-        "target_cxx": "C++ hello",
-    },
-}
-# What one of an axis's things is called, and what many are.
-_THINGS = {
-    "vmas": ("VMA", "VMAs"),
-    "open_files": ("open file", "open files"),
-    "parent_threads": ("thread in the parent", "threads in the parent"),
-    "launch_number": ("launch before it", "launches"),
-    "concurrency": ("launcher", "at once"),
-    "tasks": ("task", "tasks"),
-    "siblings": ("sibling", "siblings"),
-    "workers": ("worker", "workers"),
-    "zombies": ("zombie", "zombies"),
-    "numbers": ("number", "numbers"),
-    "ring_tasks": ("task in the ring", "tasks in the ring"),
-    "nofile": ("descriptor of the limit", "descriptors at most"),
-}
-_PHRASES = {"pages": "{} pages", "frequency": "at {}", "after": "after {}", "placement": "{}"}
-# What is written, where an axis says how much of it.
-_WRITTEN = {"touched_bytes": "stack written", "written_bytes": "memory written"}
-_SIZES = {
-    "parent_bytes": "{}",
-    "stack_bytes": "{} stack",
-    "child_bytes": "child writes {}",
-    "copy_bytes": "{}",
-    "written_bytes": "{} written",
-    "allocation_bytes": "blocks of {}",
-    "touched_bytes": "{} of stack written",
-    "message_bytes": "messages of {}",
-    "working_set_bytes": "{} of work",
-    "thrash_bytes": "{} walked",
-}
+_STAGES = {stage.name: stage for stage in STAGES}
+#: All stages of a launch, in order of time.
+STAGE_ORDER = tuple(_STAGES)
+#: Where a new task was seen to run.
+PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
+_LAUNCH = "launch."
+_SUFFIXES = ("_ns", "_bytes", "_per_s")
+
+
+def mechanism_name(workload: str) -> str:
+    """Name a workload as people do.
+
+    Examples
+    --------
+    >>> mechanism_name("launch.fork_exec"), mechanism_name("wake.futex"), mechanism_name("clock.used")
+    ('fork+exec', 'wake.futex', 'clock reading')
+    """
+    return workload_words(workload).name or workload.removeprefix(_LAUNCH)
+
+
+def placement_name(placement: str) -> str:
+    """Name a place where tasks were seen to run.
+
+    Examples
+    --------
+    >>> placement_name("same_cpu")
+    'same CPU'
+    """
+    return PLACEMENT_NAMES.get(placement, placement)
+
+
+def quantity_name(quantity: str) -> str:
+    """Name a quantity: its column without the unit.
+
+    Examples
+    --------
+    >>> quantity_name("cost_ns"), quantity_name("slab_each_bytes"), quantity_name("throughput_per_s")
+    ('cost', 'slab each', 'throughput')
+    """
+    return _in_words(quantity)
+
+
+def stage_name(stage: str | None, quantity: str = "") -> str:
+    """Name a stage, as it stands after "until", or the quantity where there is none.
+
+    Examples
+    --------
+    >>> stage_name("image_runs"), stage_name(None, "cost_ns"), stage_name("page_mapped")
+    ('program runs', 'cost', 'page mapped')
+    """
+    if stage is None:
+        return quantity_name(quantity)
+    return _STAGES[stage].title if stage in _STAGES else stage.replace("_", " ")
+
+
+def until(stage: str | None) -> str:
+    """Say in a sentence where a stage ends.
+
+    Examples
+    --------
+    >>> until("task_runs"), until("page_mapped")
+    ('until the task runs', 'until page mapped')
+    """
+    if stage in _STAGES:
+        return _STAGES[stage].until
+    return f"until {(stage or 'done').replace('_', ' ')}"
+
+
+def stage_explanation(stage: str) -> str:
+    """Explain a stage in one line; empty for one that nobody has heard of.
+
+    Examples
+    --------
+    >>> stage_explanation("image_ends")
+    "until the last line of the new program's main."
+    """
+    return _STAGES[stage].explanation if stage in _STAGES else ""
+
+
+def stage_place(stage: str | None) -> int:
+    """The place of a stage in order of time; what is no known stage comes last.
+
+    Examples
+    --------
+    >>> stage_place("call_returns"), stage_place("reaped"), stage_place(None)
+    (0, 5, 6)
+    """
+    return STAGE_ORDER.index(stage) if stage in _STAGES else len(STAGE_ORDER)
 
 
 def axis_words(name: str, value: int | str) -> str:
@@ -130,30 +111,28 @@ def axis_words(name: str, value: int | str) -> str:
     ('1 GiB', 'clean pages', '10,000 VMAs')
     >>> axis_words("launch_number", 3), axis_words("after", "fork"), axis_words("program", "/bin/true")
     ('launch 3', 'after fork', 'true')
+    >>> axis_words("queue_depth", 8), axis_words("buffer_bytes", 4096), axis_words("eviction", "least_recent")
+    ('queue depth 8', 'buffer 4 KiB', 'eviction least recent')
     """
     if isinstance(value, int):
         return _number_words(name, value)
-    known = _VALUES.get(name, {}).get(value)
-    if known is not None:
-        return known
-    if name == "program":
+    axis = axis_of(name)
+    if value in axis.values:
+        return axis.values[value]
+    if axis.programs:
         return PurePosixPath(value).name or value
-    return _PHRASES.get(name, f"{name.replace('_', ' ')} {{}}").format(value.replace("_", " "))
+    return (axis.phrase or f"{_in_words(name, ())} {{}}").format(value.replace("_", " "))
 
 
 def _number_words(name: str, value: int) -> str:
-    if name == "launch_number":
-        return f"launch {value}"
-    if name in _THINGS:
-        one, many = _THINGS[name]
-        return f"{value:,} {one if value == 1 and name != 'concurrency' else many}"
+    axis = axis_of(name)
     if name.endswith("_bytes"):
-        return _SIZES.get(name, f"{name.removesuffix('_bytes').replace('_', ' ')} {{}}").format(
-            approximate_bytes(value)
-        )
-    if name == "idle_ns":
-        return f"{format_duration(float(value))} idle"
-    return f"{name.replace('_', ' ')} {value}"
+        return (axis.number or f"{_in_words(name)} {{}}").format(approximate_bytes(value))
+    if axis.number:
+        return axis.number.format(format_duration(float(value)) if name.endswith("_ns") else value)
+    if axis.things:
+        return f"{value:,} {axis.thing if value == 1 else axis.things}"
+    return f"{_in_words(name, ())} {value}"
 
 
 def axis_thing(name: str) -> str:
@@ -164,15 +143,14 @@ def axis_thing(name: str) -> str:
     >>> axis_thing("open_files"), axis_thing("stack_bytes"), axis_thing("child_spin_ns")
     ('open file', '4 KiB of stack', 'ns of child spin')
     """
-    if name in _THINGS:
-        return _THINGS[name][0]
-    if name == "parent_bytes":
-        return "4 KiB page"
+    axis = axis_of(name)
+    if axis.thing:
+        return axis.thing
     if name.endswith("_bytes"):
-        return f"4 KiB of {_WRITTEN.get(name, name.removesuffix('_bytes').replace('_', ' '))}"
+        return f"4 KiB of {_in_words(name)}"
     if name.endswith("_ns"):
-        return f"ns of {name.removesuffix('_ns').replace('_', ' ')}"
-    return name.replace("_", " ").removesuffix("s")
+        return f"ns of {_in_words(name)}"
+    return _in_words(name).removesuffix("s")
 
 
 def axis_title(name: str) -> str:
@@ -183,18 +161,11 @@ def axis_title(name: str) -> str:
     >>> axis_title("vmas"), axis_title("launch_number"), axis_title("stack_bytes")
     ('VMAs', 'number of the launch', 'stack')
     """
-    special = {
-        "parent_bytes": "memory of the parent",
-        "numbers": "numbers for each worker",
-        "launch_number": "number of the launch",
-        "concurrency": "launchers at once",
-        "nofile": "limit of open files",
-        "message_bytes": "size of a message",
-        "working_set_bytes": "memory that each task works on",
-    }
-    special |= _WRITTEN
-    if name in special:
-        return special[name]
-    if name in _THINGS:
-        return _THINGS[name][1]
-    return name.removesuffix("_bytes").removesuffix("_ns").replace("_", " ")
+    axis = axis_of(name)
+    return axis.title or axis.things or _in_words(name)
+
+
+def _in_words(name: str, suffixes: tuple[str, ...] = _SUFFIXES) -> str:
+    """A name without its unit, in words."""
+    suffix = next((suffix for suffix in suffixes if name.endswith(suffix)), "")
+    return name.removesuffix(suffix).replace("_", " ")

@@ -103,7 +103,7 @@ SPOILT = [
     (lambda one: one["workloads"].append("launch.x"), "workloads[11]"),
     (lambda one: one["workloads"][0].update(id="launch.fork[x]"), "workloads[0].id"),
     (lambda one: one["workloads"][1].update(id="launch.fork"), "workloads[1].id"),
-    (lambda one: one["workloads"][0].update(family="kin"), "workloads[0].family"),
+    (lambda one: one["workloads"][0].update(family="No kin"), "workloads[0].family"),
     (lambda one: one["workloads"][0]["axes"].append("colour"), "workloads[0].axes"),
     (lambda one: one["workloads"][0]["quantities"].append("colour"), "workloads[0].quantities"),
     (lambda one: one["workloads"][0].update(temperatures=["hot"]), "workloads[0].temperatures"),

@@ -2,20 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from clonometer.plan.catalogue import FAMILIES
+from clonometer.families import families
 from clonometer.views.labels import (
-    FAMILY_ORDER,
     condition_phrases,
     cpu_name,
     family_name,
-    mechanism_name,
+    family_place,
     shown_axes,
 )
+from clonometer.words import mechanism_name
 
 
 def test_every_family_has_its_place_and_its_name():
-    assert sorted(FAMILY_ORDER) == sorted(FAMILIES)
-    assert len({family_name(family) for family in FAMILIES}) == len(FAMILIES)
+    names = [family.name for family in families()]
+    assert sorted(names, key=family_place) == names
+    assert len({family_name(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.timeline import make_timeline, nearest
 from clonometer.explain.types import CallText, CallUse, Counters, Explanation, Tier
+from clonometer.families import is_launch
 from clonometer.plan.types import Catalogue, Target
 
 TIERS = ("tracepoints", "own", "stamps")
@@ -78,7 +79,7 @@ class Wish:
 
 def launching(catalogue: Catalogue) -> list[str]:
     """Names of the workloads that launch tasks, each of which can be explained."""
-    return sorted(name for name, one in catalogue.workloads.items() if one.family in ("same_image", "new_program"))
+    return sorted(name for name, one in catalogue.workloads.items() if is_launch(one.family))
 
 
 def admit(target: Target, catalogue: Catalogue) -> None:
@@ -92,7 +93,7 @@ def admit(target: Target, catalogue: Catalogue) -> None:
         For one that this machine does not have.
     """
     workload = catalogue.workloads[target.workload]
-    if workload.family not in ("same_image", "new_program"):
+    if not is_launch(workload.family):
         raise UsageError(
             f"{workload.id} launches no task, so that it has no anatomy",
             f"what can be explained: {', '.join(launching(catalogue))}",

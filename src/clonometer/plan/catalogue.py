@@ -12,23 +12,6 @@ from clonometer.plan.cell import Axis, AxisValue
 from clonometer.plan.types import Catalogue, Quantity, Workload
 
 AXIS_KINDS = ("bytes", "count", "choice", "text")
-FAMILIES = (
-    "same_image",
-    "new_program",
-    "work",
-    "wake",
-    "switch",
-    "ipc",
-    "contend",
-    "isolate",
-    "teardown",
-    "cow",
-    "footprint",
-    "clock",
-    "memory",
-    "floor",
-    "other",
-)
 TEMPERATURES = ("cold", "warm")
 
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
@@ -242,7 +225,7 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
         raise reader.error("reason", "is missing for a workload that is not available")
     return Workload(
         id=reader.text("id"),
-        family=reader.one_of("family", FAMILIES),
+        family=_family(reader),
         summary=reader.text("summary"),
         axes=reader.names("axes"),
         temperatures=reader.names("temperatures"),
@@ -252,3 +235,11 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
         available=available,
         reason=reason,
     )
+
+
+def _family(reader: _Reader) -> str:
+    """Any family: what has no module in `clonometer.families` has defaults for all that is said of it."""
+    family = reader.text("family")
+    if not _WORD.fullmatch(family):
+        raise reader.error("family", f"{family!r} is no name: lower-case words joined by _")
+    return family

@@ -16,8 +16,9 @@ from clonometer.results.compare.types import (
     LeftOut,
 )
 from clonometer.units import bytes_unit, format_share, ratio_figures
-from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
+from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import fact_text
+from clonometer.words import mechanism_name, stage_name
 
 _KEYS = {
     "host.name_hash": "machine",

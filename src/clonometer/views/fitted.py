@@ -9,10 +9,9 @@ from typing import Any
 from clonometer.results.series.types import AblationSeries, FitPanel, FitSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.gaps import coefficient_text, rung_labels
-from clonometer.views.labels import stage_name
 from clonometer.views.scans import series_labels, series_points
 from clonometer.views.specs import PALETTE, TIME_LABEL, TIP, Datum, Spec, colour, frame
-from clonometer.words import axis_title, axis_words
+from clonometer.words import axis_title, axis_words, stage_name
 
 _PARTS = {
     "whole": "by {}",

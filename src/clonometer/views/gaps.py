@@ -15,8 +15,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.labels import mechanism_name, stage_name
-from clonometer.words import axis_thing, axis_title, axis_words
+from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
 
 Ends = tuple[float, float, float]
 _FIT_NOTE = "Time is the sum of the terms; 95% intervals in brackets."

@@ -8,16 +8,9 @@ from typing import Any
 from clonometer.results.series.types import EcdfSeries, MemorySeries
 from clonometer.results.types import Estimate, Results
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
-from clonometer.views.labels import (
-    STAGE_ORDER,
-    condition_phrases,
-    mechanism_name,
-    placement_name,
-    shown_axes,
-    stage_name,
-)
+from clonometer.views.labels import condition_phrases, placement_name, shown_axes
 from clonometer.views.rows import Row, families, make_rows, pick_rows
-from clonometer.words import axis_words
+from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, stage_name
 
 #: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
 SHORT_ROWS = 16

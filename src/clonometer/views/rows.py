@@ -17,15 +17,8 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.labels import (
-    FAMILY_ORDER,
-    STAGE_ORDER,
-    condition_phrases,
-    cpu_name,
-    mechanism_name,
-    shown_axes,
-    stage_name,
-)
+from clonometer.views.labels import condition_phrases, cpu_name, family_place, shown_axes
+from clonometer.words import mechanism_name, stage_name, stage_place
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TEMPERATURES = ("warm", "cold", None)
@@ -349,10 +342,9 @@ def _count_text(key: str, value: int) -> str:
     return f"{value:,}" if abs(value) >= 10_000 else str(value)
 
 
-def _family_rank(row: Row) -> int:
-    return FAMILY_ORDER.index(row.family) if row.family in FAMILY_ORDER else FAMILY_ORDER.index("floor")
+def _family_rank(row: Row) -> tuple[int, str]:
+    return family_place(row.family)
 
 
 def _stage_rank(row: Row) -> int:
-    stage = row.any_estimate.stage
-    return STAGE_ORDER.index(stage) if stage in STAGE_ORDER else len(STAGE_ORDER)
+    return stage_place(row.any_estimate.stage)

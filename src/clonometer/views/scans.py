@@ -8,9 +8,9 @@ from typing import Any
 
 from clonometer.results.series.types import MessageSeries, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
-from clonometer.views.labels import PLACEMENT_NAMES, STAGE_ORDER, family_name, mechanism_name, stage_name
+from clonometer.views.labels import family_name
 from clonometer.views.plots import stage_title, time_domain
-from clonometer.words import axis_title, axis_words
+from clonometer.words import PLACEMENT_NAMES, STAGE_ORDER, axis_title, axis_words, mechanism_name, stage_name
 
 # Families whose workloads are set side by side as threads and as processes, with the quantity that is drawn.
 _VERSUS = {"contend": "op_ns"}

@@ -9,10 +9,9 @@ from typing import Any
 from clonometer.results.series.types import LadderSeries
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.gaps import TextTable
-from clonometer.views.labels import mechanism_name
 from clonometer.views.plots import time_domain
 from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, time_axis
-from clonometer.words import axis_words
+from clonometer.words import axis_words, mechanism_name
 
 LONGEST = 0
 _STEP_NAMES = {2: "p50", 10: "p90", 100: "p99", 1000: "p99.9", 10000: "p99.99", LONGEST: "longest"}

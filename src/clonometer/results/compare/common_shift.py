@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from clonometer.families import family
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.compare.types import FASTER, SLOWER, CommonShift, ComparedRow
 from clonometer.stats.common_drift import LEAST_KINDS
 
-#: Families of the catalogue whose workloads launch nothing and share nothing: clocks, empty loops.
-CONTROL = frozenset(("clock", "floor"))
 ALL, CONTROLS = "all", "control"
 #: A row is like the others only where these moved at least this share of its own way (on the logarithm).
 _LEAST_WAY = 0.5
@@ -55,7 +54,7 @@ def _changes(rows: Iterable[ComparedRow], group: str) -> _Changes:
     """The change of each kind of process as a logarithm: the median of its rows."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        if row.ratio is None or not row.is_time or (row.other.family in CONTROL) != (group == CONTROLS):
+        if row.ratio is None or not row.is_time or family(row.other.family).control != (group == CONTROLS):
             continue
         if group in (ALL, CONTROLS, row.other.temperature):
             found.setdefault(kind_of(row.other), []).append(math.log(row.ratio))
@@ -68,7 +67,7 @@ def _shift(name: str, changes: _Changes) -> CommonShift:
 
 
 def _beside(row: ComparedRow, groups: Mapping[str, _Changes], minimum_effect: float) -> ComparedRow:
-    if row.ratio is None or not row.is_time or row.other.family in CONTROL:
+    if row.ratio is None or not row.is_time or family(row.other.family).control:
         return row
     own = kind_of(row.other)
     for name in (row.other.temperature, ALL):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clonometer.errors import UsageError
+from clonometer.families import family
 from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs
 from clonometer.results.types import Estimate
 
 Defaults = Mapping[str, int | str]
 _Facets = dict[str, object]
-_FAMILY_WORDS = {"same_image": "goes on in the same program", "new_program": "starts a new program"}
 
 
 def kind_of(estimate: Estimate) -> str:
@@ -35,7 +35,7 @@ def incomparable_cells(
         was made before there was one, is at its default: by the cell's own catalogue, or else by the other's.
     """
     if base.family != other.family:
-        one, two = (_FAMILY_WORDS.get(row.family, f"is of the family {row.family}") for row in (base, other))
+        one, two = (family(row.family).task or f"is of the family {row.family}" for row in (base, other))
         return f"{base.workload} {one}, {other.workload} {two}: not the same task"
     if same_run:
         return None

@@ -10,12 +10,13 @@ from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
-from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import approximate_bytes, format_duration, format_number
+from clonometer.words import mechanism_name, until
 
 PAGE_BYTES = 4096
 _AXES = frozenset(("caches",)) | qualified_by("caches")
@@ -73,7 +74,7 @@ def _told(
     ratios: Sequence[Comparison],
 ) -> Finding:
     first = hot.row.estimate
-    name = mechanism(first.workload)
+    name = mechanism_name(first.workload)
     by_page = hot.ns_per_page is not None and all(side.ns_per_page is not None for _, side in colds)
     words = condition(base, first.temperature, first.condition.get("placement"))
     costs = [

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.wording import condition, mechanism, sentence, several_ratios
+from clonometer.results.findings.wording import condition, sentence, several_ratios
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
-from clonometer.words import axis_words
+from clonometer.words import axis_words, mechanism_name
 
 _KINDS = ("choice", "text")
 # These have findings of their own; free launches are not averaged over where they ran, so that placement has none.
@@ -103,7 +103,7 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
             continue
         names = axis_words(choice.axis, choice.value), axis_words(choice.axis, choice.base)
         words = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
-        head = ", ".join(filter(None, [mechanism(choice.workload), words]))
+        head = ", ".join(filter(None, [mechanism_name(choice.workload), words]))
         last = made[-1]
         numbers = last.numbers | {
             "axis": choice.axis,

@@ -7,11 +7,12 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
-from clonometer.results.findings.wording import condition, linkage, listed, mechanism, sentence, until
+from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.rows.warnings import RARE_PROCESSES
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
+from clonometer.words import axis_words, mechanism_name, until
 
 _PAGES = {"clean": "left clean by the last fork", "first": "never forked before"}
 Changes = dict[str, int | str]
@@ -34,8 +35,8 @@ def linkages(comparer: Comparer) -> list[Finding]:
     """What the parent's linkage does to a launch, against the default linkage."""
     findings = []
     for base, value, comparisons in _variants(comparer, "linkage"):
-        usual = f"from a {linkage(base.estimate.condition['linkage'])} one"
-        text = f"from a {linkage(value)} parent {_against(comparer, base, comparisons, usual)}"
+        usual = f"from a {axis_words('linkage', base.estimate.condition['linkage'])} one"
+        text = f"from a {axis_words('linkage', value)} parent {_against(comparer, base, comparisons, usual)}"
         findings.append(_finding("linkage", base, value, comparisons, text))
     return findings
 
@@ -60,7 +61,7 @@ def _against(comparer: Comparer, base: Evidence, comparisons: Sequence[Compariso
     changes = {axis: value for axis, value in comparer.book.changes(base.estimate).items() if axis != "parent_bytes"}
     where = condition(changes, None, base.estimate.condition.get("placement"))
     words = ", ".join(filter(None, [f"{first.a.estimate.temperature or ''}{also}", where]))
-    name = mechanism(base.estimate.workload)
+    name = mechanism_name(base.estimate.workload)
     return f"{name} takes {first.text} times as long {until(stage)} as {usual}, {words}"
 
 
@@ -125,7 +126,7 @@ def placements(comparer: Comparer) -> list[Finding]:
                 said.append(text)
                 entries.append(entry)
         if entries:
-            name = mechanism(workload)
+            name = mechanism_name(workload)
             text = f"left free, {name} ran its task on another CPU in {listed(said)}"
             cells = list(dict.fromkeys(cell for entry in entries for cell in entry["cells"]))
             numbers = entries[0] | {"temperatures": entries, "workload": workload, "cells": cells}

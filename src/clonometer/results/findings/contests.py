@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.families import families
+from clonometer.families.types import LAUNCH, Family
 from clonometer.results.findings.comparing import Comparer, Comparison, lead
-from clonometer.results.findings.wording import condition, listed, mechanism, sentence, several_ratios, until
+from clonometer.results.findings.wording import condition, listed, sentence, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
+from clonometer.words import mechanism_name, until
 
 FORK, PTHREAD = "launch.fork", "launch.pthread"
 TEMPERATURES = ("warm", "cold")
-_FAMILIES = {"same_image": "same image", "new_program": "new program"}
 
 
 def process_against_thread(comparer: Comparer) -> list[Finding]:
@@ -80,33 +82,34 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
 
 def fastest(comparer: Comparer) -> list[Finding]:
     """In each family and at each temperature the fastest mechanism to each stage, with its runner-up."""
-    found = [_fastest_of(comparer, family, one) for family in _FAMILIES for one in TEMPERATURES]
+    launches = [family for family in families() if family.shape == LAUNCH]
+    found = [_fastest_of(comparer, family, temperature) for family in launches for temperature in TEMPERATURES]
     return [finding for finding in found if finding is not None]
 
 
-def _fastest_of(comparer: Comparer, family: str, temperature: str) -> Finding | None:
+def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding | None:
     clauses, entries = [], []
     headline = ""
     for stage in STAGES:
-        ranked = _contestants(comparer, family, temperature, stage)
+        ranked = _contestants(comparer, family.name, temperature, stage)
         made = [comparer.compare(row, ranked[0]) for row in ranked[1:]]
         comparisons = [one for one in made if one is not None]
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
-        headline = _ranking_in_short(ranked[0], comparisons[0], f"{_FAMILIES[family]}, {temperature}")
+        headline = _ranking_in_short(ranked[0], comparisons[0], f"{family.title.lower()}, {temperature}")
         order = [row.estimate.workload for row in ranked]
         entries.append(comparisons[0].numbers | {"order": order, "fastest": order[0]})
     if not clauses:
         return None
     words = condition({}, temperature, comparer.book.default("placement"))
-    text = f"{_FAMILIES[family]}, {words}: {'; '.join(clauses)}"
-    numbers = entries[-1] | {"family": family, "temperature": temperature, "stages": entries}
-    return Finding(f"fastest.{family}.{temperature}", sentence(text), numbers, headline)
+    text = f"{family.title.lower()}, {words}: {'; '.join(clauses)}"
+    numbers = entries[-1] | {"family": family.name, "temperature": temperature, "stages": entries}
+    return Finding(f"fastest.{family.name}.{temperature}", sentence(text), numbers, headline)
 
 
 def _ranking_in_short(best: Evidence, runner_up: Comparison, words: str) -> str:
-    names = mechanism(runner_up.a.estimate.workload), mechanism(best.estimate.workload)
+    names = mechanism_name(runner_up.a.estimate.workload), mechanism_name(best.estimate.workload)
     stage = until(best.estimate.stage)
     if runner_up.verdict == "same":
         return sentence(f"{words}: {listed(names)} cannot be told apart {stage} ({runner_up.aside})")
@@ -114,13 +117,13 @@ def _ranking_in_short(best: Evidence, runner_up: Comparison, words: str) -> str:
 
 
 def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
-    stage, name = until(best.estimate.stage), mechanism(best.estimate.workload)
+    stage, name = until(best.estimate.stage), mechanism_name(best.estimate.workload)
     tied = [one for one in comparisons if one.verdict == "same"]
     runner_up = comparisons[0]
     if runner_up.verdict == "same":
-        names = listed([name, *(mechanism(one.a.estimate.workload) for one in tied)])
+        names = listed([name, *(mechanism_name(one.a.estimate.workload) for one in tied)])
         return f"{names} cannot be told apart {stage} ({runner_up.aside})"
-    second = mechanism(runner_up.a.estimate.workload)
+    second = mechanism_name(runner_up.a.estimate.workload)
     return f"{name} is fastest {stage}, next {second} with {runner_up.text} times that"
 
 

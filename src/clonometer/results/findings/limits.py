@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Estimate, Finding
 from clonometer.units import format_duration
+from clonometer.words import mechanism_name
 
 Changes = dict[str, int | str]
 # Axes whose default is as much a thing of its own as any other value.
@@ -77,7 +78,7 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
     if a.cell == b.cell:
         own_a, own_b = "other CPU", "same CPU"
     if a.workload == b.workload:
-        return f"{mechanism(a.workload)} {what}{words}: {own_a} and {own_b} ({one.aside})"
+        return f"{mechanism_name(a.workload)} {what}{words}: {own_a} and {own_b} ({one.aside})"
     return f"{own_a} and {own_b} {what}{words} ({one.aside})"
 
 
@@ -88,7 +89,7 @@ def _with_defaults(own: Changes, other: Changes, one: Estimate) -> Changes:
 
 def _side(changes: dict[str, int | str], common: dict[str, int | str], workload: str) -> str:
     own = {axis: value for axis, value in changes.items() if axis not in common}
-    words = [mechanism(workload)] if workload else []
+    words = [mechanism_name(workload)] if workload else []
     if own:
         words.append(condition(own, None))
     return " ".join(words) or "the default"

@@ -9,12 +9,12 @@ from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
-from clonometer.results.findings.wording import condition, listed, mechanism, sentence, until
+from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.fit import Line, line_through_medians
 from clonometer.units import approximate_bytes, format_number
-from clonometer.words import axis_words
+from clonometer.words import axis_words, mechanism_name, until
 
 PAGE_BYTES = 4096
 PAGES_PER_GIB = (1 << 30) // PAGE_BYTES
@@ -63,7 +63,7 @@ def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> list[Find
 
 
 def _memory_in_short(growth: Comparison, entry: dict[str, Any], temperature: str, changes: Changes) -> str:
-    name, stage = mechanism(growth.a.estimate.workload), until(entry["stage"])
+    name, stage = mechanism_name(growth.a.estimate.workload), until(entry["stage"])
     of_kind = _of_kind(changes)
     if growth.sees_nothing:
         return sentence(f"memory{of_kind} is not seen to change {name} {stage} ({growth.aside})")
@@ -78,7 +78,7 @@ def _of_kind(changes: Changes) -> str:
 def _memory_text(
     comparer: Comparer, growth: Comparison, entries: Sequence[dict[str, Any]], temperature: str, changes: Changes
 ) -> str:
-    name, of_kind = mechanism(growth.a.estimate.workload), _of_kind(changes)
+    name, of_kind = mechanism_name(growth.a.estimate.workload), _of_kind(changes)
     sizes = entries[0]["parent_bytes"]
     first, last = (approximate_bytes(size) if size else "none" for size in (sizes[0], sizes[-1]))
     words = condition({}, temperature, comparer.book.default("placement"))

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
-from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.series.fits import has_shape
 from clonometer.results.series.scans import Scan, scans_of
@@ -17,7 +17,7 @@ from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.fit import Line, line_through_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration_interval
-from clonometer.words import axis_thing, axis_title, axis_words
+from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name
 
 PAGE_BYTES = 4096
 # Where a line misses a median by half of it, its slope says nothing.
@@ -108,7 +108,7 @@ def _texts(
 ) -> tuple[str, str]:
     """Say it in full and in one line."""
     low, high = (axis_words(scan.axis, int(point.estimate.condition[scan.axis])) for point in _ends(scan))
-    name = mechanism(growth.a.estimate.workload)
+    name = mechanism_name(growth.a.estimate.workload)
     what = measured(growth.a.estimate.stage, growth.a.estimate.quantity)
     tail = f", {words}" if words else ""
     ratio = f"{name} takes {growth.text} times as long {what} at {high} as at {low}{tail}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.findings.wording import mechanism, sentence
+from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.description import MedianInterval, median_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.startup import CPUID, STEPS, traps
 from clonometer.results.types import Finding
 from clonometer.units import format_duration
-from clonometer.words import axis_words
+from clonometer.words import axis_words, mechanism_name
 
 _LAUNCHES = ("launch.posix_spawn", "launch.vfork_exec", "launch.fork_exec")
 _TEMPERATURES = ("warm", "cold")
@@ -72,7 +72,7 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval
         numbers["without_library_ns"] = bare.estimate.median_ns
         numbers["cells"] += [bare.estimate.cell]
         brief += f" Without libc: {format_duration(bare.estimate.median_ns, *_ends(bare))}."
-    text = f"{sentence(f'{mechanism(one.workload)}, {one.temperature}')[:-1]}: {brief[0].lower()}{brief[1:]}"
+    text = f"{sentence(f'{mechanism_name(one.workload)}, {one.temperature}')[:-1]}: {brief[0].lower()}{brief[1:]}"
     return Finding("program_start", text, numbers, brief)
 
 

@@ -7,12 +7,13 @@ from typing import Any
 from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import missing_ends_reason
-from clonometer.results.findings.wording import condition, listed, measured, mechanism, sentence
+from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration, format_duration_interval
+from clonometer.words import mechanism_name
 
 Step = tuple[Evidence, Interval]
 
@@ -54,7 +55,7 @@ def _step(
         return None
     first = made[0][0].estimate
     words = condition(changes, temperature, first.condition.get("placement"))
-    way = f"from {mechanism(base)} to {mechanism(workload)}"
+    way = f"from {mechanism_name(base)} to {mechanism_name(workload)}"
     text = f"{way}, {words}: {_clauses(made)}"
     if not same_end:
         text += f"; their ends cannot be compared (reaped by {book.fact(workload, 'reaped_by')}, not wait)"

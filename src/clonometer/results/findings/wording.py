@@ -6,26 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from clonometer.results.findings.comparing import Comparison
 from clonometer.units import approximate_bytes
-from clonometer.words import axis_words
-
-_UNTIL = {
-    "call_returns": "until the call returns",
-    "task_runs": "until the task runs",
-    "image_runs": "until the new program runs its main",
-    "reaped": "until reaped",
-}
-_MECHANISMS = {"fork_exec": "fork+exec"}
-
-
-def until(stage: str | None) -> str:
-    """Say where a stage ends.
-
-    Examples
-    --------
-    >>> until("task_runs")
-    'until the task runs'
-    """
-    return _UNTIL.get(stage or "", f"until {(stage or 'done').replace('_', ' ')}")
+from clonometer.words import axis_words, quantity_name, until
 
 
 def measured(stage: str | None, quantity: str) -> str:
@@ -36,34 +17,7 @@ def measured(stage: str | None, quantity: str) -> str:
     >>> measured("reaped", "reaped_ns"), measured(None, "teardown_ns")
     ('until reaped', 'in teardown')
     """
-    return (
-        until(stage)
-        if stage is not None
-        else f"in {quantity.removesuffix('_ns').removesuffix('_bytes').replace('_', ' ')}"
-    )
-
-
-def mechanism(workload: str) -> str:
-    """Name a workload as people do.
-
-    Examples
-    --------
-    >>> mechanism("launch.fork_exec"), mechanism("wake.futex")
-    ('fork+exec', 'wake.futex')
-    """
-    name = workload.removeprefix("launch.") if workload.startswith("launch.") else workload
-    return _MECHANISMS.get(name, name)
-
-
-def linkage(value: object) -> str:
-    """Say a linkage.
-
-    Examples
-    --------
-    >>> linkage("dynamic_lazy")
-    'lazily bound'
-    """
-    return axis_words("linkage", str(value))
+    return until(stage) if stage is not None else f"in {quantity_name(quantity)}"
 
 
 def condition(changes: Mapping[str, int | str], temperature: str | None, placement: object = None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from clonometer.families import common
 from clonometer.results.rows.groups import Group
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
@@ -14,7 +15,8 @@ from clonometer.stats.bootstrap import Processes
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
-STAGES = ("call_returns", "task_runs", "image_runs", "reaped")
+#: The stages that are compared, in order of time.
+STAGES = tuple(stage.name for stage in common.STAGES if not stage.detail)
 
 
 @dataclass(frozen=True)

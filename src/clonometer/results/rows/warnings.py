@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from clonometer.families import family
+from clonometer.families.types import CROWD, LOOP
 from clonometer.results.rows.groups import Group
 from clonometer.results.rows.shape_warnings import shape_warnings
 from clonometer.results.types import Estimate, RunWarning
@@ -21,9 +23,6 @@ DISTURBED_SHARE = 0.20
 SWITCHES_OF_ONE_LAUNCH = 2
 WALL_OVER_CPU = 1.5
 _LEAST_BLOCKS = 10
-
-_LOOP_FAMILIES = ("floor", "clock", "memory")
-_CROWDS = ("contend", "isolate", "work", "switch", "ipc")
 
 
 def estimate_warnings(
@@ -76,9 +75,9 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
     blocks = list(metadata["blocks"])
     entries = metadata["catalogue"]["workloads"]
     # They launch nothing and wait for nobody, so that no child pushes them aside.
-    loops = {entry["id"] for entry in entries if not entry["temperatures"] and entry["family"] in _LOOP_FAMILIES}
+    loops = {entry["id"] for entry in entries if not entry["temperatures"] and family(entry["family"]).shape == LOOP}
     # Workers that take turns, and tasks that wake one another, push each other aside by design.
-    crowds = {entry["id"] for entry in entries if entry["family"] in _CROWDS}
+    crowds = {entry["id"] for entry in entries if family(entry["family"]).shape == CROWD}
     alone = [block for block in blocks if _workload(block) not in crowds]
     whole = [
         frequency_drift(effective_frequencies_mhz(blocks), "the run"),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clonometer.results.findings.wording import linkage, mechanism
+from clonometer.families import is_launch
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.series.scans import Scan, said_condition, scans_of
 from clonometer.results.series.types import EcdfSeries, MemorySeries, MessageSeries, ScanSeries
 from clonometer.results.types import Estimate
 from clonometer.stats.ecdf import thin_ecdf
+from clonometer.words import axis_words, mechanism_name, placement_name
 
-_PLOTTED_FAMILIES = ("same_image", "new_program")
 _PLOTTED_AXES = frozenset(("placement", "linkage"))
-_PLACES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 
 
 def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
@@ -30,7 +29,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
     for row in book.rows:
         estimate = row.estimate
         changes = book.changes(estimate)
-        if estimate.family not in _PLOTTED_FAMILIES or set(changes) - _PLOTTED_AXES:
+        if not is_launch(estimate.family) or set(changes) - _PLOTTED_AXES:
             continue
         if estimate.stage is None or estimate.detail:
             continue
@@ -52,11 +51,11 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
 
 
 def _label(row: Evidence, changes: dict[str, int | str]) -> str:
-    words = [mechanism(row.estimate.workload)]
+    words = [mechanism_name(row.estimate.workload)]
     if "linkage" in changes:
-        words.append(linkage(changes["linkage"]))
+        words.append(axis_words("linkage", changes["linkage"]))
     if "placement" in changes:
-        words += [str(changes["placement"]), *filter(None, [_PLACES.get(row.estimate.placement or "")])]
+        words += [str(changes["placement"]), *filter(None, [placement_name(row.estimate.placement or "")])]
     return ", ".join(words)
 
 
@@ -81,7 +80,7 @@ def _memory_series(workload: str, stage: str, kind: str, pages: str, points: lis
     rows = [point.estimate for point in points]
     return MemorySeries(
         workload=workload,
-        label=mechanism(workload) + ("" if pages == "rewritten" else f", {pages} pages"),
+        label=mechanism_name(workload) + ("" if pages == "rewritten" else f", {pages} pages"),
         stage=stage,
         pages=pages,
         parent_bytes=tuple(_parent_bytes(point) for point in points),

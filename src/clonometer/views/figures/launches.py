@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.results.types import Results
 from clonometer.views.against import memory_panel
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, in_rows, labels_of
-from clonometer.views.labels import STAGE_ORDER, family_name
+from clonometer.views.labels import family_name
 from clonometer.views.plots import (
     drawable_families,
     ecdf_choice,
@@ -23,6 +23,7 @@ from clonometer.views.plots import (
     time_domain,
 )
 from clonometer.views.specs import ecdf_panel, overview_panel
+from clonometer.words import STAGE_ORDER
 
 
 def _overview(results: Results) -> list[Row]:

@@ -6,19 +6,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from clonometer.families import family as family_of
 from clonometer.results.types import Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
-from clonometer.views.labels import (
-    FAMILY_EXPLANATIONS,
-    STAGE_EXPLANATIONS,
-    cpu_name,
-    family_name,
-    mechanism_name,
-    placement_name,
-    shown_axes,
-    stage_name,
-)
+from clonometer.views.labels import cpu_name, family_name, placement_name, shown_axes
 from clonometer.views.plots import short_rows
 from clonometer.views.rows import (
     Figure,
@@ -38,6 +30,7 @@ from clonometer.views.rows import (
     troubles,
     value_unit,
 )
+from clonometer.words import STAGE_ORDER, mechanism_name, stage_explanation, stage_name
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
@@ -143,7 +136,7 @@ def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "family": family,
         "name": family_name(family),
-        "explanation": FAMILY_EXPLANATIONS.get(family, ""),
+        "explanation": family_of(family).explanation,
         "unit": unit if launches else "",
         "pinned": pinned and launches,
         "temperatures": [warmth or "" for warmth in warmths],
@@ -162,7 +155,7 @@ def _padding(decimals: str, longest: str) -> str:
 
 def _stages(results: Results) -> list[tuple[str, str]]:
     found = {one.stage for one in results.cells}
-    return [(stage_name(stage), text) for stage, text in STAGE_EXPLANATIONS.items() if stage in found]
+    return [(stage_name(stage), stage_explanation(stage)) for stage in STAGE_ORDER if stage in found]
 
 
 def _summary(results: Results, row: Row) -> str:

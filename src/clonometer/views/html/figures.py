@@ -9,9 +9,10 @@ from typing import Any
 from clonometer.results.types import Results
 from clonometer.views.figures import FIGURES
 from clonometer.views.figures.types import Figure, Panel
-from clonometer.views.labels import FAMILY_ORDER, STAGE_ORDER, family_name
+from clonometer.views.labels import family_name, family_place
 from clonometer.views.plots import ecdf_index, stage_title
 from clonometer.views.specs import PALETTE, ecdf_panel, theme
+from clonometer.words import STAGE_ORDER
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
 POINT_BUDGET = 24_000
@@ -65,7 +66,7 @@ def _ecdf(results: Results) -> dict[str, Any]:
     has_plain = any(one["plain"] for one in index)
     temperatures = _found(index, "temperature", ("warm", "cold"))
     choices = {
-        "family": [[name, family_name(name)] for name in _found(index, "family", FAMILY_ORDER)],
+        "family": [[name, family_name(name)] for name in sorted({one["family"] for one in index}, key=family_place)],
         "stage": [[name, stage_title(name)] for name in _found(index, "stage", STAGE_ORDER)],
         "temperature": [[name, name] for name in temperatures],
         "placement": [[name, name] for name in _found(index, "placement", ("pinned",))],

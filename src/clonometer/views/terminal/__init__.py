@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.gaps import ablation_table, fit_tables
-from clonometer.views.labels import STAGE_EXPLANATIONS, program_explanation, shown_axes, stage_name
+from clonometer.views.labels import program_explanation, shown_axes
 from clonometer.views.rows import (
     Row,
     families,
@@ -24,6 +24,7 @@ from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.gaps import text_table
 from clonometer.views.terminal.tables import short_table, wide_table
 from clonometer.views.terminal.text import clean, elide, join_phrases, page, paint, wrap
+from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 
 FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
@@ -252,8 +253,8 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
     tables = [*map(ablation_table, results.ablations), *fit_tables(results.fits), *ladder_tables(results.ladders)]
     blocks += [text_table(table, width, colour) for table in tables]
-    stages = [stage for stage in STAGE_EXPLANATIONS if any(one.stage == stage for one in results.cells)]
-    notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {STAGE_EXPLANATIONS[stage]}", width)]
+    stages = [stage for stage in STAGE_ORDER if any(one.stage == stage for one in results.cells)]
+    notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {stage_explanation(stage)}", width)]
     notes += _program_line(rows, width)
     notes += [f"{note}." for note in _not_ranked(rows)]
     notes += wrap(what_ended(results), width)

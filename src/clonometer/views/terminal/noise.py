@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
-from clonometer.views.labels import condition_phrases, mechanism_name, stage_name
+from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import figure
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
 from clonometer.views.terminal.text import clean, elide, page, wrap
+from clonometer.words import mechanism_name, stage_name
 
 LEAST_WIDTH = 60
 _LABEL_LEAST = 12

@@ -1,0 +1,71 @@
+"""The families of workloads, one module each, and what this package says of a family or an axis nobody has heard of.
+
+A module with a ``FAMILY`` adds a family; one with ``AXES`` adds axes that several families have. Nothing else lists
+them: whoever needs a family, an axis or a workload asks here, and gets defaults for what has no module.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from clonometer.families.types import LAUNCH, Axis, Family, WorkloadWords
+
+_NO_WORDS = WorkloadWords()
+
+
+@cache
+def _modules() -> tuple[ModuleType, ...]:
+    return tuple(import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """All families that have a module, in the order in which they are read."""
+    known: list[Family] = [module.FAMILY for module in _modules() if hasattr(module, "FAMILY")]
+    return tuple(sorted(known, key=lambda one: (one.order, one.name)))
+
+
+@cache
+def axes() -> Mapping[str, Axis]:
+    """All axes that have words or a cost of their own."""
+    shared = [module.AXES for module in _modules() if hasattr(module, "AXES")]
+    return {name: axis for group in (*shared, *(one.axes for one in families())) for name, axis in group.items()}
+
+
+@cache
+def family(name: str) -> Family:
+    """Look a family up; one without a module has a title made from its name, and stands after the others.
+
+    Examples
+    --------
+    >>> family("cow").title, family("page_faults").title
+    ('After a fork', 'Page faults')
+    """
+    for known in families():
+        if known.name == name:
+            return known
+    return Family(name, title=name.replace("_", " ").capitalize())
+
+
+def axis(name: str) -> Axis:
+    """Look an axis up; one without words has none, and costs nothing."""
+    return axes().get(name, Axis())
+
+
+def workload_words(workload: str) -> WorkloadWords:
+    """Words for a workload whose id is not enough."""
+    return next((one.workloads[workload] for one in families() if workload in one.workloads), _NO_WORDS)
+
+
+def is_launch(name: str) -> bool:
+    """Whether a family's workloads launch tasks, stage by stage."""
+    return family(name).shape == LAUNCH
+
+
+def is_beside(name: str, quantity: str) -> bool:
+    """Whether a quantity of a family is only there to be subtracted from others."""
+    return quantity in family(name).besides

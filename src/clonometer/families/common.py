@@ -1,0 +1,166 @@
+"""What several families have: the stages of a launch, and the axes that say where and how tasks are made and run."""
+
+from __future__ import annotations
+
+from clonometer.families.types import Axis, Condition, Cost, Qualifier, Stage
+
+#: In order of time.
+STAGES = (
+    Stage(
+        "call_returns",
+        "call returns",
+        "until the call returns",
+        "until the parent's call has returned and it can go on with its work.",
+    ),
+    Stage(
+        "task_runs",
+        "task runs",
+        "until the task runs",
+        "until the new task executes the first instruction of its own code.",
+    ),
+    Stage(
+        "image_entered",
+        "program entered",
+        "until image entered",
+        "until the entry of the new program's file; in a static program its C library starts there.",
+        detail=True,
+    ),
+    Stage(
+        "image_runs",
+        "program runs",
+        "until the new program runs its main",
+        "until the first line of the new program's main: after exec, the loader and the C library's start.",
+    ),
+    Stage(
+        "image_ends",
+        "main ends",
+        "until image ends",
+        "until the last line of the new program's main.",
+        detail=True,
+    ),
+    Stage(
+        "reaped",
+        "reaped",
+        "until reaped",
+        "until wait or join has returned: the task has run, ended and been cleaned up.",
+    ),
+)
+
+# What launches cost on virtual machines of 2024, good to a factor of some: these keep defaults bearable and let plans
+# state their time. Forking with memory costs this much per byte where the pages are written again before each launch
+# (1 GiB: 200 to 500 ms), and building the parent this much (1 GiB: 0.4 to 1.2 s).
+_LAUNCH_NS_PER_BYTE = 0.3
+BUILD_NS_PER_BYTE = 0.7
+# Pages that fork copies no entries for, or few: less is copied, and writing them again faults in nothing.
+_CHEAP_LAUNCH_NS_PER_BYTE = 0.05
+_CHEAP_KINDS = frozenset(
+    ("thp", "hugetlb", "shared", "file_shared", "file_shared_read", "file_private_read", "dontfork")
+)
+_VMA = Cost(1_500.0, 3_000.0)
+# A written VMA has page tables of its own.
+_TOUCHED_VMA = 5
+_CLOSE_NS_PER_DESCRIPTOR = 100.0
+# What another task takes to walk a byte, a line at a time, and to be seen asleep again.
+_WALK_NS_PER_BYTE, _WALK_NS = 0.2, 300_000.0
+
+
+def _memory_cost(condition: Condition) -> Cost:
+    """The parent's memory: dearest where fork finds its pages written."""
+    if condition.get("page_kind") == "untouched":
+        return Cost()
+    if condition.get("page_kind") in _CHEAP_KINDS or condition.get("pages") == "clean":
+        launch_ns = _CHEAP_LAUNCH_NS_PER_BYTE
+    else:
+        launch_ns = _LAUNCH_NS_PER_BYTE + (BUILD_NS_PER_BYTE if condition.get("pages") == "first" else 0.0)
+    return Cost(launch_ns, BUILD_NS_PER_BYTE).times(number(condition, "parent_bytes"))
+
+
+def _vmas_cost(condition: Condition) -> Cost:
+    touched = _TOUCHED_VMA if condition.get("vma_kind") == "touched" else 1
+    count = number(condition, "vmas")
+    return Cost(_VMA.launch_ns * touched * count, _VMA.build_ns * count)
+
+
+def _caches_cost(condition: Condition) -> Cost:
+    """What goes by before each launch until the caches are as they shall be; launchers idle all at once."""
+    if condition["caches"] == "idle":
+        return Cost(wait_ns=float(number(condition, "idle_ns")))
+    if condition["caches"] == "thrashed":
+        walked = number(condition, "thrash_bytes")
+        return Cost(build_ns=BUILD_NS_PER_BYTE * walked, wait_ns=_WALK_NS + _WALK_NS_PER_BYTE * walked)
+    return Cost()
+
+
+def _close_cost(condition: Condition) -> Cost:
+    each_ns = _CLOSE_NS_PER_DESCRIPTOR if condition["close_files"] == "close" else 0.0
+    return Cost(launch_ns=each_ns * number(condition, "nofile"))
+
+
+def number(condition: Condition, axis: str) -> int:
+    """The value of a numeric axis, 0 where there is none."""
+    value = condition.get(axis, 0)
+    return value if isinstance(value, int) else 0
+
+
+AXES = {
+    "linkage": Axis(
+        {"dynamic_lazy": "lazily bound", "dynamic_now": "bound at start", "static": "static", "musl": "musl"}
+    ),
+    "frequency": Axis({"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"}, phrase="at {}"),
+    "placement": Axis(phrase="{}"),
+    "stages": Axis({"parent": "parent's stamps", "all": "all stamps"}),
+    "sched_class": Axis(
+        {"other": "SCHED_OTHER", "batch": "SCHED_BATCH", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
+    ),
+    "parent_bytes": Axis(number="{}", thing="4 KiB page", title="memory of the parent", cost=_memory_cost),
+    "page_kind": Axis(
+        {
+            "4k": "4 KiB pages",
+            "thp": "THP",
+            "hugetlb": "reserved huge pages",
+            "shared": "shared",
+            "file_private": "private file, written",
+            "file_private_read": "private file, only read",
+            "file_shared": "shared file, written",
+            "file_shared_read": "shared file, only read",
+            "dontfork": "DONTFORK",
+            "untouched": "untouched",
+        },
+        qualifies=Qualifier("parent_bytes", "4k"),
+    ),
+    "pages": Axis({"first": "never forked pages"}, phrase="{} pages", qualifies=Qualifier("parent_bytes", "rewritten")),
+    "vmas": Axis(thing="VMA", things="VMAs", cost=_vmas_cost),
+    "vma_kind": Axis(
+        {"touched": "touched VMAs", "untouched": "untouched VMAs", "dontfork": "DONTFORK VMAs"},
+        qualifies=Qualifier("vmas", "untouched"),
+    ),
+    "open_files": Axis(thing="open file", things="open files", cost=Cost(30.0, 1_500.0)),
+    "file_kind": Axis({"same": "one file", "distinct": "distinct files"}, qualifies=Qualifier("open_files", "same")),
+    "nofile": Axis(thing="descriptor of the limit", things="descriptors at most", title="limit of open files"),
+    "close_files": Axis(
+        {"none": "no close", "close": "child closes each", "close_range": "child close_range"}, cost=_close_cost
+    ),
+    "parent_threads": Axis(thing="thread in the parent", things="threads in the parent", cost=Cost(0.0, 40_000.0)),
+    "thread_state": Axis(
+        {"busy": "busy threads", "idle": "idle threads"}, qualifies=Qualifier("parent_threads", "idle")
+    ),
+    "mlockall": Axis({"yes": "mlockall", "no": "not locked"}),
+    "caches": Axis(
+        {"hot": "hot caches", "idle": "cold caches after idling", "thrashed": "thrashed caches"}, cost=_caches_cost
+    ),
+    "idle_ns": Axis(number="{} idle", qualifies=Qualifier("caches", 100_000_000, "idle")),
+    "thrash_bytes": Axis(number="{} walked", qualifies=Qualifier("caches", 128 << 20, "thrashed")),
+    "thrash_cpu": Axis(
+        {"same": "thrashed on the same CPU", "other": "thrashed on another CPU"},
+        qualifies=Qualifier("caches", "same", "thrashed"),
+    ),
+    "launch_number": Axis(
+        number="launch {}", thing="launch before it", title="number of the launch", cost=Cost(0.0, 100_000.0)
+    ),
+    "after": Axis({"none": "after no other launch"}, phrase="after {}"),
+    "concurrency": Axis(number="{:,} at once", thing="launcher", title="launchers at once", multiplies=True),
+    "launchers": Axis({"threads": "launched by threads", "processes": "launched by processes"}),
+    "stack_bytes": Axis(number="{} stack"),
+    "task_kind": Axis({"thread": "threads", "process": "processes"}, always_said=True),
+    "partner_cpu": Axis({"same": "one CPU", "other": "two CPUs"}),
+}

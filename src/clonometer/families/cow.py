@@ -1,0 +1,19 @@
+"""What fork postpones: the copies of pages."""
+
+from clonometer.families.types import Axis, Cost, Family
+
+FAMILY = Family(
+    "cow",
+    title="After a fork",
+    explanation=(
+        "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it."
+    ),
+    order=90,
+    axes={
+        "written_bytes": Axis(
+            number="{} written", thing="4 KiB of memory written", title="memory written", cost=Cost(0.6)
+        ),
+        "write_step": Axis({"page": "each page", "small_page": "each 4 KiB"}),
+        "other_process": Axis({"alive": "other alive", "gone": "other gone"}),
+    },
+)

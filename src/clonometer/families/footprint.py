@@ -1,0 +1,19 @@
+"""Memory that idle tasks hold."""
+
+from clonometer.families.types import Axis, Cost, Family, WorkloadWords
+
+FAMILY = Family(
+    "footprint",
+    title="Footprint",
+    explanation="What tasks that do nothing hold: memory of the kernel and their own.",
+    order=100,
+    axes={
+        "tasks": Axis(thing="task", things="tasks", cost=Cost(300_000.0)),
+        "touched_bytes": Axis(number="{} of stack written", thing="4 KiB of stack written", title="stack written"),
+        "accounting": Axis({"machine": "by the machine", "cgroup": "by its group"}),
+    },
+    workloads={
+        "footprint.process": WorkloadWords(thing="process", things="processes"),
+        "footprint.thread": WorkloadWords(thing="thread", things="threads"),
+    },
+)

@@ -1,0 +1,33 @@
+"""Launches whose task executes another program."""
+
+from clonometer.families.types import LAUNCH, Axis, Cost, Family, WorkloadWords
+
+_PROGRAM = Cost(launch_ns=400_000.0)
+
+FAMILY = Family(
+    "new_program",
+    title="New program",
+    explanation="The new task executes another program: more work, never ranked against the same image.",
+    order=10,
+    shape=LAUNCH,
+    task="starts a new program",
+    axes={
+        "program": Axis(
+            {
+                "target_static": "static hello world",
+                "target_nolibc": "hello without libc",
+                "target_dynamic": "dynamic hello",
+                "target_cxx": "C++ hello",
+            },
+            cost=lambda _: _PROGRAM,
+            programs=True,
+            explanations={
+                "target_static": "a static hello world in C",
+                "target_nolibc": "a static hello world without C library",
+                "target_dynamic": "a dynamically linked hello world in C",
+                "target_cxx": "a dynamically linked hello world in C++",
+            },
+        ),
+    },
+    workloads={"launch.fork_exec": WorkloadWords("fork+exec")},
+)

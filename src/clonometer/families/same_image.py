@@ -1,0 +1,20 @@
+"""Launches that go on in the program that is already running: fork, vfork, clone, threads."""
+
+from clonometer.families.types import LAUNCH, Axis, Family
+
+FAMILY = Family(
+    "same_image",
+    title="Same image",
+    explanation="The new task goes on in the program that is already running.",
+    order=0,
+    shape=LAUNCH,
+    task="goes on in the same program",
+    axes={
+        "process_ending": Axis({"exit": "exit", "_exit": "_exit"}),
+        "detached": Axis({"yes": "detached", "no": "joined"}),
+        "stack_kind": Axis({"library": "library's stack", "user_4k": "own stack", "user_huge": "own huge stack"}),
+        "guard": Axis({"none": "no guard", "library": "guarded"}),
+        "stack_cache": Axis({"cold": "cold stack cache", "warm": "warm stack cache"}),
+        "thread_ending": Axis({"return": "return", "pthread_exit": "pthread_exit"}),
+    },
+)

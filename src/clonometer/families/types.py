@@ -1,0 +1,168 @@
+"""What a module of this package says of a family of workloads and of its axes: plain values with defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Condition = Mapping[str, int | str]
+
+#: What a workload of a family does. A launch makes a task and has stages.
+LAUNCH = "launch"
+#: It waits for somebody else, who may take the CPU.
+EVENT = "event"
+#: It waits for nobody and launches nothing.
+LOOP = "loop"
+#: Several tasks work or take turns, and push each other off the CPU by design.
+CROWD = "crowd"
+
+#: Where a family stands that says nothing of its place: after all others.
+LAST = 1_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a thing of an axis costs: each launch (or event), the preparation, and what launchers wait for together.
+
+    ``launch_ns`` is paid by each launcher, ``build_ns`` once in a process, ``wait_ns`` before each round of launches,
+    however many launchers there are.
+    """
+
+    launch_ns: float = 0.0
+    build_ns: float = 0.0
+    wait_ns: float = 0.0
+
+    def times(self, number: float) -> Cost:
+        """The cost of so many."""
+        return Cost(self.launch_ns * number, self.build_ns * number, self.wait_ns * number)
+
+
+class Qualifier(NamedTuple):
+    """What an axis qualifies, the value that says nothing, and the one value it needs (None: any but 0)."""
+
+    of: str
+    usual: int | str
+    needs: int | str | None = None
+
+    def says_nothing(self, condition: Condition) -> bool:
+        """Whether a condition has none of the things that it qualifies."""
+        value = condition.get(self.of)
+        return value == 0 if self.needs is None else value is not None and value != self.needs
+
+    @property
+    def nowhere(self) -> str:
+        """Where it says nothing, in words."""
+        return f"where {self.of}=0" if self.needs is None else f"without {self.of}={self.needs}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The words of an axis, and what it costs to set it. All have defaults, made from its name.
+
+    Attributes
+    ----------
+    values
+        Words for values that are texts.
+    phrase
+        Words for any other text: ``{} pages``.
+    number
+        Words for a number: ``{} stack``. Sizes and durations are put in with their units.
+    thing, things
+        What one of the things is called that a number counts, and many of them.
+    title
+        What the axis is called where it is drawn.
+    cost
+        What one of its things costs, or a function that gives the whole cost under a condition.
+    multiplies
+        Whether it says how many launch at once, so that each launch takes as many times as long.
+    explanations
+        What values are, for those who read of them for the first time.
+    always_said
+        Whether its value is said even where it is the default.
+    programs
+        Whether its texts are programs, which are called by the names of their files.
+    qualifies
+        The axis that it says more of, if any.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    phrase: str = ""
+    number: str = ""
+    thing: str = ""
+    things: str = ""
+    title: str = ""
+    cost: Cost | Callable[[Condition], Cost] = Cost()
+    multiplies: bool = False
+    explanations: Mapping[str, str] = field(default_factory=dict)
+    always_said: bool = False
+    programs: bool = False
+    qualifies: Qualifier | None = None
+
+
+@dataclass(frozen=True)
+class WorkloadWords:
+    """What a workload is called where its id is not enough.
+
+    ``name`` stands in tables, ``doing`` in a sentence ("opening and closing a file"), ``thing`` and ``things`` name
+    what it makes.
+    """
+
+    name: str = ""
+    doing: str = ""
+    thing: str = ""
+    things: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A moment in a launch, and its words: ``title`` heads a column, ``until`` stands in a sentence.
+
+    ``detail``: whether it only explains another one, so that no comparison is about it.
+    """
+
+    name: str
+    title: str
+    until: str
+    explanation: str
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Family:
+    """Workloads that may be compared with each other, and what people read about them.
+
+    Attributes
+    ----------
+    name
+        As drivers say it.
+    title
+        What it is called; the default is its name in words.
+    explanation
+        One line for those who read about it for the first time.
+    order
+        Its place among the families, from 0.
+    shape
+        `LAUNCH`, `EVENT`, `LOOP` or `CROWD`.
+    task
+        What its tasks do, to say why they cannot be compared with others: "starts a new program".
+    control
+        Whether its workloads launch nothing and share nothing, so that only the machine can change them.
+    axes
+        The axes that it alone has, or has first.
+    workloads
+        Words for workloads whose ids are not enough.
+    besides
+        Quantities that are there to be subtracted from others, and are not drawn.
+    """
+
+    name: str
+    title: str = ""
+    explanation: str = ""
+    order: int = LAST
+    shape: str = EVENT
+    task: str = ""
+    control: bool = False
+    axes: Mapping[str, Axis] = field(default_factory=dict)
+    workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
+    besides: frozenset[str] = frozenset()

@@ -1,0 +1,10 @@
+"""Tasks that exist already and are woken, instead of launched."""
+
+from clonometer.families.types import Family
+
+FAMILY = Family(
+    "wake",
+    title="Waking an idle worker",
+    explanation="The task exists already and sleeps: what a pool or a pre-forked server pays instead of a launch.",
+    order=30,
+)

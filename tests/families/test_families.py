@@ -1,0 +1,52 @@
+"""What the package says of families and axes, against the frozen description of the drivers (tests/data)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from clonometer.families import axes, families, family
+from clonometer.families.types import EVENT
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.limits import estimated_launch_ns
+
+CATALOGUE = read_catalogue(json.loads((Path(__file__).parents[1] / "data" / "describe.json").read_text()))
+
+
+def test_every_family_of_the_drivers_has_its_module_and_its_own_place():
+    assert sorted(known.name for known in families()) == sorted({one.family for one in CATALOGUE.workloads.values()})
+    assert all(known.title and known.explanation for known in families())
+    assert max(Counter(known.order for known in families()).values()) == 1
+
+
+def test_no_module_speaks_of_what_no_driver_has():
+    assert sorted(set(axes()) - set(CATALOGUE.axes)) == []
+    worded = {workload for known in families() for workload in known.workloads}
+    assert sorted(worded - set(CATALOGUE.workloads)) == []
+    values = {(name, value) for name, known in axes().items() for value in known.values}
+    assert [(name, value) for name, value in values if value not in (CATALOGUE.axes[name].values or (value,))] == []
+
+
+def test_an_axis_has_one_owner():
+    owners = Counter(name for known in families() for name in known.axes)
+    assert [name for name, count in owners.items() if count > 1] == []
+
+
+def test_what_nobody_has_heard_of_has_defaults():
+    strange = family("page_faults")
+    assert (strange.title, strange.explanation, strange.shape) == ("Page faults", "", EVENT)
+    assert [one.name for one in sorted([*families(), strange], key=lambda one: one.order)][-2:] == [
+        "page_faults",
+        "floor",
+    ]
+    assert estimated_launch_ns({"queue_depth": 1 << 20, "eviction": "random"}) == estimated_launch_ns({})
+
+
+@pytest.mark.parametrize("name", ["parent_bytes", "vmas", "numbers", "tasks", "working_set_bytes"])
+def test_more_of_what_costs_time_takes_longer(name):
+    least = max(CATALOGUE.axes[name].minimum or 0, 1)
+    condition = {"workers": 1} if name == "numbers" else {}
+    assert estimated_launch_ns({**condition, name: 1000 * least}) > estimated_launch_ns({**condition, name: least})
