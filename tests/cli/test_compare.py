@@ -71,7 +71,7 @@ def test_a_picture_is_written_and_an_existing_one_spared(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["a.parquet"], "one run is nothing to compare with"),
+        (["a.parquet"], "compare needs two runs"),
         (["a.parquet", "b.parquet", "--cells", "x", "y"], "--cells compares cells of one run"),
         (["a.parquet", "absent.parquet"], "cannot read absent.parquet"),
         (["a.parquet", "other.parquet"], "no cell in common"),

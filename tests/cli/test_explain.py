@@ -26,7 +26,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["launch.fork", "--counters", "hardwear"], "did you mean 'hardware'"),
         (["launch.fork", "--set", "parent_bytes=0,1MiB"], "one condition"),
         (["launch.fork", "--set", "colour=red"], "colour"),
-        (["launch.fork", "--picture", "why.gif"], "no picture's name"),
+        (["launch.fork", "--picture", "why.gif"], "must end in .png or .svg"),
         (["launch.fork", "--out", "a.json", "--trace", "a.json"], "same file"),
         (["launch.pthread", "--set", "detached=yes"], "nobody waits"),
         (["launch.fork", "--set", "concurrency=2"], "one at a time"),

@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["--arguments"], "--arguments is about single launches"),
         (["--tier", "stamps"], "proc"),
         (["--processes", "0"], "processes"),
-        (["--picture", "why.gif"], "no picture's name"),
+        (["--picture", "why.gif"], "must end in .png or .svg"),
     ],
 )
 def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:

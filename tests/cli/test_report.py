@@ -44,7 +44,7 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
     ("document", "said"),
     [
         ("{}", "this JSON is no explanation"),
-        ("<html>", "this is no JSON"),
+        ("<html>", "not valid JSON"),
         ({**explanation_to_json(counted()), "schema": 7}, "of schema 7; this version reads schema 1"),
         ({**explanation_to_json(counted()), "budget": [{}]}, "a damaged explanation: budget[0].part is missing"),
     ],
@@ -64,9 +64,13 @@ def test_a_run_file_a_folder_and_nothing_at_all_are_no_explanations(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = str(tmp_path / "report.html")
-    for name, said in ((RUN, "no JSON"), (str(tmp_path), "Is a directory"), (str(tmp_path / "none"), "No such file")):
+    for name, reason in (
+        (RUN, "not valid JSON"),
+        (str(tmp_path), "Is a directory"),
+        (str(tmp_path / "none"), "No such file"),
+    ):
         assert run_to_the_end(["report", RUN, "--explain", name, "--out", out]) == 2
-        assert said in " ".join(capsys.readouterr().err.split())
+        assert reason in " ".join(capsys.readouterr().err.split())
     monkeypatch.setattr(report, "MOST_BYTES", 10)
     assert run_to_the_end(["report", RUN, "--explain", write(tmp_path, "a.json", "x" * 11), "--out", out]) == 2
     assert "too large" in capsys.readouterr().err

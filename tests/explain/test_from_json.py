@@ -65,15 +65,15 @@ def test_what_an_earlier_version_did_not_write_need_not_be_there() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "this is no JSON"),
-        ("PAR1", "this is no JSON"),
-        ('{"schema": 1', "this is no JSON"),
+        ("", "not valid JSON"),
+        ("PAR1", "not valid JSON"),
+        ('{"schema": 1', "not valid JSON"),
         ("[" * 100_000, "nested too deeply"),
         ("[]", "this JSON is no explanation"),
         ('{"schema": 1, "cells": []}', "this JSON is no explanation"),
         ('{"schema": true, "workload": 1, "tier": 1, "budget": 1}', "its schema is True"),
         ('{"schema": 2, "workload": 1, "tier": 1, "budget": 1}', "of schema 2; this version reads schema 1"),
-        ('{"schema": 1, "workload": NaN, "tier": 1, "budget": 1}', "NaN is no number"),
+        ('{"schema": 1, "workload": NaN, "tier": 1, "budget": 1}', "NaN is not a number"),
     ],
 )
 def test_what_is_no_explanation_is_refused(text: str, words: str) -> None:

@@ -171,7 +171,7 @@ def test_a_lower_frequency_and_migrations_lengthen_user_code() -> None:
         (["workers=0"], "workers"),
         (["worker=4"], "worker"),
         (["output=nowhere"], "nowhere"),
-        (["workers"], "is no setting"),
+        (["workers"], "is not a setting"),
     ],
 )
 def test_bad_settings_are_refused(settings: list[str], words: str) -> None:

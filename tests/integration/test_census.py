@@ -155,7 +155,7 @@ def test_what_cannot_be_run_is_said_as_env_says_it(tmp_path: Path) -> None:
         ([], "takes a command or a --pid"),
         (["--pid", "1", "--", "true"], "not both"),
         (["--pid", "4194303"], "there is no process 4194303"),
-        (["--for", "soon", "--", "true"], "'soon' is no time"),
+        (["--for", "soon", "--", "true"], "'soon' is not a time"),
         (["--buffer", "much", "--", "true"], "much"),
     ],
 )

@@ -42,7 +42,7 @@ def test_an_axis_given_twice_has_the_values_of_both():
 
 @pytest.mark.parametrize("setting", ["pages", "=first", "pages=", "pages=first,,clean", ""])
 def test_what_is_no_setting_is_refused(setting):
-    with pytest.raises(UsageError, match="is no setting"):
+    with pytest.raises(UsageError, match="is not a setting"):
         parse_settings([setting])
 
 

@@ -119,7 +119,7 @@ def test_a_wrong_description_names_driver_and_key(described, spoil, key):
     spoil(described)
     with pytest.raises(CatalogueError) as caught:
         read_catalogue([described])
-    assert f"'probe' describes itself wrongly: {key} " in caught.value.message
+    assert f"'probe': invalid --describe output: {key} " in caught.value.message
 
 
 def test_a_driver_without_a_name_is_refused(described):

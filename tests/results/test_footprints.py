@@ -94,14 +94,14 @@ def test_sizes_take_no_part_in_findings_about_times(held: Any) -> None:
 def test_what_the_machine_does_besides_is_not_taken_for_a_task(builder: Any) -> None:
     builder.cell("footprint.process", _held(-5 * KIB, 0.0), None, tasks=100)
     finding = _findings(builder.run)["footprint.process"]
-    assert "drowned by what else the machine allocates" in finding.sentence
+    assert "lost in the noise of what else the machine allocates" in finding.sentence
     assert "accounting=cgroup" in finding.sentence
     assert finding.headline == ""
 
 
 def test_free_memory_that_lost_less_than_was_made_is_not_told_as_the_whole(builder: Any) -> None:
     builder.cell("footprint.thread", _held(25 * KIB, 5 * KIB, whole_each_bytes=12 * KIB), None, tasks=1000)
-    assert "is drowned by" in _findings(builder.run)["footprint.thread"].sentence
+    assert "is lost in the noise of" in _findings(builder.run)["footprint.thread"].sentence
 
 
 def test_the_machines_account_is_not_compared_where_a_groups_is_there(builder: Any) -> None:

@@ -45,7 +45,7 @@ _EXAMPLES = examples(
 @click.option(
     "--rerun",
     is_flag=True,
-    help="Measure what looks slower again, here and twice as long, and alarm only if it still is.",
+    help="Measure suspicious rows again, for twice as long, and fail only if they are still slower.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--wide", is_flag=True, help="Show every row.")

@@ -65,7 +65,7 @@ def command(
     are corrected for the number of rows. What differs between the hosts is said.
     """
     if cells is None and len(run_files) < 2:
-        raise UsageError("one run is nothing to compare with", "name two runs, or two groups of cells with --cells")
+        raise UsageError("compare needs two runs, or --cells with two groups of one run")
     if cells is not None and len(run_files) != 1:
         raise UsageError("--cells compares cells of one run", f"{len(run_files)} runs are named")
     image_format = _checked_plot(plot, force)

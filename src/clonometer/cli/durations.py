@@ -24,7 +24,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg] # as in shares.py
         except ValueError:
             seconds = -1.0
         if not 0 < seconds <= _MOST_S:
-            self.fail(f"{value!r} is no time; times look like 10, 500ms, 10s or 2m", param, ctx)
+            self.fail(f"{value!r} is not a time; times look like 10, 500ms, 10s or 2m", param, ctx)
         return seconds
 
 

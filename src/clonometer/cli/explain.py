@@ -23,7 +23,7 @@ _EXAMPLES = examples(
 @click.command(name="explain", epilog=_EXAMPLES)
 @click.argument("mechanism", metavar="MECHANISM")
 @click.option("--set", "settings", metavar="AXIS=VALUE", multiple=True, help="Under this condition; repeatable.")
-@click.option("--vs", "other", metavar="OTHER", help="Set another mechanism beside it, under the same condition.")
+@click.option("--vs", "other", metavar="OTHER", help="Compare with another mechanism under the same condition.")
 @click.option(
     "--processes",
     metavar="N",
@@ -33,8 +33,8 @@ _EXAMPLES = examples(
 @click.option(
     "--tier",
     metavar="NAME",
-    help="Look no closer than this: tracepoints, own or stamps (of work.factor: tracepoints or proc); by default the "
-    "best that this machine allows.",
+    help="Use at most this tracing tier: tracepoints, own or stamps (of work.factor: tracepoints or proc); by default "
+    "the best that this machine allows.",
 )
 @click.option("--ablation", is_flag=True, help="With work.factor: also take shared things away, one after the other.")
 @click.option("--timeline", is_flag=True, help="Also print single launches, event by event.")
@@ -51,7 +51,12 @@ _EXAMPLES = examples(
 @click.option(
     "-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Also write that JSON object to a file."
 )
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page: hover an event.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write an interactive HTML page; hover over an event for details.",
+)
 @click.option(
     "--trace", metavar="FILE", type=click.Path(path_type=Path), help="Write trace events, which Perfetto opens."
 )

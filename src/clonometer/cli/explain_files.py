@@ -40,9 +40,7 @@ class Files:
 
             check_installed()
         if self.picture is not None and self.picture.suffix.lower() not in _PICTURES:
-            raise UsageError(
-                f"--picture {self.picture} is no picture's name", f"a picture ends in {' or '.join(_PICTURES)}"
-            )
+            raise UsageError(f"--picture {self.picture} must end in {' or '.join(_PICTURES)}")
 
     def write(self, contents: Mapping[str, Callable[[], bytes | str]]) -> None:
         """Make and write what was asked for, and say so; ``contents`` has what each attribute's file would hold."""

@@ -49,7 +49,7 @@ def explain_launches(
     processes
         How many processes launch; None: as many as are of use.
     tier
-        Look no closer than that.
+        Use at most this tracing tier.
     counters
         ``hardware``, ``software`` or ``none``.
     timeline, calls, arguments

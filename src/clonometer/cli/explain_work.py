@@ -40,7 +40,7 @@ def explain_work_factor(
     pairs
         Processes of each side; None: as many as are of use.
     tier
-        Look no closer than that.
+        Use at most this tracing tier.
     ablation
         Whether to measure the ablation beside it.
     as_json

@@ -38,7 +38,7 @@ _EXAMPLES = examples(
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
-    help="How often; each takes twice the plan's time.",
+    help="Number of rounds; each takes twice the plan's time.",
 )
 @click.option(
     "--max-regression",

@@ -61,8 +61,6 @@ def command(run_file: Path, kind: str, out: Path, force: bool) -> None:
         raise unknown("picture", kind, KINDS)
     image_format = out.suffix.removeprefix(".").lower()
     if image_format not in FORMATS:
-        raise UsageError(
-            f"--out {out} is no picture's name", f"a picture ends in {' or '.join(map('.{}'.format, FORMATS))}"
-        )
+        raise UsageError(f"--out {out} must end in {' or '.join(map('.{}'.format, FORMATS))}")
     check_output(out, force)
     write_and_say(out, picture(read_results(run_file), kind, image_format))

@@ -70,7 +70,7 @@ def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
         return read_explanation(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise InputError(
-            f"{path}: this is no JSON: it is not UTF-8", "name what clonometer explain --out has written"
+            f"{path}: not valid JSON: it is not UTF-8", "name what clonometer explain --out has written"
         ) from None
     except InputError as error:
         raise InputError(f"{path}: {error.message}", error.hint) from error

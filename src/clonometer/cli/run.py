@@ -87,7 +87,7 @@ class _Wish:
     "--target-width",
     metavar="SHARE",
     type=SHARE,
-    help="Stop where every interval is as narrow: half its width; by default 2% of the median.",
+    help="Stop once half the width of each interval is at most this share of the median; by default 2%.",
 )
 @click.option(
     "-o",
@@ -116,7 +116,7 @@ class _Wish:
     "timeout_s",
     metavar="TIME",
     type=DURATION,
-    help="Give up a driver after this long; by default many times what its cell should take.",
+    help="Kill a driver that has not answered after this time; by default many times the expected duration.",
 )
 @click.pass_context
 def command(

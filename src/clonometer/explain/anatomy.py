@@ -105,7 +105,7 @@ def admit(target: Target, catalogue: Catalogue) -> None:
     if target.condition.get("concurrency", 1) not in (1, None):
         raise UsageError("launches are explained one at a time", "leave concurrency at 1")
     if not workload.available:
-        raise UnavailableError(f"{workload.id} is not there on this machine: {workload.reason}")
+        raise UnavailableError(f"{workload.id} is not available on this machine: {workload.reason}")
 
 
 def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:

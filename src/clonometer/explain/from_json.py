@@ -65,12 +65,12 @@ def read_explanation(text: str) -> Explanation | Versus | WorkExplanation:
 
 def _parsed(text: str) -> Any:
     def refuse(word: str) -> None:
-        raise InputError(f"a damaged explanation: {word} is no number of JSON", _again())
+        raise InputError(f"a damaged explanation: {word} is not a number of JSON", _again())
 
     try:
         return json.loads(text, parse_constant=refuse)
     except ValueError as error:
-        raise InputError(f"this is no JSON: {error}", _again()) from None
+        raise InputError(f"not valid JSON: {error}", _again()) from None
     except RecursionError:
         raise InputError("this is no explanation: it is nested too deeply", _again()) from None
 

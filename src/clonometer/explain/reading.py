@@ -80,7 +80,7 @@ class Place:
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self._wrong("a number")
         if not -_MOST <= self.value <= _MOST:
-            raise InputError(f"{self.name} is no finite number, or beyond all measure")
+            raise InputError(f"{self.name} is not a finite number or is out of range")
         if self.value < least:
             raise InputError(f"{self.name} is {self.value:g}, less than {least:g}")
         return self.value
@@ -90,7 +90,7 @@ class Place:
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self._wrong("a whole number")
         if not -_MOST <= self.value <= _MOST:
-            raise InputError(f"{self.name} is beyond all measure")
+            raise InputError(f"{self.name} is out of range")
         if self.value < least:
             raise InputError(f"{self.name} is {self.value}, less than {least}")
         return self.value

@@ -72,7 +72,7 @@ class Source:
         try:
             return int(content)
         except ValueError:
-            raise Lack(f"{path}: {content[:40]!r} is no whole number") from None
+            raise Lack(f"{path}: {content[:40]!r} is not a whole number") from None
 
     def first(self, paths: Iterable[str]) -> str:
         """Content of the first of the files that can be read; Lack names the first of them."""
@@ -141,7 +141,7 @@ def parse_cpu_list(text: str) -> list[int]:
             low, dash, high = part.partition("-")
             cpus += range(int(low), int(high if dash else low) + 1)
     except ValueError:
-        raise Lack(f"{text[:40]!r} is no list of CPUs") from None
+        raise Lack(f"{text[:40]!r} is not a list of CPUs") from None
     return cpus
 
 

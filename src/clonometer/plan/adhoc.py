@@ -39,7 +39,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, tuple[str, ...]]:
         axis, equals, given = setting.partition("=")
         values = tuple(value.strip() for value in given.split(","))
         if not equals or not axis.strip() or not all(values):
-            raise UsageError(f"--set {setting!r} is no setting", "a setting looks like parent_bytes=0,64MiB")
+            raise UsageError(f"--set {setting!r} is not a setting", "a setting looks like parent_bytes=0,64MiB")
         read[axis.strip()] = read.get(axis.strip(), ()) + values
     return read
 

@@ -33,7 +33,7 @@ class _Reader(Fields):
 
     def _error(self, place: str, complaint: str) -> CatalogueError:
         whole = place or "the whole"
-        return CatalogueError(f"driver {self.driver!r} describes itself wrongly: {whole} {complaint}", _HINT)
+        return CatalogueError(f"driver {self.driver!r}: invalid --describe output: {whole} {complaint}", _HINT)
 
     def names(self, key: str) -> tuple[str, ...]:
         """A list of texts, each once."""
@@ -148,7 +148,7 @@ class _Merged:
 
     def _add_quantity(self, name: str, reader: _Reader) -> None:
         if not _WORD.fullmatch(name):
-            raise reader.error("", "is no name: lower-case words joined by _")
+            raise reader.error("", "is not a name: lower-case words joined by _")
         quantity = Quantity(name, reader.text("unit"), reader.text_or_none("stage"), reader.text("summary"))
         before = self.quantities.setdefault(name, quantity)
         if (before.unit, before.stage) != (quantity.unit, quantity.stage):
@@ -179,7 +179,7 @@ def _object(value: object) -> dict[str, object]:
 
 def _read_axis(name: str, reader: _Reader) -> Axis:
     if not _WORD.fullmatch(name) or name == "temperature":
-        raise reader.error("", "is no name for an axis: lower-case words joined by _, and not 'temperature'")
+        raise reader.error("", "is not a name for an axis: lower-case words joined by _, and not 'temperature'")
     kind = reader.one_of("type", AXIS_KINDS)
     values = reader.names("values") if kind == "choice" else ()
     minimum = reader.count_or_none("minimum")
@@ -208,13 +208,13 @@ def _form(reader: _Reader) -> str | None:
     try:
         re.compile(form or "")
     except re.error as error:
-        raise reader.error("form", f"is no regular expression: {error}") from None
+        raise reader.error("form", f"is not a regular expression: {error}") from None
     return form
 
 
 def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Workload:
     if not _WORKLOAD_ID.fullmatch(reader.text("id")):
-        raise reader.error("id", f"{reader.text('id')!r} is no id: lower-case words joined by dots")
+        raise reader.error("id", f"{reader.text('id')!r} is not an id: lower-case words joined by dots")
     for key, known in (("axes", axes), ("quantities", quantities), ("temperatures", set(TEMPERATURES))):
         strange = [name for name in reader.names(key) if name not in known]
         if strange:

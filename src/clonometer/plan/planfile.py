@@ -155,16 +155,16 @@ def _file_text(path: Path | resources.abc.Traversable) -> str:
         hint = "'clonometer list' names the plans that come with clonometer"
         raise UsageError(f"cannot read plan {path}: {error.strerror}", hint) from None
     except UnicodeDecodeError as error:
-        raise PlanError(f"{path.name}: is no UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise PlanError(f"{path.name}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def _parse(toml: str, source: str) -> dict[str, object]:
     try:
         return tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{source}: is no TOML: {error}") from None
+        raise PlanError(f"{source}: is not valid TOML: {error}") from None
     except RecursionError:
-        raise PlanError(f"{source}: is no plan: its values are nested too deeply to be read") from None
+        raise PlanError(f"{source}: is not a plan: its values are nested too deeply to be read") from None
 
 
 def _quick_form(document: Mapping[str, object], source: str) -> dict[str, object]:
@@ -233,7 +233,7 @@ def _tables(document: Mapping[str, object], source: str) -> list[object]:
 
 def _table(value: object, place: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
-        raise PlanError(f"{place}: is no table but {value!r}")
+        raise PlanError(f"{place}: is not a table but {value!r}")
     return value
 
 

@@ -182,7 +182,7 @@ def _calls(fields: Json) -> dict[int, str]:
     calls = fields.mapping("calls", _is_text, "a name")
     strange = [number for number in calls if not (number.isascii() and number.isdecimal() and len(number) < 10)]
     if strange:
-        fields.refuse(f"calls: {strange[0]!r:.40} is no number of a call")
+        fields.refuse(f"calls: {strange[0]!r:.40} is not the number of a call")
     return {int(number): name for number, name in calls.items()}
 
 

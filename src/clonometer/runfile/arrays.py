@@ -29,7 +29,7 @@ def column_array(name: str, chunked: Any) -> NDArray[Any]:
     parts = [_values(chunk) for chunk in chunked.chunks]
     values = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, _DTYPES[str(chunked.type)]), *parts])
     if values.dtype.kind == "f" and (beyond := np.abs(values) > MOST_MAGNITUDE).any():
-        raise ValueError(f"the column {name!r} holds {values[beyond][0]:g}, which nothing measures")
+        raise ValueError(f"the column {name!r} has the value {values[beyond][0]:g}, which no quantity can have")
     return values
 
 

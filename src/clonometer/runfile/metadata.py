@@ -133,7 +133,7 @@ def _printable(value: Any) -> Any:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is not a number of JSON's")
+        raise ValueError(f"{text[:20]} is not a valid JSON number")
     return number
 
 

@@ -109,7 +109,7 @@ def _decoded(lines: Any) -> Iterator[dict[str, Any]]:
         try:
             line = json.loads(raw)
         except ValueError as error:
-            raise DriverError(f"{NAME} wrote what is no JSON: {raw[:80]!r}") from error
+            raise DriverError(f"{NAME} wrote what is not JSON: {raw[:80]!r}") from error
         if isinstance(line, dict) and isinstance(line.get("line"), str):
             yield line
 

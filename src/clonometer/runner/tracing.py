@@ -51,7 +51,7 @@ def refusals(folder: Path | None = None) -> dict[str, str | None]:
     try:
         reasons = json.loads(answer)
     except ValueError as error:
-        raise DriverError(f"the tracer wrote what is no JSON: {answer[:80]!r}") from error
+        raise DriverError(f"the tracer wrote what is not JSON: {answer[:80]!r}") from error
     return {str(name): None if why is None else str(why) for name, why in reasons.items()}
 
 

@@ -171,7 +171,7 @@ def parse_published(text: str) -> Published:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"published figures: is no TOML: {error}") from None
+        raise InputError(f"published figures: is not valid TOML: {error}") from None
     if document.get("schema") != SCHEMA:
         raise InputError(f"published figures: schema is {document.get('schema')!r}, not {SCHEMA}")
     _only(document, ("schema", "study", "item"), "published figures")

@@ -80,7 +80,7 @@ def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, T
     workload = catalogue.workloads.get(WORKLOAD)
     if workload is None or not workload.available:
         why = workload.reason if workload is not None else "no probe has it"
-        raise UnavailableError(f"{WORKLOAD} is not there on this machine: {why}")
+        raise UnavailableError(f"{WORKLOAD} is not available on this machine: {why}")
     sides = []
     for side in SIDES:
         plan = plan_from_arguments([WORKLOAD], [*given, f"{KIND}={side}"], catalogue)

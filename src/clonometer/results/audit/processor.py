@@ -122,7 +122,7 @@ def _smt(facts: Facts) -> AuditItem:
 
 
 def _affinity(facts: Facts) -> AuditItem:
-    id_, title, key = "cpu.allowed", "CPUs for us", "cpu.allowed"
+    id_, title, key = "cpu.allowed", "CPUs allowed", "cpu.allowed"
     allowed, online = facts.whole(key), facts.whole("cpu.online")
     if allowed is None or online is None:
         return unknown(facts, key, id_, title, "With one CPU the child runs only when the parent waits.")

@@ -85,9 +85,9 @@ def _footprint(comparer: Comparer, row: Evidence) -> Finding:
     headline = f"each idle {name}{_clause(changes)} takes {_size(row)} ({count:,} of them)"
     if _is_drowned(row, kernel, user):
         text = (
-            f"what each of {count:,} idle {many}{_clause(changes)} takes is drowned by what else the machine allocates "
-            f"and frees: {_size(row)} of free memory, {' and '.join(said)}; make the machine quiet, take more tasks, "
-            "or accounting=cgroup"
+            f"what each of {count:,} idle {many}{_clause(changes)} takes is lost in the noise of what else the machine "
+            f"allocates and frees: {_size(row)} of free memory, {' and '.join(said)}; make the machine quiet, take "
+            "more tasks, or accounting=cgroup"
         )
         headline = ""
     return Finding(
