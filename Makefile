@@ -24,7 +24,7 @@ help:
 	@echo 'make torture signals, limits, refused calls, damaged files at random, and a table of what held'
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
-	@echo 'make docs    write docs/cli.md anew from the commands'
+	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -104,6 +104,7 @@ variants: $(VENV)/.built $(VENV)/.dev
 
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m clonometer.cli.reference docs/cli.md
+	@$(BIN)/python -m tools.schemas docs/schemas
 
 # A wheel with the probe inside, for machines without a compiler, and the archive of sources that it was made from.
 dist: $(VENV)/.built $(VENV)/.dev

@@ -12,8 +12,7 @@ from tests.views.test_explain import counted, versus
 
 from clonometer.cli import report
 from clonometer.cli.ending import run_to_the_end
-from clonometer.explain.as_json import explanation_to_json, versus_to_json
-from clonometer.explain.work.as_json import work_to_json
+from clonometer.records import to_json
 
 RUN = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
 Captured = pytest.CaptureFixture[str]
@@ -27,9 +26,9 @@ def write(folder: Path, name: str, document: Any) -> str:
 
 def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
     files = [
-        write(tmp_path, "one.json", explanation_to_json(counted())),
-        write(tmp_path, "two.json", versus_to_json(versus())),
-        write(tmp_path, "work.json", work_to_json(with_ablation())),
+        write(tmp_path, "one.json", to_json(counted())),
+        write(tmp_path, "two.json", to_json(versus())),
+        write(tmp_path, "work.json", to_json(with_ablation())),
     ]
     out = tmp_path / "report.html"
     words = [word for name in files for word in ("--explain", name)]
@@ -45,8 +44,8 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
     [
         ("{}", "this JSON is no explanation"),
         ("<html>", "not valid JSON"),
-        ({**explanation_to_json(counted()), "schema": 7}, "of schema 7; this version reads schema 1"),
-        ({**explanation_to_json(counted()), "budget": [{}]}, "a damaged explanation: budget[0].part is missing"),
+        ({**to_json(counted()), "schema": 7}, "of schema 7; this version reads schema 1"),
+        ({**to_json(counted()), "budget": [{}]}, "a damaged explanation: budget[0].part is missing"),
     ],
 )
 def test_what_is_no_explanation_ends_with_the_file_and_the_place(

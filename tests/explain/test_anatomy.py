@@ -23,15 +23,15 @@ from tests.fakes.fake_trace import (
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.anatomy import Wish, admit, explain
-from clonometer.explain.as_json import explanation_to_json, versus_to_json
 from clonometer.explain.budget import central, set_beside
 from clonometer.explain.flags import flag_names
 from clonometer.explain.partition import traced_launches
 from clonometer.explain.stacks import fold
-from clonometer.explain.types import Explanation
+from clonometer.explain.types import Explanation, LaunchCounts, NewTasks
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
+from clonometer.records import to_json
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
 
@@ -51,7 +51,7 @@ def test_the_budget_sums_to_the_whole() -> None:
     assert {share.part: share.mean_ns.value for share in one.budget} == FORK_PARTS
     assert sum(share.mean_ns.value for share in one.budget) + one.unexplained_ns.value == one.reaped_ns.value == 100
     assert sum(share.share for share in one.budget) + one.unexplained == pytest.approx(1)
-    assert (one.launches, one.processes, one.untraced) == (9, 3, 9)
+    assert one.launches == LaunchCounts(traced=9, untraced=9, processes=3)
 
 
 def test_overhead_is_traced_against_untraced() -> None:
@@ -82,7 +82,7 @@ def test_launches_that_were_not_seen_whole_are_left_out_and_said_to_be() -> None
     elsewhere["time_ns"][elsewhere["time_ns"] < 2000] -= 500
     assert [one.launch.start_ns for one in traced_launches(fork_trace(events=elsewhere))] == [2000, 3000]
     one = explained(fast=fork_trace(whole=(1001, None), lost=7))
-    assert one.launches == 6
+    assert one.launches.traced == 6
     assert one.reaped_ns.value == 100
     notes = " ".join(one.notes)
     assert "lost even with more room: launches of that time are left out" in notes
@@ -95,7 +95,7 @@ def test_calls_flags_and_timelines() -> None:
     # exit_group does not return: it lasts until its task has left the CPU for ever.
     assert calls == {("parent", "clone"): (1, 20), ("parent", "wait4"): (1, 62), ("child", "exit_group"): (1, 33)}
     assert not one.calls_inflated
-    assert one.flags == ((("CLONE_CHILD_CLEARTID", "CLONE_CHILD_SETTID"), 1.0),)
+    assert one.new_tasks == (NewTasks(("CLONE_CHILD_CLEARTID", "CLONE_CHILD_SETTID"), 1.0),)
     assert [timeline.which for timeline in one.timelines] == ["median", "p99"]
     words = [moment.words for moment in one.timelines[0].moments]
     assert "makes child: CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID" in words
@@ -124,7 +124,7 @@ def test_by_stamps_only_calls_come_from_ptrace_and_are_said_to_be_inflated() -> 
     assert {share.part for share in one.budget} == {"until_returned", "until_task_ran", "until_reaped"}
     assert one.calls_inflated
     assert any("too long" in note for note in one.notes)
-    assert one.flags
+    assert one.new_tasks
 
 
 def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> None:
@@ -137,7 +137,7 @@ def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> N
     ]
     assert any("short system calls count as user code" in note for note in one.notes)
     assert one.calls
-    assert one.launches == 6
+    assert one.launches.traced == 6
 
 
 def test_a_long_launch_is_listened_to_in_full() -> None:
@@ -178,20 +178,20 @@ def test_two_side_by_side_say_what_makes_the_ratio() -> None:
     begin = [(1000 + at, task, kind, values) for at, task, kind, values in FORK if at < 25]
     short = fork_trace("fast", events=events_array(begin), blocks=(launches_block([0], [25]),))
     versus = set_beside(first, explained(fast=short))
-    assert versus.ratio == 4
-    assert versus.difference_ns == 75
-    assert sum(reason.difference_ns for reason in versus.reasons) == pytest.approx(75)
-    assert sum(reason.share for reason in versus.reasons) == pytest.approx(1)
-    assert [abs(reason.difference_ns) for reason in versus.reasons] == sorted(
-        (abs(reason.difference_ns) for reason in versus.reasons), reverse=True
+    assert versus.against.ratio == 4
+    assert versus.against.difference_ns == 75
+    assert sum(reason.difference_ns for reason in versus.against.reasons) == pytest.approx(75)
+    assert sum(reason.share for reason in versus.against.reasons) == pytest.approx(1)
+    assert [abs(reason.difference_ns) for reason in versus.against.reasons] == sorted(
+        (abs(reason.difference_ns) for reason in versus.against.reasons), reverse=True
     )
-    said = versus_to_json(versus)
+    said = to_json(versus)
     assert said["versus"]["ratio"] == 4
     jsonschema.validate(json.loads(json.dumps(said, allow_nan=False)), SCHEMA)
 
 
 def test_json_has_the_three_keys() -> None:
-    said = explanation_to_json(explained())
+    said = to_json(explained())
     jsonschema.validate(json.loads(json.dumps(said, allow_nan=False)), SCHEMA)
     assert said["unexplained"] == 0
     assert said["overhead"] == pytest.approx(0)

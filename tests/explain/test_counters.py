@@ -40,7 +40,7 @@ def counted_trace(share: float = 1.0, start: int = 0) -> Any:
 
 
 def by_key(counters: Counters) -> dict[tuple[str, str], tuple[float, ...]]:
-    return {(row.kind, row.id): row.values for row in counters.rows}
+    return {(row.kind, row.id): tuple(row.values.values()) for row in counters.rows}
 
 
 def test_every_part_gets_what_its_time_took_and_all_is_their_sum() -> None:

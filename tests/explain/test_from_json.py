@@ -15,20 +15,13 @@ from tests.fakes.fake_work import explained as explained_work
 from tests.views.test_explain import counted, versus
 
 from clonometer.errors import InputError
-from clonometer.explain.as_json import explanation_to_json, versus_to_json
 from clonometer.explain.from_json import read_explanation
-from clonometer.explain.types import Versus
-from clonometer.explain.work import WorkExplanation
-from clonometer.explain.work.as_json import work_to_json
+from clonometer.records import to_json
 from clonometer.views.html.explained import explained_sections
 
 
 def written(one: Any) -> dict[str, Any]:
-    if isinstance(one, WorkExplanation):
-        made = work_to_json(one)
-    else:
-        made = versus_to_json(one) if isinstance(one, Versus) else explanation_to_json(one)
-    document = json.loads(json.dumps(made, allow_nan=False))
+    document = json.loads(json.dumps(to_json(one), allow_nan=False))
     assert isinstance(document, dict)
     return document
 

@@ -13,6 +13,7 @@ from tests.fakes.fake_trace import FakeTrace, FakeTracer, events_array, fork_tra
 from clonometer.explain.anatomy import Wish, explain
 from clonometer.explain.launches import launches_of
 from clonometer.explain.overhead import log_ratio, overhead_of, pairs_between, pairs_within, plan_turns, spans_of
+from clonometer.explain.types import LaunchCounts
 
 PER_WINDOW = 40
 GAP = 3
@@ -116,7 +117,7 @@ def test_the_budget_is_of_launches_that_were_listened_to() -> None:
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
     assert "none" not in tracer.asked
-    assert (one.processes, one.launches, one.untraced) == (3, 3 * 3 * 36, 3 * 3 * 36)
+    assert one.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)
     assert one.overhead.value == pytest.approx(0.0)
 
 
@@ -147,4 +148,4 @@ def test_a_process_in_which_a_turn_took_all_the_time_is_started_again() -> None:
     tracer = StallingTracer({"fast": trace, "fast in turns": trace}, stalled=replace(trace, windows=trace.windows[:2]))
     one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 6]
-    assert (one.processes, one.launches, one.untraced) == (3, 3 * 3 * 36, 3 * 3 * 36)
+    assert one.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from tests.explain.test_anatomy import explained
 
-from clonometer.explain.as_json import explanation_to_json
 from clonometer.explain.from_json import read_explanation
 from clonometer.explain.steps import count_steps
-from clonometer.explain.types import Figure, ProgramSteps, Share, StepsPhase
+from clonometer.explain.types import Bounded, BudgetPart, ProgramSteps, StepsPhase
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Catalogue, Limits, Target
+from clonometer.records import to_json
 from clonometer.views.explain_texts import steps_sentences
 
 NULL = -(2**63)
@@ -100,7 +100,7 @@ def test_what_cannot_be_counted_has_its_reason() -> None:
 
 
 def _said(steps: ProgramSteps, **means_ns: float) -> list[str]:
-    budget = tuple(Share(part, Figure(mean, mean, mean), 0.5) for part, mean in means_ns.items())
+    budget = tuple(BudgetPart(part, Bounded(mean, mean, mean), 0.5) for part, mean in means_ns.items())
     return steps_sentences(replace(explained(), budget=budget, steps=steps))
 
 
@@ -133,4 +133,4 @@ def test_every_case_has_its_words(steps: ProgramSteps, means_ns: dict[str, float
 
 def test_it_is_written_and_read_back() -> None:
     one = replace(explained(), steps=STEPS)
-    assert read_explanation(json.dumps(explanation_to_json(one))) == one
+    assert read_explanation(json.dumps(to_json(one))) == one

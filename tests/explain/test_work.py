@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from tests.fakes.fake_work import FakeWorkTracer, explained, the_catalogue, work_block, work_trace
 
 from clonometer.errors import UnavailableError, UsageError
-from clonometer.explain.types import Figure
+from clonometer.explain.types import Bounded
 from clonometer.explain.work import WorkExplanation, work_sides
 from clonometer.explain.work.ablation import ablate
-from clonometer.explain.work.as_json import work_to_json
 from clonometer.explain.work.budget import Account, Process, delays_of, user_reasons_of
 from clonometer.explain.work.life import MOST_PIECES, Piece, thinned
 from clonometer.explain.work.notes import conclusion, notes_of
 from clonometer.explain.work.read import executions, follow, futex_place, parts_recorded
+from clonometer.records import to_json
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
 
@@ -31,12 +31,11 @@ def test_the_gap_is_the_wait_that_only_threads_have() -> None:
     tracer = FakeWorkTracer()
     found = explained(tracer)
     assert found.gap_ns.value == pytest.approx(200, abs=15)
-    assert found.is_told_apart
+    assert found.told_apart
     assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value)
     assert sum(one.difference_ns.value for one in found.cpu_reasons) == pytest.approx(found.gap_ns.value)
     assert sum(one.share.value for one in found.reasons if one.share) == pytest.approx(1)
-    waits = found.reason("futex_wait")
-    assert waits is not None
+    [waits] = [reason for reason in found.reasons if reason.part == "futex_wait"]
     assert waits.thread_ns.value == 100
     assert waits.process_ns.value == 0
     assert found.reasons[-1].part == "unexplained"
@@ -233,7 +232,7 @@ def test_the_step_that_closes_the_gap_is_found() -> None:
 @pytest.mark.parametrize("one", [explained, with_ablation, lambda: explained(tier="proc"),
                                  lambda: explained(FakeWorkTracer(blocked=0))])  # fmt: skip
 def test_what_is_written_keeps_to_the_schema(one: Any) -> None:
-    said = json.loads(json.dumps(work_to_json(one()), allow_nan=False))
+    said = json.loads(json.dumps(to_json(one()), allow_nan=False))
     jsonschema.validate(said, SCHEMA)
     assert [part["part"] for part in said["budget"]][-1] == "unexplained"
     assert isinstance(said["overhead"], float)
@@ -241,11 +240,11 @@ def test_what_is_written_keeps_to_the_schema(one: Any) -> None:
 
 def test_a_gap_that_tracing_turns_over_is_not_relied_on() -> None:
     found = explained()
-    turned = replace(found, untraced_gap=Figure(-0.03, -0.04, -0.02))
+    turned = replace(found, untraced_gap=Bounded(-0.03, -0.04, -0.02))
     assert "do not rely on these parts" in conclusion(turned)
     assert any("differ in who is slower" in note for note in notes_of(turned))
     assert "rely" not in conclusion(found)
-    assert "rely" not in conclusion(replace(found, untraced_gap=Figure(-0.03, -0.04, 0.02)))
+    assert "rely" not in conclusion(replace(found, untraced_gap=Bounded(-0.03, -0.04, 0.02)))
 
 
 def test_other_programs_and_few_pairs_are_noted() -> None:
@@ -258,7 +257,7 @@ def test_other_programs_and_few_pairs_are_noted() -> None:
 
 def test_sides_alike_are_not_told_apart() -> None:
     found = explained(FakeWorkTracer(blocked=0))
-    assert not found.is_told_apart
+    assert not found.told_apart
     assert {one.share for one in found.reasons} == {None}
     assert "cannot be told apart" in conclusion(found)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.fakes.fake_trace import ASLEEP, READY, ZOMBIE
 
 from clonometer.explain.actors import Event
+from clonometer.explain.parts import CPU_ORDER, LIFE_ORDER, ON_CPU
 from clonometer.explain.work.life import Lives, gaps, live
-from clonometer.explain.work.parts import CPU_ORDER, LIFE_ORDER, ON_CPU
 
 STARTER, ONE, TWO, STRANGER = 100, 101, 102, 7
 LOCK = 0x500010

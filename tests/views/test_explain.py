@@ -12,11 +12,11 @@ from tests.fakes.fake_trace import FORK, FakeTracer, events_array, fork_trace, l
 
 from clonometer.errors import UsageError
 from clonometer.explain.anatomy import Wish, explain
-from clonometer.explain.as_json import explanation_to_json
 from clonometer.explain.budget import set_beside
 from clonometer.explain.counters import counters_of
 from clonometer.explain.types import CallText, Counters, Explanation, Versus
-from clonometer.views.explain_picture import KIND_OF, explain_picture
+from clonometer.records import to_json
+from clonometer.views.explain_picture import KINDS, explain_picture
 from clonometer.views.html.explain import render_explain_page
 from clonometer.views.terminal.explain import render_explanation, render_versus
 from clonometer.views.trace_events import trace_events
@@ -120,9 +120,9 @@ def test_the_picture_has_both_panels() -> None:
 
 
 def test_every_part_has_a_colour() -> None:
-    from clonometer.explain.parts import ORDER, UNEXPLAINED
+    from clonometer.explain.parts import ORDER, UNEXPLAINED, part_of
 
-    assert {*ORDER, UNEXPLAINED} <= set(KIND_OF)
+    assert {part_of(part).kind for part in (*ORDER, UNEXPLAINED)} == set(KINDS)
 
 
 class _Text(HTMLParser):
@@ -191,7 +191,7 @@ def test_the_page_has_counters_and_arguments() -> None:
 def test_the_object_keeps_to_its_schema_with_counters_and_arguments() -> None:
     from tests.explain.test_anatomy import SCHEMA
 
-    said = json.loads(json.dumps(explanation_to_json(counted()), allow_nan=False))
+    said = json.loads(json.dumps(to_json(counted()), allow_nan=False))
     jsonschema.validate(said, SCHEMA)
     [whole] = [row for row in said["counters"]["counts"] if row["kind"] == "all"]
     assert whole["cycles"] == pytest.approx(300)

@@ -9,8 +9,8 @@ from tests.explain.test_work import with_ablation
 from tests.fakes.fake_work import FakeWorkTracer, explained
 
 from clonometer.errors import UsageError
+from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED
 from clonometer.explain.work import WorkExplanation
-from clonometer.explain.work.parts import CPUS, LIFE, UNEXPLAINED
 from clonometer.views.html.work import render_work_page
 from clonometer.views.terminal.work import render_work
 from clonometer.views.trace_events import work_trace_events

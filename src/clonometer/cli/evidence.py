@@ -87,23 +87,22 @@ def _explain_mechanisms(
 ) -> Callable[[], Mapping[str, Any]]:
     """Explain two mechanisms; what was seen is put into words only if nobody wished to stop meanwhile."""
     from clonometer.explain.anatomy import Wish, admit, explain
-    from clonometer.explain.as_json import versus_to_json
     from clonometer.explain.budget import set_beside
+    from clonometer.records import to_json
 
     found = []
     for target in [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]:
         admit(target, catalogue)
         found.append(explain(listen(), target, Wish(_PROCESSES[quick])))
-    return lambda: versus_to_json(set_beside(found[0], found[1]))
+    return lambda: to_json(set_beside(found[0], found[1]))
 
 
 def _explain_work(
     wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, quick: bool
 ) -> Callable[[], Mapping[str, Any]]:
     """Explain threads against processes at work, as `_explain_mechanisms`."""
+    from clonometer.explain.parts import part_of
     from clonometer.explain.work import WorkWish, explain_work, work_sides
-    from clonometer.explain.work.notes import conclusion
-    from clonometer.explain.work.parts import part_title
     from clonometer.host.facts import collect
 
     sides = work_sides(wanted.settings, catalogue)
@@ -114,13 +113,13 @@ def _explain_work(
     cpus = allowed if isinstance(allowed, int) else 1
     found = explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
     return lambda: {
-        "conclusion": conclusion(found),
+        "conclusion": found.conclusion,
         "tier": asdict(found.tier),
         "pairs": found.pairs,
         "gap": asdict(found.gap),
         "reasons": [asdict(one) for one in found.reasons],
         "delays": [
-            [{"part": one.part, "label": part_title(one.part), "share": one.share} for one in side.delays]
+            [{"part": one.part, "label": part_of(one.part).label, "share": one.share} for one in side.delays]
             for side in (found.thread, found.process)
         ],
         "notes": list(found.notes),

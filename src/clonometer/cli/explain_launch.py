@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
 
 WORK = "work.factor"
-_TIERS = ("tracepoints", "own", "stamps")
 _COUNTERS = ("hardware", "software", "none")
 _PROCESSES = 6
 _COLD_PROCESSES = 30
@@ -59,8 +58,10 @@ def explain_launches(
     files
         Where else it goes.
     """
-    if tier is not None and tier not in _TIERS:
-        raise unknown("tier", tier, _TIERS)
+    from clonometer.explain.types import TIERS
+
+    if tier is not None and tier not in TIERS:
+        raise unknown("tier", tier, TIERS)
     if counters not in _COUNTERS:
         raise unknown("set of counters", counters, _COUNTERS)
     wishes = {
@@ -70,8 +71,10 @@ def explain_launches(
         "arguments": arguments,
     }
     found = _explain(names, settings, processes or _PROCESSES, wishes, files)
+    from clonometer.records import to_json
+
     versus = _versus(found)
-    text = json.dumps(_as_json(found, versus), indent=2, allow_nan=False)
+    text = json.dumps(to_json(versus or found[0]), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
     else:
@@ -140,12 +143,6 @@ def _versus(found: list[Explanation]) -> Versus | None:
     from clonometer.explain.budget import set_beside
 
     return set_beside(found[0], found[1]) if len(found) > 1 else None
-
-
-def _as_json(found: list[Explanation], versus: Versus | None) -> dict[str, object]:
-    from clonometer.explain.as_json import explanation_to_json, versus_to_json
-
-    return explanation_to_json(found[0]) if versus is None else versus_to_json(versus)
 
 
 def _print(found: list[Explanation], versus: Versus | None, *, timeline: bool, calls: bool) -> None:

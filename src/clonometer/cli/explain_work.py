@@ -55,15 +55,15 @@ def explain_work_factor(
             f"{refused[0]} is about single launches: explain work.factor sets threads and processes side by side",
             "--html and --trace show what every worker does in one execution",
         )
-    from clonometer.explain.work.measure import TIERS
+    from clonometer.explain.work.types import TIERS
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
     files.check()
     one = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
-    from clonometer.explain.work.as_json import work_to_json
+    from clonometer.records import to_json
 
-    text = json.dumps(work_to_json(one), indent=2, allow_nan=False)
+    text = json.dumps(to_json(one), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
     else:

@@ -18,11 +18,10 @@ from clonometer.explain.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
 from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.timeline import make_timeline, nearest
-from clonometer.explain.types import CallText, CallUse, Counters, Explanation, Tier
+from clonometer.explain.types import TIERS, CallText, CallUse, Counters, Explanation, LaunchCounts, Tier
 from clonometer.families import is_launch
 from clonometer.plan.types import Catalogue, Target
 
-TIERS = ("tracepoints", "own", "stamps")
 _EVENTS = ("tasks", "sched", "calls", "faults")
 # Of the calls only those that make, run, await and end tasks.
 _MAIN = ("tasks", "sched", "main", "faults")
@@ -183,7 +182,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         calls = _calls_over(seen.close, seen.closely)
     else:
         calls = calls_of(followed, trace.task) if trace is not None else ()
-    flags, programs = made([one for one, _ in everything] if sees_calls else followed)
+    new_tasks, programs = made([one for one, _ in everything] if sees_calls else followed)
     lost = sum(trace.lost for trace in {id(trace): trace for trace in [*rounds.traces, *seen.close]}.values())
     light = seen.close is not rounds.traces
     left_out = sum(not_whole(trace) for trace in rounds.traces)
@@ -192,9 +191,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         cell=target.cells[0].text,
         workload=target.workload,
         tier=tier,
-        launches=sum(map(len, rounds.processes)),
-        processes=len(rounds.traces),
-        untraced=len(rounds.untraced_ns),
+        launches=LaunchCounts(sum(map(len, rounds.processes)), len(rounds.untraced_ns), len(rounds.traces)),
         band=BAND,
         reaped_ns=reaped,
         budget=budget,
@@ -210,7 +207,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         ),
         calls=calls,
         calls_inflated=not sees_calls and bool(calls),
-        flags=flags,
+        new_tasks=new_tasks,
         programs=programs,
         stacks=_sampled(tracer, target, wish),
         lost=lost,

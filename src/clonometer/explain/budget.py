@@ -8,7 +8,7 @@ import numpy as np
 
 from clonometer.explain.partition import TracedLaunch
 from clonometer.explain.parts import ORDER, UNEXPLAINED
-from clonometer.explain.types import Explanation, Figure, Reason, Share, Versus
+from clonometer.explain.types import Against, Bounded, BudgetPart, Explanation, RatioPart, Versus
 from clonometer.stats.interval import Interval
 from clonometer.stats.means import mean_intervals
 
@@ -22,13 +22,13 @@ def central(launches: Sequence[TracedLaunch]) -> list[TracedLaunch]:
     The band keeps disturbed launches, which are other stories, out of the mean; it is symmetric in ranks, so that it
     moves the mean towards the median.
     """
-    ordered = sorted(launches, key=lambda one: one.launch.reaped_ns)
+    ordered = sorted(launches, key=lambda traced: traced.launch.reaped_ns)
     first = round(BAND[0] * (len(ordered) - 1))
     last = round(BAND[1] * (len(ordered) - 1))
     return ordered[first : last + 1]
 
 
-def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Figure, tuple[Share, ...], Figure]:
+def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tuple[BudgetPart, ...], Bounded]:
     """Add up the parts.
 
     Parameters
@@ -51,22 +51,25 @@ def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Figure, tupl
     if table.size == 0:
         raise ValueError("no launch was traced")
     whole = table.sum(axis=1, keepdims=True)
-    *parts, unexplained, reaped = [_figure(one) for one in mean_intervals(np.hstack([table, whole]), seed=SEED)]
+    *parts, unexplained, reaped = [
+        bounded(interval) for interval in mean_intervals(np.hstack([table, whole]), seed=SEED)
+    ]
     shares = tuple(
-        Share(name, figure, figure.value / reaped.value)
-        for name, figure in zip(ORDER, parts, strict=True)
-        if figure.value > 0
+        BudgetPart(name, mean_ns, mean_ns.value / reaped.value)
+        for name, mean_ns in zip(ORDER, parts, strict=True)
+        if mean_ns.value > 0
     )
     return reaped, shares, unexplained
 
 
 def _means(launches: Sequence[TracedLaunch], names: Sequence[str]) -> list[float]:
     totals = [launch.totals() for launch in launches]
-    return [sum(one.get(name, 0) for one in totals) / len(totals) for name in names]
+    return [sum(each.get(name, 0) for each in totals) / len(totals) for name in names]
 
 
-def _figure(interval: Interval) -> Figure:
-    return Figure(interval.value, interval.low, interval.high)
+def bounded(interval: Interval) -> Bounded:
+    """Keep of an interval what an explanation tells."""
+    return Bounded(interval.value, interval.low, interval.high)
 
 
 def set_beside(first: Explanation, second: Explanation) -> Versus:
@@ -75,7 +78,7 @@ def set_beside(first: Explanation, second: Explanation) -> Versus:
     The reasons are every part of either, greatest difference first, and what is unexplained last where there is any;
     their differences sum to that of the whole.
     """
-    sides = [{share.part: share.mean_ns.value for share in one.budget} for one in (first, second)]
+    sides = [{share.part: share.mean_ns.value for share in side.budget} for side in (first, second)]
     whole = first.reaped_ns.value - second.reaped_ns.value
     reasons = [
         _reason(part, sides[0].get(part, 0.0), sides[1].get(part, 0.0), whole)
@@ -85,9 +88,10 @@ def set_beside(first: Explanation, second: Explanation) -> Versus:
     reasons.sort(key=lambda reason: -abs(reason.difference_ns))
     if first.unexplained_ns.value > 0 or second.unexplained_ns.value > 0:
         reasons.append(_reason(UNEXPLAINED, first.unexplained_ns.value, second.unexplained_ns.value, whole))
-    return Versus(first, second, first.reaped_ns.value / second.reaped_ns.value, whole, tuple(reasons))
+    ratio = first.reaped_ns.value / second.reaped_ns.value
+    return Versus(first, Against(second, ratio, whole, tuple(reasons)))
 
 
-def _reason(part: str, first_ns: float, second_ns: float, whole_ns: float) -> Reason:
+def _reason(part: str, first_ns: float, second_ns: float, whole_ns: float) -> RatioPart:
     difference = first_ns - second_ns
-    return Reason(part, first_ns, second_ns, difference, difference / whole_ns if whole_ns else 0.0)
+    return RatioPart(part, first_ns, second_ns, difference, difference / whole_ns if whole_ns else 0.0)

@@ -9,7 +9,7 @@ from statistics import median
 from clonometer.explain.actors import GONE
 from clonometer.explain.flags import flag_names
 from clonometer.explain.partition import TracedLaunch
-from clonometer.explain.types import CallUse
+from clonometer.explain.types import CallUse, NewTasks, ProgramUse
 
 # Calls that never return to their caller.
 _NO_RETURN = frozenset({"exit", "exit_group"})
@@ -24,11 +24,11 @@ def calls_of(launches: Sequence[TracedLaunch], parent: int) -> tuple[CallUse, ..
     times: dict[tuple[str, str], list[int]] = defaultdict(list)
     sums: dict[tuple[str, str], list[int]] = defaultdict(list)
     for traced in launches:
-        here: dict[tuple[str, str], int] = defaultdict(int)
+        of_launch: dict[tuple[str, str], int] = defaultdict(int)
         for who, name, lasted in _spans(traced, parent):
             times[who, name].append(lasted)
-            here[who, name] += lasted
-        for key, total in here.items():
+            of_launch[who, name] += lasted
+        for key, total in of_launch.items():
             sums[key].append(total)
     n = max(1, len(launches))
     return tuple(
@@ -58,9 +58,7 @@ def _who(task: int, parent: int) -> str:
     return "parent" if task == parent else "child"
 
 
-def made(
-    launches: Sequence[TracedLaunch],
-) -> tuple[tuple[tuple[tuple[str, ...], float], ...], tuple[tuple[str, float], ...]]:
+def made(launches: Sequence[TracedLaunch]) -> tuple[tuple[NewTasks, ...], tuple[ProgramUse, ...]]:
     """Clone flags of new tasks, and executed programs, each with how often a launch; most frequent first."""
     flags: Counter[tuple[str, ...]] = Counter()
     programs: Counter[str] = Counter()
@@ -69,6 +67,6 @@ def made(
         programs.update(event.name for event in traced.events if event.kind == "exec")
     n = max(1, len(launches))
     return (
-        tuple((names, count / n) for names, count in flags.most_common()),
-        tuple((name, count / n) for name, count in programs.most_common()),
+        tuple(NewTasks(names, count / n) for names, count in flags.most_common()),
+        tuple(ProgramUse(name, count / n) for name, count in programs.most_common()),
     )

@@ -118,7 +118,6 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
         running_ns += sum(each.running_ns for each in by_cpu.values())
     return Counters(
         set=wanted,
-        names=names,
         missing=dict(traces[0].counters_refused),
         launches=launches,
         running=running_ns / enabled_ns if enabled_ns else 1.0,
@@ -153,7 +152,6 @@ def own_counters_of(traces: Sequence[Trace]) -> Counters:
                     sums["all", "all"] += counts
     return Counters(
         set="software",
-        names=_OWN_NAMES,
         missing=dict.fromkeys(("cpu_clock_ns", "cpu_migrations"), _OWN_MISSING),
         launches=launches,
         rows=tuple(_rows(_OWN_NAMES, sums, max(1, launches))),
@@ -165,8 +163,9 @@ def _rows(names: Sequence[str], sums: Mapping[tuple[str, str], Any], launches: i
     order += [("mode", "user"), ("mode", "kernel"), ("all", "all")]
     for kind, name in order:
         if (kind, name) in sums:
-            values = tuple(float(value) / launches for value in sums[kind, name])
-            yield Counts(kind, name, values, _ipc(dict(zip(names, values, strict=True))))
+            means = [float(value) / launches for value in sums[kind, name]]
+            values = dict(zip(names, means, strict=True))
+            yield Counts(kind, name, values, _ipc(values))
 
 
 def _ipc(values: Mapping[str, float]) -> float | None:

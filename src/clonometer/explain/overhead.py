@@ -11,7 +11,7 @@ import numpy as np
 
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.source import Trace
-from clonometer.explain.types import Figure
+from clonometer.explain.types import Bounded
 from clonometer.plan.types import Target
 from clonometer.stats.bootstrap import pair_neighbours
 from clonometer.stats.paired_ratio import paired_ratio
@@ -139,10 +139,10 @@ def _of_processes(traced: Sequence[Launch], untraced: Sequence[Launch]) -> float
     return math.log(medians[0] / medians[1]) if min(medians) > 0 else None
 
 
-def overhead_of(groups: Sequence[Sequence[float]]) -> Figure:
+def overhead_of(groups: Sequence[Sequence[float]]) -> Bounded:
     """How much longer traced launches are than untraced ones, as a share, from the pairs of each process."""
     ratio = paired_ratio(groups, seed=SEED)
-    return Figure(ratio.value - 1, ratio.low - 1, ratio.high - 1)
+    return Bounded(ratio.value - 1, ratio.low - 1, ratio.high - 1)
 
 
 def listened(spans: Sequence[Span], most: int) -> Iterator[Launch]:

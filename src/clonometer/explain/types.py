@@ -1,90 +1,126 @@
-"""What an explanation is once it has been made: pure data, times in ns."""
+"""What an explanation is once it has been made, and what ``clonometer explain --json`` writes of it: times in ns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
+from clonometer.explain.parts import ANY_PART, PARTS, UNEXPLAINED, part_of
+from clonometer.records import Check, Count, Key, Known, Least, Mark, Most, Positive, written
 from clonometer.results.startup import traps
 
+EXPLAIN_SCHEMA: Literal[1] = 1
+TIERS = ("tracepoints", "own", "stamps")
+
+NotNegative = Annotated[float, Least(0)]
+Share = Annotated[float, Least(0), Most(1)]
+LaunchPart = Annotated[str, Known(PARTS, closed=False)]
+#: Its id, or ``unexplained``.
+PartOrRest = Annotated[str, Known((*PARTS, UNEXPLAINED), closed=False)]
+
 
 @dataclass(frozen=True)
-class Segment:
-    """A piece of a launch, from ``start_ns`` (from the launch's own start) to ``end_ns``, spent on one part."""
-
-    start_ns: int
-    end_ns: int
-    part: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number with its 95% interval."""
+class Bounded:
+    """A value with its 95% interval."""
 
     value: float
     low: float
     high: float
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether its interval leaves out 0."""
+        return not self.low <= 0 <= self.high
+
 
 @dataclass(frozen=True)
-class Share:
-    """A part of the budget: its id (`clonometer.explain.parts.PARTS`), mean time, and share of the whole."""
+class Segment:
+    """A piece of a timeline, from its start, spent on one part."""
 
-    part: str
-    mean_ns: Figure
+    start_ns: Count
+    end_ns: Count
+    part: Annotated[str, Known(ANY_PART, closed=False)]
+
+    def fault(self) -> str | None:
+        """Say what is wrong with one that was read."""
+        return "ends before it begins" if self.end_ns < self.start_ns else None
+
+
+@dataclass(frozen=True)
+class BudgetPart:
+    """Mean time in one part over the launches in the band, with its 95% interval, and its share of the whole."""
+
+    part: LaunchPart
+    mean_ns: Annotated[Bounded, Mark.ENDS, Least(0)]
     share: float
+
+    @written("parent, child, or what else is at work.", after="part")
+    def who(self) -> str:
+        """Who is at work."""
+        return part_of(self.part).who
+
+    @written(after="who")
+    def label(self) -> str:
+        """What is done."""
+        return part_of(self.part).label
+
+    @written(after="label")
+    def meaning(self) -> str:
+        """What that means."""
+        return part_of(self.part).meaning
 
 
 @dataclass(frozen=True)
 class Tier:
-    """How much this machine lets be seen.
+    """How much this machine lets be seen: its name, and the means."""
 
-    ``name`` is ``tracepoints``, ``own`` or ``stamps``; ``how`` the means; ``refused`` gives for each better one why it
-    is not used; ``cannot_see`` what is missing.
-    """
-
-    name: str
+    name: Annotated[str, Known(TIERS)]
     how: str
-    refused: Mapping[str, str]
+    refused: Annotated[Mapping[str, str], "Why each better way is not used here."]
     cannot_see: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Moment:
-    """An event on a timeline: from the launch's start, whose, on which CPU, in words, and what it means."""
+    """An event on a timeline: from the launch's start, whose, on which CPU (-1: a stamp), in words, what it means."""
 
     time_ns: int
     who: str
-    cpu: int
+    cpu: Annotated[int, Least(-1)]
     words: str
     meaning: str
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """One launch in detail. ``which`` is ``median`` (the one nearest to it) or ``p99``."""
+    """One launch in detail: the one nearest to the median, or to the 99th percentile."""
 
-    which: str
-    reaped_ns: int
-    stages: Mapping[str, int]
-    moments: tuple[Moment, ...]
-    segments: tuple[Segment, ...]
+    which: Annotated[str, Known(("median", "p99"))]
+    reaped_ns: Positive
+    stages: Annotated[Mapping[str, int], Key("stages_ns")]
+    moments: Annotated[tuple[Moment, ...], Key("events")]
+    segments: Annotated[
+        tuple[Segment, ...],
+        Check(bool, "has no segment"),
+        "Segments follow each other and sum to reaped_ns.",
+    ]
 
 
 @dataclass(frozen=True)
 class CallUse:
-    """A system call: who makes it, how often a launch, how long each, and all together a launch; ns, medians."""
+    """A system call: who makes it, how often a launch, how long each (the median), and all together a launch."""
 
     who: str
-    name: str
-    count: float
-    each_ns: float
-    launch_ns: float
+    name: Annotated[str, Key("call")]
+    count: Annotated[NotNegative, Key("per_launch")]
+    each_ns: NotNegative
+    launch_ns: NotNegative
 
 
 @dataclass(frozen=True)
 class CallText:
-    """One system call of one launch, as `strace` would write it; ``result`` is ``?`` where it never returns."""
+    """One system call of one launch, as strace would write it; the result is ? where it never returns."""
 
     who: str
     text: str
@@ -92,81 +128,89 @@ class CallText:
 
 
 @dataclass(frozen=True)
+class NewTasks:
+    """New tasks of one kind: their clone flags by name, and how many there are a launch."""
+
+    flags: tuple[str, ...]
+    count: Annotated[NotNegative, Key("per_launch")]
+
+
+@dataclass(frozen=True)
+class ProgramUse:
+    """A program that was executed, and how often a launch."""
+
+    file: str
+    count: Annotated[NotNegative, Key("per_launch")]
+
+
+@dataclass(frozen=True)
 class Counts:
-    """What counters showed of a piece of a launch, in means over launches.
+    """What counters showed of a piece of a launch, in means over launches, by the counter's name.
 
     ``kind`` is ``part`` (``id`` as in the budget), ``stage`` (from the launch's start to that stamp), ``mode``
-    (``user`` or ``kernel``) or ``all``. ``values`` are in the order of the names; ``ipc`` is instructions a cycle,
-    None without these two.
+    (``user`` or ``kernel``) or ``all``.
     """
 
-    kind: str
+    kind: Annotated[str, Known(("part", "stage", "mode", "all"))]
     id: str
-    values: tuple[float, ...]
-    ipc: float | None
+    values: Annotated[Mapping[str, float], Mark.REST]
+    ipc: Annotated[float | None, Key("instructions_per_cycle"), Mark.OMITTED] = None
+
+    def fault(self) -> str | None:
+        """Say what is wrong with one that was read."""
+        strange = self.kind == "part" and self.id not in (*PARTS, UNEXPLAINED)
+        return f"is of the part {self.id!r}, which this version does not know" if strange else None
 
 
 @dataclass(frozen=True)
 class Counters:
-    """Counters over launches that were traced for them alone.
+    """Counters over launches that were traced for them alone."""
 
-    Attributes
-    ----------
-    set
-        ``hardware`` or ``software``.
-    names
-        What was counted; empty where ``reason`` says why nothing was.
-    missing
-        Counters of the set that this processor does not give, each with the reason.
-    launches
-        How many launches the means are over.
-    running
-        The share of the time in which they counted; counts are scaled up by it.
-    """
+    set: Annotated[str, Known(("hardware", "software"))]
+    reason: Annotated[str | None, "Why nothing was counted."] = None
+    missing: Annotated[
+        Mapping[str, str], "Counters of the set that this processor does not give, each with the reason."
+    ] = field(default_factory=dict)
+    launches: Annotated[Count, "How many launches the means are over."] = 0
+    running: Annotated[NotNegative, "Share of the time in which the counters counted; counts are scaled up by it."] = (
+        1.0
+    )
+    rows: Annotated[tuple[Counts, ...], Key("counts"), "Means of a launch, by the counter's name."] = ()
 
-    set: str
-    names: tuple[str, ...] = ()
-    reason: str | None = None
-    missing: Mapping[str, str] = field(default_factory=dict)
-    launches: int = 0
-    running: float = 1.0
-    rows: tuple[Counts, ...] = ()
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was counted."""
+        return tuple(self.rows[0].values) if self.rows else ()
+
+    def fault(self) -> str | None:
+        """Say what is wrong with one that was read."""
+        differ = any(set(row.values) != set(self.names) for row in self.rows)
+        return "has counts of which some lack a counter" if differ else None
 
 
 @dataclass(frozen=True)
 class StepsPhase:
-    """Instructions of one part of a program (an id of `clonometer.explain.parts.PARTS`), and CPUID among them."""
+    """Instructions of one part of a program, and CPUID among them."""
 
-    part: str
-    instructions: int
-    cpuid: int
+    part: LaunchPart
+    instructions: Count
+    cpuid: Count
 
 
 @dataclass(frozen=True)
 class ProgramSteps:
-    """What the new program executes in user code, counted by single steps of one start.
+    """What the new program executes in user code, counted by single steps of one start."""
 
-    Attributes
-    ----------
-    instructions, cpuid
-        All of them, and those that are CPUID.
-    ended
-        Whether it ran to its end; else these are the first ones.
-    phases
-        By the part of its life. Where its main was not found, all from its entry on is the library's start.
-    cpuid_ns, cpuid_least_ns
-        What one CPUID takes here: median and minimum of repetitions that were measured beside it.
-    reason
-        Why nothing was counted; None where something was.
-    """
-
-    instructions: int = 0
-    cpuid: int = 0
-    ended: bool = False
-    phases: tuple[StepsPhase, ...] = ()
-    cpuid_ns: float = 0.0
-    cpuid_least_ns: float = 0.0
-    reason: str | None = None
+    instructions: Count = 0
+    cpuid: Annotated[Count, "Instructions among them that are CPUID."] = 0
+    ended: Annotated[bool, "Whether the program ran to its end; else these are its first instructions."] = False
+    phases: Annotated[
+        tuple[StepsPhase, ...],
+        "By the part of its life. Where its main was not found, all from its entry on is the library's start.",
+    ] = ()
+    cpuid_ns: Annotated[NotNegative, "What one CPUID takes here: the median of repetitions."] = 0.0
+    cpuid_least_ns: Annotated[NotNegative, "The shortest of them."] = 0.0
+    reason: Annotated[str | None, "Why nothing was counted."] = None
 
     @property
     def traps(self) -> bool:
@@ -175,86 +219,81 @@ class ProgramSteps:
 
 
 @dataclass(frozen=True)
+class LaunchCounts:
+    """How many launches were traced, how many ran untraced beside them, and in how many processes."""
+
+    traced: Count
+    untraced: Count
+    processes: Count
+
+
+@dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Where the time of one mechanism's launches went.
+    """Where the time of one mechanism's launches went."""
 
-    Attributes
-    ----------
-    cell
-        Canonical text of the condition.
-    tier
-        What could be seen.
-    launches, processes, untraced
-        How many launches were traced, in how many processes; how many launches ran untraced beside them.
-    band
-        Lower and upper quantile of the launches that the budget is the mean of, within each process.
-    reaped_ns
-        Mean duration in that band.
-    budget
-        The parts, in the order of `clonometer.explain.parts.ORDER`, with those that took no time left out. With
-        ``unexplained_ns`` their means sum to that of ``reaped_ns``.
-    unexplained_ns, unexplained
-        Time that no part covers, and its share.
-    overhead
-        How much longer traced launches are than untraced ones that were their neighbours in time, as a share; signed.
-    traced_median_ns, untraced_median_ns
-        Medians of all launches on either side, whenever they were.
-    timelines
-        The launch nearest the median, and the p99 one.
-    calls
-        System calls; empty where the tier sees none.
-    calls_inflated
-        Whether the times of the calls come from ptrace and are many times too long.
-    flags, programs
-        Clone flags by name, of each kind of new task, and the programs that were executed, each with how often a
-        launch.
-    stacks
-        Folded kernel stacks with their counts; empty where they were not asked for, or may not be sampled.
-    lost, grown
-        Events that are missing, and how often more room was taken for them.
-    notes
-        What a reader must know.
-    counters
-        What the processor counted, or why nothing was; None where nobody asked.
-    listing
-        The calls of one launch with their arguments; empty where nobody asked, or ptrace is forbidden.
-    steps
-        What the new program executes, and what its CPUID cost; None where no program is started.
-    """
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return EXPLAIN_SCHEMA
 
-    cell: str
+    cell: Annotated[str, "Canonical text of the condition."]
     workload: str
-    tier: Tier
-    launches: int
-    processes: int
-    untraced: int
-    band: tuple[float, float]
-    reaped_ns: Figure
-    budget: tuple[Share, ...]
-    unexplained_ns: Figure
-    unexplained: float
-    overhead: Figure
-    traced_median_ns: float
-    untraced_median_ns: float
-    timelines: tuple[Timeline, ...]
-    calls: tuple[CallUse, ...] = ()
-    calls_inflated: bool = False
-    flags: tuple[tuple[tuple[str, ...], float], ...] = ()
-    programs: tuple[tuple[str, float], ...] = ()
-    stacks: Mapping[str, int] = field(default_factory=dict)
-    lost: int = 0
-    grown: int = 0
-    notes: tuple[str, ...] = ()
-    counters: Counters | None = None
-    listing: tuple[CallText, ...] = ()
-    steps: ProgramSteps | None = None
+    tier: Annotated[Tier, "What could be seen."]
+    launches: LaunchCounts
+    band: Annotated[
+        tuple[Share, Share],
+        Check(lambda ends: ends[0] <= ends[1], "is not two shares, the lower first"),
+        "Quantiles of each process's launches between which the means are taken.",
+    ]
+    reaped_ns: Annotated[Bounded, Mark.ENDS, Least(0), "Mean duration in that band."]
+    budget: Annotated[tuple[BudgetPart, ...], "The parts; with unexplained_ns their means sum to reaped_ns."]
+    unexplained: Annotated[float, "Share of reaped_ns that no part covers."]
+    unexplained_ns: Annotated[Bounded, Mark.ENDS]
+    overhead: Annotated[
+        Bounded,
+        Mark.ENDS,
+        "Traced launches over untraced ones that were their neighbours in time, less 1: the median over such pairs.",
+    ]
+    traced_median_ns: Annotated[NotNegative, "Of all launches that were traced, whenever they were."]
+    untraced_median_ns: NotNegative
+    timelines: Annotated[tuple[Timeline, ...], "The launch nearest the median, and the p99 one."]
+    calls: Annotated[tuple[CallUse, ...], Key("system_calls"), "Empty where the tier sees none."] = ()
+    calls_inflated: Annotated[
+        bool,
+        Key("system_calls_inflated"),
+        "Whether their times come from ptrace, which makes them many times too long.",
+    ] = False
+    new_tasks: tuple[NewTasks, ...] = ()
+    programs: tuple[ProgramUse, ...] = ()
+    stacks: Annotated[Mapping[str, Count], "Folded kernel stacks and how often each was met."] = field(
+        default_factory=dict
+    )
+    lost: Annotated[Count, "Events that are missing."] = 0
+    grown: Annotated[Count, Key("buffer_grown"), "How often more room was taken for events."] = 0
+    notes: Annotated[tuple[str, ...], "What a reader must know."] = ()
+    counters: Annotated[Counters | None, Mark.OPTIONAL, "What was counted in each part; None where nobody asked."] = (
+        None
+    )
+    listing: Annotated[
+        tuple[CallText, ...],
+        Key("arguments"),
+        Mark.OPTIONAL,
+        "The calls of one launch with their arguments, by ptrace.",
+    ] = ()
+    steps: Annotated[
+        ProgramSteps | None,
+        Key("program_steps"),
+        Mark.OPTIONAL,
+        "The new program's own instructions, counted by single steps, and how many are CPUID; None where no program "
+        "is started.",
+    ] = None
 
 
 @dataclass(frozen=True)
-class Reason:
+class RatioPart:
     """What one part adds to a ratio: the first's mean less the second's, and its share of the whole difference."""
 
-    part: str
+    part: PartOrRest
     first_ns: float
     second_ns: float
     difference_ns: float
@@ -262,11 +301,23 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Versus:
-    """Two mechanisms side by side; ``ratio`` is the first's mean over the second's, and the reasons sum to the rest."""
+class Against:
+    """Another mechanism beside the first: the first's mean over the other's, and the parts that make the difference."""
 
-    first: Explanation
-    second: Explanation
-    ratio: float
-    difference_ns: float
-    reasons: tuple[Reason, ...]
+    other: Explanation
+    ratio: NotNegative
+    difference_ns: Annotated[float, "The first's mean less the other's, to which the reasons sum."]
+    reasons: tuple[RatioPart, ...]
+
+
+@dataclass(frozen=True)
+class Versus:
+    """Two mechanisms side by side: the keys of the first, and versus with the other."""
+
+    first: Annotated[Explanation, Mark.MERGED]
+    against: Annotated[Against, Key("versus"), Mark.OPTIONAL]
+
+    @property
+    def second(self) -> Explanation:
+        """The other mechanism."""
+        return self.against.other

@@ -55,7 +55,7 @@ def counter_rows(counters: Counters) -> list[CounterRow]:
             _label(row),
             (
                 *(("-" if row.ipc is None else f"{row.ipc:.2f}",) if per_cycle else ()),
-                *(_count(value) for value in row.values),
+                *(_count(value) for value in row.values.values()),
             ),
         )
         for row in counters.rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.explain.parts import FOREIGN, PARTS
+from clonometer.explain.parts import FOREIGN, part_of
 from clonometer.explain.types import Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 
@@ -15,23 +15,29 @@ def sentence(one: Explanation) -> str:
     whole = format_duration_interval(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high)
     greatest = sorted(one.budget, key=lambda share: -share.share)[:_NAMED]
     named = [
-        f"{format_share(share.share)} is {part_name(share.part)}" for share in greatest if share.share >= _LEAST_SHARE
+        f"{format_share(share.share)} is {part_of(share.part).title}"
+        for share in greatest
+        if share.share >= _LEAST_SHARE
     ]
     rest = f"{format_share(one.unexplained)} is unexplained" if one.unexplained else "nothing is unexplained"
     return f"A launch takes {whole}: {', '.join([*named, rest])}."
+
+
+def about_launches(one: Explanation) -> str:
+    """Say what was traced, how, and what ran untraced beside it."""
+    counts = one.launches
+    return (
+        f"{counts.traced:,} traced launches in {counts.processes} processes ({one.tier.how}), {counts.untraced:,} "
+        "untraced beside them"
+    )
 
 
 def versus_sentence(versus: Versus) -> str:
     """Say how the two compare."""
     return (
         f"{format_duration(versus.first.reaped_ns.value)} against {format_duration(versus.second.reaped_ns.value)}: "
-        f"{format_number(versus.ratio)} times as long."
+        f"{format_number(versus.against.ratio)} times as long."
     )
-
-
-def part_name(part: str) -> str:
-    """Who is at work and at what; the id where it is no part of a launch."""
-    return f"{PARTS[part].who}: {PARTS[part].label}" if part in PARTS else part
 
 
 def why_no_closer(tier: Tier) -> str | None:
@@ -88,7 +94,7 @@ def steps_sentences(one: Explanation) -> list[str]:
     return [
         first,
         *(
-            _cpuid_in(PARTS[phase.part].label.removeprefix("program: "), phase.cpuid, steps, means.get(phase.part))
+            _cpuid_in(part_of(phase.part).label.removeprefix("program: "), phase.cpuid, steps, means.get(phase.part))
             for phase in steps.phases
             if phase.cpuid
         ),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from clonometer.explain.parts import PARTS, UNEXPLAINED
-from clonometer.explain.types import Explanation, Timeline
-from clonometer.explain.work.parts import part_meaning, part_title
+from clonometer.explain.parts import part_of
+from clonometer.explain.types import Explanation, Segment, Timeline
 from clonometer.explain.work.types import WorkExplanation, WorkTimeline
 
 _THREADS = {"parent": 1, "child": 2, "both": 3}
@@ -49,17 +48,7 @@ def _launch(process: int, title: str, timeline: Timeline) -> Iterator[dict[str, 
         if thread in used:
             yield _named("thread_name", process, thread, name)
     for segment in timeline.segments:
-        part = PARTS.get(segment.part)
-        yield {
-            "name": part.label if part is not None else UNEXPLAINED,
-            "cat": "part",
-            "ph": "X",
-            "ts": segment.start_ns / 1000,
-            "dur": (segment.end_ns - segment.start_ns) / 1000,
-            "pid": process,
-            "tid": _thread_of_part(segment.part),
-            "args": {"part": segment.part, "meaning": part.meaning if part is not None else "no part covers it"},
-        }
+        yield _segment(process, _thread_of_part(segment.part), segment)
     for moment in timeline.moments:
         yield {
             "name": moment.words,
@@ -88,19 +77,23 @@ def work_trace_events(one: WorkExplanation) -> dict[str, Any]:
 
 def _execution(process: int, title: str, timeline: WorkTimeline) -> Iterator[dict[str, Any]]:
     yield _named("process_name", process, 0, title)
-    for thread, (name, pieces) in enumerate(timeline.tasks, 1):
-        yield _named("thread_name", process, thread, name)
-        for start_ns, end_ns, part in pieces:
-            yield {
-                "name": part_title(part),
-                "cat": "part",
-                "ph": "X",
-                "ts": start_ns / 1000,
-                "dur": (end_ns - start_ns) / 1000,
-                "pid": process,
-                "tid": thread,
-                "args": {"part": part, "meaning": part_meaning(part)},
-            }
+    for thread, each in enumerate(timeline.tasks, 1):
+        yield _named("thread_name", process, thread, each.task)
+        yield from (_segment(process, thread, segment) for segment in each.segments)
+
+
+def _segment(process: int, thread: int, segment: Segment) -> dict[str, Any]:
+    part = part_of(segment.part)
+    return {
+        "name": part.label,
+        "cat": "part",
+        "ph": "X",
+        "ts": segment.start_ns / 1000,
+        "dur": (segment.end_ns - segment.start_ns) / 1000,
+        "pid": process,
+        "tid": thread,
+        "args": {"part": part.id, "meaning": part.meaning},
+    }
 
 
 def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
@@ -112,4 +105,4 @@ def _thread(who: str) -> int:
 
 
 def _thread_of_part(part: str) -> int:
-    return _THREADS[PARTS[part].who] if part in PARTS else _OTHERS
+    return _THREADS.get(part_of(part).who, _OTHERS)

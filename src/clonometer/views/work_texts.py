@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clonometer.explain.types import Figure
-from clonometer.explain.work.notes import futex_place_words
-from clonometer.explain.work.parts import COUNTS, part_title
-from clonometer.explain.work.types import WorkExplanation, WorkReason, WorkSide
+from clonometer.explain.parts import COUNTS, part_of
+from clonometer.explain.types import Bounded
+from clonometer.explain.work.types import FUTEX_PLACES, GapPart, WorkExplanation, WorkSide
 from clonometer.units import (
     format_duration,
     format_duration_interval,
@@ -20,9 +19,13 @@ from clonometer.units import (
 from clonometer.views.explain_texts import lost_and_grown, refused_besides
 from clonometer.views.gaps import TextTable
 
-NAMES = {"thread": "threads", "process": "processes"}
 _MOST_DELAYS = 4
 _LEAST_SHARE = 0.0005
+
+
+def named_sides(one: WorkExplanation) -> tuple[tuple[str, WorkSide], tuple[str, WorkSide]]:
+    """Both sides, each with what it is called."""
+    return ("threads", one.thread), ("processes", one.process)
 
 
 def about(one: WorkExplanation) -> str:
@@ -54,11 +57,11 @@ def cpu_table(one: WorkExplanation) -> TextTable:
     return _table(title, one.cpu_reasons, wholes, one.gap_ns)
 
 
-def _table(title: str, reasons: Sequence[WorkReason], wholes: tuple[Figure, Figure], gap: Figure) -> TextTable:
+def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounded], gap: Bounded) -> TextTable:
     unit = table_unit([max(whole.value for whole in wholes)])
     rows = [
         (
-            part_title(reason.part),
+            reason.label,
             _time(reason.thread_ns.value, unit),
             _time(reason.process_ns.value, unit),
             _signed(reason.difference_ns, unit),
@@ -91,7 +94,7 @@ def _whole_percent(share: float) -> str:
     return f"{round(100 * share)}%"
 
 
-def _signed(figure: Figure, unit: str) -> str:
+def _signed(figure: Bounded, unit: str) -> str:
     """A difference with its interval in a table's unit; one that is always 0 is a dash."""
     if figure.value == figure.low == figure.high == 0:
         return "0"
@@ -119,7 +122,7 @@ def count_table(one: WorkExplanation) -> TextTable:
                      tuple(rows))  # fmt: skip
 
 
-def _count(figure: Figure | None) -> str:
+def _count(figure: Bounded | None) -> str:
     if figure is None:
         return ""
     text = format_number(figure.value, figure.low, figure.high)
@@ -141,7 +144,7 @@ def sums(one: WorkExplanation) -> str:
     )
 
 
-def percent(figure: Figure) -> str:
+def percent(figure: Bounded) -> str:
     """A signed share with its interval."""
     return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
 
@@ -149,10 +152,10 @@ def percent(figure: Figure) -> str:
 def sentences(one: WorkExplanation) -> Iterator[str]:
     """What is known beside the parts: user code, futexes, slow executions."""
     yield from _user_sentences(one)
-    for side in (one.thread, one.process):
-        yield from _futex_sentences(side)
-    for side in (one.thread, one.process):
-        yield from _delay_sentences(side)
+    for name, side in named_sides(one):
+        yield from _futex_sentences(name, side)
+    for name, side in named_sides(one):
+        yield from _delay_sentences(name, side)
 
 
 def _user_sentences(one: WorkExplanation) -> Iterator[str]:
@@ -165,31 +168,31 @@ def _user_sentences(one: WorkExplanation) -> Iterator[str]:
             yield f"Migrations, at {_interval(reason.each_ns)} each, make {difference}."
 
 
-def _interval(figure: Figure) -> str:
+def _interval(figure: Bounded) -> str:
     ends = [("-" if end < 0 else "+") + format_duration(abs(end), resolution_ns=1.0) if end else "0"
             for end in (figure.value, figure.low, figure.high)]  # fmt: skip
     return ends[0] if figure.low == figure.high else f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
-def _futex_sentences(side: WorkSide) -> Iterator[str]:
+def _futex_sentences(name: str, side: WorkSide) -> Iterator[str]:
     for futex in side.futexes:
         many = "" if futex.addresses == 1 else f" ({futex.addresses} such)"
-        where = f"{futex_place_words(futex.place)}{many}"
+        where = f"{FUTEX_PLACES[futex.place]}{many}"
         yield (
-            f"{NAMES[side.kind].capitalize()} sleep {format_number(futex.sleeps)} times an execution at {where}: "
+            f"{name.capitalize()} sleep {format_number(futex.sleeps)} times an execution at {where}: "
             f"{format_duration(futex.wait_ns)} of all workers together."
         )
 
 
-def _delay_sentences(side: WorkSide) -> Iterator[str]:
+def _delay_sentences(name: str, side: WorkSide) -> Iterator[str]:
     if not side.delays:
         return
     named = ", ".join(
-        f"{part_title(delay.part)} {delay.share:.0%}" for delay in side.delays[:_MOST_DELAYS] if delay.share >= 0.01
+        f"{part_of(delay.part).label} {delay.share:.0%}" for delay in side.delays[:_MOST_DELAYS] if delay.share >= 0.01
     )
     extra = sum(delay.extra_ns.value for delay in side.delays)
     yield (
-        f"What delays {NAMES[side.kind]}: the slowest quarter ({side.slow} of {side.executions} executions) takes "
+        f"What delays {name}: the slowest quarter ({side.slow} of {side.executions} executions) takes "
         f"{format_duration(max(extra, 0.0))} longer than the rest; of that {named}."
     )
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
-from clonometer.explain.work.types import WorkExplanation, WorkReason, WorkSide
+from clonometer.explain.work.types import WorkExplanation
 
-__all__ = ["WorkExplanation", "WorkReason", "WorkSide", "WorkWish", "explain_work", "work_sides"]
+__all__ = ["WorkExplanation", "WorkWish", "explain_work", "work_sides"]

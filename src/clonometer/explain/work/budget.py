@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.explain.types import Figure
+from clonometer.explain.budget import bounded
+from clonometer.explain.parts import COUNTS, CPU_ORDER, LIFE_ORDER, UNEXPLAINED
+from clonometer.explain.types import Bounded
 from clonometer.explain.work.life import Lives
-from clonometer.explain.work.parts import COUNTS, CPU_ORDER, LIFE_ORDER, UNEXPLAINED
-from clonometer.explain.work.types import Delay, UserReason, WorkReason
+from clonometer.explain.work.types import Delay, GapPart, UserCodePart
 from clonometer.stats.interval import Interval
 from clonometer.stats.means import mean_intervals
 from clonometer.stats.paired_parts import covariate_effect, shares_of_mean
@@ -75,14 +76,9 @@ class Process:
         return sum(one.whole_ns for one in self.accounts) / len(self.accounts)
 
 
-def figure(interval: Interval) -> Figure:
-    """An interval as a figure."""
-    return Figure(interval.value, interval.low, interval.high)
-
-
-def mean_figure(values: Sequence[float]) -> Figure:
+def mean_of(values: Sequence[float]) -> Bounded:
     """Mean of one value a process."""
-    return figure(mean_intervals([[value] for value in values], seed=SEED)[0])
+    return bounded(mean_intervals([[value] for value in values], seed=SEED)[0])
 
 
 def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> Table:
@@ -95,9 +91,7 @@ def _row(accounts: Sequence[Account], what: str, names: Sequence[str]) -> list[f
     return [sum(table.get(name, 0.0) for table in tables) / len(tables) for name in names]
 
 
-def reasons_of(
-    thread: Sequence[Process], process: Sequence[Process], what: str, *, apart: bool
-) -> tuple[WorkReason, ...]:
+def reasons_of(thread: Sequence[Process], process: Sequence[Process], what: str, *, apart: bool) -> tuple[GapPart, ...]:
     """Take the gap apart.
 
     Parameters
@@ -111,7 +105,7 @@ def reasons_of(
 
     Returns
     -------
-    tuple of WorkReason
+    tuple of GapPart
         Parts on which either side spends time, in their order; of ``parts`` also ``unexplained``, always. Their
         differences sum to the gap.
     """
@@ -124,19 +118,19 @@ def reasons_of(
     if apart and gap.mean() != 0:
         shares = shares_of_mean(differences, gap, seed=SEED)
     return tuple(
-        WorkReason(
+        GapPart(
             part,
-            figure(means[0][index]),
-            figure(means[1][index]),
-            figure(means[2][index]),
-            None if share is None else figure(share),
+            bounded(means[0][index]),
+            bounded(means[1][index]),
+            bounded(means[2][index]),
+            None if share is None else bounded(share),
         )
         for index, (part, share) in enumerate(zip(order, shares, strict=True))
         if part == UNEXPLAINED or sides[0][:, index].any() or sides[1][:, index].any()
     )
 
 
-def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[Figure, Figure]:
+def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[Bounded, Bounded]:
     """Threads less processes over pairs, in ns and as a share of the processes' mean.
 
     Parameters
@@ -146,10 +140,10 @@ def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[Figure, F
     """
     differences = np.array(thread) - np.array(process)
     share = shares_of_mean(differences[:, None], process, seed=SEED)[0]
-    return mean_figure(differences.tolist()), figure(share)
+    return mean_of(differences.tolist()), bounded(share)
 
 
-def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tuple[UserReason, ...]:
+def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tuple[UserCodePart, ...]:
     """Estimate what frequency and migrations add to the difference in user code.
 
     The frequency adds what user code of the processes would take longer at the threads' frequency. A migration's cost
@@ -164,7 +158,7 @@ def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tu
         if a.frequency_hz and b.frequency_hz
     ]
     if slower:
-        found.append(UserReason("frequency", mean_figure(slower)))
+        found.append(UserCodePart("frequency", mean_of(slower)))
     moves = [table_of(side, "counts", ["migrations"])[:, 0] for side in (thread, process)]
     sums = [[_scatter(one) for one in (*a.accounts, *b.accounts)] for a, b in pairs]
     effect = covariate_effect(
@@ -174,7 +168,7 @@ def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tu
         seed=SEED,
     )
     if effect is not None:
-        found.append(UserReason("migrations", figure(effect[1]), figure(effect[0])))
+        found.append(UserCodePart("migrations", bounded(effect[1]), bounded(effect[0])))
     return tuple(found)
 
 
@@ -187,13 +181,13 @@ def _scatter(one: Account) -> tuple[float, float]:
     return float((moves * user).sum()), float((moves * moves).sum())
 
 
-def counts_of(side: Sequence[Process]) -> dict[str, Figure]:
+def counts_of(side: Sequence[Process]) -> dict[str, Bounded]:
     """Mean number of each kind of event of a worker; those that are not known are left out."""
     known = [name for name in COUNTS if all(name in one.counts for process in side for one in process.accounts)]
     if not known:
         return {}
     means = mean_intervals(table_of(side, "counts", known), seed=SEED)
-    return {name: figure(one) for name, one in zip(known, means, strict=True)}
+    return {name: bounded(one) for name, one in zip(known, means, strict=True)}
 
 
 def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
@@ -217,7 +211,7 @@ def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
         return 0, ()
     means = mean_intervals(extra, seed=SEED)
     delays = [
-        Delay(part, figure(one), one.value / whole)
+        Delay(part, bounded(one), one.value / whole)
         for part, one in zip(LIFE_ORDER, means, strict=True)
         if abs(one.value) >= 0.01 * whole
     ]

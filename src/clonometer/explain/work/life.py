@@ -7,18 +7,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from clonometer.explain.actors import GONE, PUSHED_OFF, Event
-from clonometer.explain.work.parts import (
-    COUNTS,
-    EXITS,
-    FUTEXES,
-    MAKES,
-    MEMORY_CALLS,
-    UNEXPLAINED,
-    WRITES,
-)
+from clonometer.explain.parts import COUNTS, EXITS, MAKES_TASK, UNEXPLAINED
 
 Piece = tuple[int, int, str]
 MOST_PIECES = 1000
+_WRITES = frozenset({"write", "writev", "pwrite64", "pwritev", "pwritev2"})
+_FUTEXES = frozenset({"futex", "futex_wait", "futex_wake", "futex_requeue", "futex_waitv"})
+_MEMORY_CALLS = frozenset({"mmap", "munmap", "brk", "mprotect", "madvise", "mremap"})
 
 
 @dataclass
@@ -74,7 +69,7 @@ class Life:
         return "user" if self.call is None else self._call_part(self.call)
 
     def _call_part(self, call: str) -> str:
-        if self.is_starter and call in MAKES:
+        if self.is_starter and call in MAKES_TASK:
             return "launching"
         return {"write": "write", "futex": "futex_call", "memory": "memory_call"}.get(_kind(call), "other_call")
 
@@ -159,9 +154,9 @@ class Life:
 
 
 def _kind(call: str) -> str:
-    if call in FUTEXES:
+    if call in _FUTEXES:
         return "futex"
-    return "write" if call in WRITES else "memory" if call in MEMORY_CALLS else ""
+    return "write" if call in _WRITES else "memory" if call in _MEMORY_CALLS else ""
 
 
 @dataclass(frozen=True)

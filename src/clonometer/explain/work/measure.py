@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.source import Trace, Tracer
-from clonometer.explain.types import Figure, Tier
+from clonometer.explain.types import Bounded, Segment
 from clonometer.explain.work import budget, read
 from clonometer.explain.work.budget import Account, Process
 from clonometer.explain.work.life import Lives, thinned
 from clonometer.explain.work.notes import notes_of
-from clonometer.explain.work.types import FutexUse, WorkExplanation, WorkSide, WorkTimeline
+from clonometer.explain.work.types import (
+    TIERS,
+    FutexUse,
+    TaskTimeline,
+    WorkExplanation,
+    WorkSide,
+    WorkSides,
+    WorkTier,
+    WorkTimeline,
+)
 from clonometer.plan.adhoc import parse_settings, plan_from_arguments
 from clonometer.plan.limits import estimated_launch_ns
 from clonometer.plan.types import Catalogue, Target
 
-WORKLOAD = "work.factor"
+WORKLOAD: Literal["work.factor"] = "work.factor"
 KIND = "task_kind"
 SIDES = ("thread", "process")
-TIERS = ("tracepoints", "proc")
 _EVENTS = ("tasks", "sched", "calls", "faults", "futex", "locks")
 _WAYS = {"tracepoints": ("fast", "tracepoints"), "proc": ("none",)}
 _MEANS = {
@@ -158,14 +167,14 @@ def _order(round_: int, *, traced: bool) -> list[tuple[str, bool]]:
     return [(side, one) for one in (listening if traced else (False,)) for side in sides]
 
 
-def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier, str]:
+def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[WorkTier, str]:
     refused: dict[str, str] = {}
     small = replace(target, limits=replace(target.limits, samples=1, warmup=0))
     for name in TIERS[0 if wanted is None else TIERS.index(wanted) :]:
         for how in _WAYS[name]:
             trace = tracer.trace(small, how, _EVENTS)
             if trace.refused is None:
-                return Tier(name, _MEANS[how], refused, _CANNOT_SEE[name]), how
+                return WorkTier(name, _MEANS[how], refused, _CANNOT_SEE[name]), how
             refused[_MEANS[how]] = trace.refused
     raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
 
@@ -198,7 +207,13 @@ def _typical(lives: Sequence[Lives]) -> WorkTimeline:
     ordered = sorted(lives, key=lambda one: one.whole_ns)
     one = ordered[(len(ordered) - 1) // 2]
     tasks = [("program", one.starter), *((f"worker {number}", life) for number, life in enumerate(one.workers))]
-    return WorkTimeline(one.whole_ns, tuple((name, thinned(life.pieces, one.whole_ns)) for name, life in tasks))
+    return WorkTimeline(
+        one.whole_ns,
+        tuple(
+            TaskTimeline(name, tuple(Segment(*piece) for piece in thinned(life.pieces, one.whole_ns)))
+            for name, life in tasks
+        ),
+    )
 
 
 def _note_places(heard: _Heard, process: Process, maps: str) -> None:
@@ -214,7 +229,7 @@ def _note_places(heard: _Heard, process: Process, maps: str) -> None:
 
 
 def _gather(
-    tracer: Tracer, targets: Mapping[str, Target], heard: Mapping[str, _Heard], tier: Tier, cpus: int
+    tracer: Tracer, targets: Mapping[str, Target], heard: Mapping[str, _Heard], tier: WorkTier, cpus: int
 ) -> WorkExplanation:
     pairs = min(len(one.traced) for one in heard.values())
     traced = {side: one.traced[:pairs] for side, one in heard.items()}
@@ -222,7 +237,7 @@ def _gather(
     gap_ns, gap = budget.gap_of(*wholes)
     bare = min(len(one.untraced) for one in heard.values())
     untraced = [heard[side].untraced[:bare] for side in SIDES]
-    apart = not gap_ns.low <= 0 <= gap_ns.high
+    apart = gap_ns.excludes_zero
     reasons = budget.reasons_of(traced["thread"], traced["process"], "parts", apart=apart)
     sees = tier.name == "tracepoints"
     both = [sum(pair) for pair in zip(*wholes, strict=True)], [sum(pair) for pair in zip(*untraced, strict=True)]
@@ -235,8 +250,7 @@ def _gather(
         condition=_condition(targets["process"]),
         tier=_without_locks(tier, heard) if sees else tier,
         pairs=pairs,
-        thread=_side("thread", targets, heard["thread"], traced["thread"]),
-        process=_side("process", targets, heard["process"], traced["process"]),
+        sides=WorkSides(*(_side(targets[side], heard[side], traced[side]) for side in SIDES)),
         gap_ns=gap_ns,
         gap=gap,
         untraced_gap=budget.gap_of(*untraced)[1],
@@ -259,14 +273,14 @@ def _condition(target: Target) -> str:
     return f"{name}[{','.join(words)}]" if words else name
 
 
-def _without_locks(tier: Tier, heard: Mapping[str, _Heard]) -> Tier:
+def _without_locks(tier: WorkTier, heard: Mapping[str, _Heard]) -> WorkTier:
     if any(one.saw_locks for one in heard.values()):
         return tier
     more = "the lock of address spaces (this kernel has no tracepoints mmap_lock:*): it is within faults and calls"
     return replace(tier, cannot_see=(*tier.cannot_see, more))
 
 
-def _side(kind: str, targets: Mapping[str, Target], heard: _Heard, traced: Sequence[Process]) -> WorkSide:
+def _side(target: Target, heard: _Heard, traced: Sequence[Process]) -> WorkSide:
     executions = sum(len(process.accounts) for process in heard.traced)
     wholes = [process.mean_whole_ns() for process in traced]
     bare = heard.untraced[: len(wholes)]
@@ -278,22 +292,21 @@ def _side(kind: str, targets: Mapping[str, Target], heard: _Heard, traced: Seque
         for place, sums in heard.places.items()
     ]
     return WorkSide(
-        kind=kind,
-        cell=targets[kind].cells[0].text,
-        whole_ns=budget.mean_figure(wholes),
-        untraced_ns=budget.mean_figure(heard.untraced),
+        cell=target.cells[0].text,
+        whole_ns=budget.mean_of(wholes),
+        untraced_ns=budget.mean_of(heard.untraced),
         overhead=_overhead(wholes[: len(bare)], bare),
         executions=executions,
         untraced_executions=heard.untraced_executions,
         slow=slow,
         counts=budget.counts_of(traced),
-        frequency_hz=budget.mean_figure(known) if len(known) == len(frequencies) else None,
+        frequency_hz=budget.mean_of(known) if len(known) == len(frequencies) else None,
         futexes=tuple(sorted(futexes, key=lambda one: -one.wait_ns)),
         delays=delays,
         timeline=heard.typical,
     )
 
 
-def _overhead(traced: Sequence[float], untraced: Sequence[float]) -> Figure:
+def _overhead(traced: Sequence[float], untraced: Sequence[float]) -> Bounded:
     count = min(len(traced), len(untraced))
     return budget.gap_of(traced[:count], untraced[:count])[1]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clonometer.explain.types import Figure
-from clonometer.explain.work.parts import UNEXPLAINED, part_title
-from clonometer.explain.work.types import WorkExplanation, WorkReason
+from clonometer.explain.parts import UNEXPLAINED
+from clonometer.explain.work.types import FUTEX_PLACES, GapPart, WorkExplanation
 
 # Shares of the gap from which on a part is named, at most how many, and what overhead is too much.
 _NAMED = 0.1
@@ -14,13 +13,6 @@ _MOST_NAMED = 4
 _MUCH_OVERHEAD = 0.15
 _MUCH_UNEXPLAINED = 0.1
 _MUCH_WITHHELD = 0.1
-FUTEX_PLACES = {
-    "heap": "a lock in the heap, where stdio streams lie",
-    "program": "a lock in the program's data, where the library's own are",
-    "shared": "a word that processes share",
-    "stack": "a word on a stack",
-    "other": "a word of other memory",
-}
 
 
 def notes_of(one: WorkExplanation) -> Iterator[str]:
@@ -48,16 +40,12 @@ def notes_of(one: WorkExplanation) -> Iterator[str]:
         yield f"{one.pairs} pairs of processes give intervals that are too narrow: 12 are better"
 
 
-def _apart(figure: Figure) -> bool:
-    return not figure.low <= 0 <= figure.high
-
-
 def _turned(one: WorkExplanation) -> bool:
     other_sign = (one.gap.value > 0) != (one.untraced_gap.value > 0)
-    return other_sign and one.tier.name == "tracepoints" and _apart(one.gap) and _apart(one.untraced_gap)
+    return other_sign and one.tier.name == "tracepoints" and one.gap.excludes_zero and one.untraced_gap.excludes_zero
 
 
-def main_reasons(one: WorkExplanation, reasons: tuple[WorkReason, ...]) -> list[WorkReason]:
+def main_reasons(one: WorkExplanation, reasons: tuple[GapPart, ...]) -> list[GapPart]:
     """The parts with the greatest shares of the gap in its own direction, greatest first."""
     known = [
         reason
@@ -69,7 +57,7 @@ def main_reasons(one: WorkExplanation, reasons: tuple[WorkReason, ...]) -> list[
 
 def conclusion(one: WorkExplanation) -> str:
     """Who is slower, by how much, and where that time goes, in one or two sentences."""
-    if not one.is_told_apart:
+    if not one.told_apart:
         ends = f"{one.gap.value:+.1%} ({one.gap.low:+.1%} to {one.gap.high:+.1%})"
         return (
             f"Threads and processes cannot be told apart here: threads less processes is {ends}, which may be nothing."
@@ -80,25 +68,20 @@ def conclusion(one: WorkExplanation) -> str:
     text = f"{slower} need {size:.1%} more than {other}"
     named = main_reasons(one, one.reasons)
     if named:
-        text += ": " + "; ".join(_said(one, reason) for reason in named)
+        text += ": " + "; ".join(_named(one, reason) for reason in named)
     text += f"; unexplained {round(100 * rest.value) if rest else 0}% of it."
     busy = main_reasons(one, one.cpu_reasons)
     if busy and any(reason.part == "run_queue" for reason in named):
-        said = ", ".join(f"{part_title(reason.part)} {reason.share.value:.0%}" for reason in busy if reason.share)
-        text += f" On the CPUs, which workers wait for, the gap is: {said}."
+        on_cpus = ", ".join(f"{reason.label} {reason.share.value:.0%}" for reason in busy if reason.share)
+        text += f" On the CPUs, which workers wait for, the gap is: {on_cpus}."
     if _turned(one):
         text += f" Untraced the sign is another, {one.untraced_gap.value:+.1%}: do not rely on these parts."
     return text
 
 
-def _said(one: WorkExplanation, reason: WorkReason) -> str:
-    text = f"{reason.share.value if reason.share else 0.0:.0%} of it {part_title(reason.part)}"
+def _named(one: WorkExplanation, reason: GapPart) -> str:
+    text = f"{reason.share.value if reason.share else 0.0:.0%} of it {reason.label}"
     side = one.thread if one.gap_ns.value > 0 else one.process
     if reason.part == "futex_wait" and side.futexes:
-        text += f" ({futex_place_words(side.futexes[0].place)})"
+        text += f" ({FUTEX_PLACES[side.futexes[0].place]})"
     return text
-
-
-def futex_place_words(place: str) -> str:
-    """Say what a place of a futex means."""
-    return FUTEX_PLACES[place]

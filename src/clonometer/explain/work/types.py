@@ -1,190 +1,204 @@
-"""What is found of a program of workers: pure data, times in ns, every figure with its 95% interval."""
+"""What is found of a program of workers, and what ``explain work.factor --json`` writes of it: times in ns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from clonometer.explain.types import Figure, Tier
-from clonometer.explain.work.life import Piece
+from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED, part_of
+from clonometer.explain.types import Bounded, NotNegative, Segment, Tier
+from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, written
 from clonometer.results.series.types import AblationSeries
 
+WORK_SCHEMA: Literal[1] = 1
+TIERS = ("tracepoints", "proc")
+#: Where a futex lies (`clonometer.explain.work.read.futex_place`), and what that means.
+FUTEX_PLACES = {
+    "heap": "a lock in the heap, where stdio streams lie",
+    "program": "a lock in the program's data, where the library's own are",
+    "shared": "a word that processes share",
+    "stack": "a word on a stack",
+    "other": "a word of other memory",
+}
 
-@dataclass(frozen=True)
-class WorkReason:
-    """What one part adds to the gap between threads and processes.
-
-    Attributes
-    ----------
-    part
-        Its id (`clonometer.explain.work.parts`), or ``unexplained``.
-    thread_ns, process_ns
-        Mean over the workers of each side.
-    difference_ns
-        Threads less processes, over pairs of processes.
-    share
-        Of the gap; None where the gap's interval contains 0.
-    """
-
-    part: str
-    thread_ns: Figure
-    process_ns: Figure
-    difference_ns: Figure
-    share: Figure | None
+WorkPart = Annotated[str, Known((*LIFE, *CPUS, UNEXPLAINED), closed=False)]
 
 
 @dataclass(frozen=True)
-class UserReason:
-    """What one thing adds to the difference in user code, by estimate: ``frequency`` or ``migrations``.
+class WorkTier(Tier):
+    """How much this machine lets be seen of workers: its name, and the means."""
 
-    ``each_ns`` is the cost of one migration; None for the frequency.
-    """
+    name: Annotated[str, Known(TIERS)]
 
-    what: str
-    difference_ns: Figure
-    each_ns: Figure | None = None
+
+@dataclass(frozen=True)
+class GapPart:
+    """What one part adds to the gap between threads and processes: means over the workers of each side."""
+
+    part: WorkPart
+    thread_ns: Annotated[Bounded, Mark.ENDS]
+    process_ns: Annotated[Bounded, Mark.ENDS]
+    difference_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, over pairs of processes."]
+    share: Annotated[Bounded | None, "Of the gap; None where the gap's interval contains 0."]
+
+    @written(after="part")
+    def label(self) -> str:
+        """What the part is called."""
+        return part_of(self.part).label
+
+    @written(after="label")
+    def meaning(self) -> str:
+        """What it means."""
+        return part_of(self.part).meaning
+
+    @written("The kind of time that it is.", after="meaning")
+    def kind(self) -> str:
+        """Which kind of time it is."""
+        return part_of(self.part).kind
+
+
+@dataclass(frozen=True)
+class UserCodePart:
+    """What one thing adds to the difference in user code, by estimate."""
+
+    what: Annotated[str, Known(("frequency", "migrations"))]
+    difference_ns: Annotated[Bounded, Mark.ENDS]
+    each_ns: Annotated[Bounded | None, "The cost of one migration; None for the frequency."] = None
 
 
 @dataclass(frozen=True)
 class FutexUse:
-    """Where workers slept in futex: the place, at how many addresses; means of an execution over all its workers.
+    """Where workers slept in futex: the place, at how many addresses; of an execution, all its workers together."""
 
-    ``place`` is that of `clonometer.explain.work.read.futex_place`.
-    """
-
-    place: str
-    addresses: int
-    sleeps: float
-    wait_ns: float
+    place: Annotated[str, Known(FUTEX_PLACES)]
+    addresses: Count
+    sleeps: NotNegative
+    wait_ns: NotNegative
 
 
 @dataclass(frozen=True)
 class Delay:
     """What one part adds to slow executions: the slowest quarter of a side less all others, mean over workers."""
 
-    part: str
-    extra_ns: Figure
+    part: WorkPart
+    extra_ns: Bounded
     share: float
 
 
 @dataclass(frozen=True)
-class WorkTimeline:
-    """One execution near its process's median: for the starter and every worker what it did from when to when."""
+class TaskTimeline:
+    """What the starter or a worker did from when to when."""
 
-    whole_ns: int
-    tasks: tuple[tuple[str, tuple[Piece, ...]], ...]
+    task: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class WorkTimeline:
+    """One execution near its process's median."""
+
+    whole_ns: Positive
+    tasks: tuple[TaskTimeline, ...]
 
 
 @dataclass(frozen=True)
 class WorkSide:
-    """One side: workers that are threads, or processes.
+    """One side: workers that are threads, or processes; means of the whole program, with 95% intervals."""
 
-    Attributes
-    ----------
-    kind, cell
-        ``thread`` or ``process``, and the condition.
-    whole_ns, untraced_ns
-        Mean duration of the program, traced and untraced.
-    overhead
-        How much longer traced programs take, as a share; signed, over neighbours in time.
-    executions, untraced_executions, slow
-        How many executions were traced, how many not, and how many of the traced ones `delays` calls slow.
-    counts
-        Events of a worker in the order of `clonometer.explain.work.parts.COUNTS`.
-    frequency_hz
-        Effective frequency of its CPUs; None where it was not measured.
-    futexes
-        Where its workers slept, longest first.
-    delays
-        What makes its slow executions slow, greatest first; empty where there are too few.
-    timeline
-        One execution; None where the tier sees none.
-    """
-
-    kind: str
     cell: str
-    whole_ns: Figure
-    untraced_ns: Figure
-    overhead: Figure
-    executions: int
-    untraced_executions: int
-    slow: int
-    counts: Mapping[str, Figure]
-    frequency_hz: Figure | None
-    futexes: tuple[FutexUse, ...] = ()
-    delays: tuple[Delay, ...] = ()
-    timeline: WorkTimeline | None = None
+    whole_ns: Annotated[Bounded, Mark.ENDS, Least(0), "Mean duration, traced."]
+    untraced_ns: Annotated[Bounded, Mark.ENDS, Least(0), "The same, untraced."]
+    overhead: Annotated[
+        Bounded, Mark.ENDS, "How much longer traced programs take, as a share; signed, over neighbours in time."
+    ]
+    executions: Annotated[Count, "How many were traced."]
+    untraced_executions: Count
+    counts: Annotated[Mapping[str, Bounded], "Events of a worker in one execution."]
+    frequency_hz: Annotated[Bounded | None, "Effective frequency of its CPUs; None where it was not measured."]
+    futexes: Annotated[tuple[FutexUse, ...], "Where workers slept, longest first."] = ()
+    slow: Annotated[Count, Key("slow_executions"), "How many of the traced ones the delays call slow."] = 0
+    delays: Annotated[
+        tuple[Delay, ...],
+        "What the slowest quarter of the executions takes longer than the rest, greatest first; empty where they are "
+        "too few.",
+    ] = ()
+    timeline: Annotated[WorkTimeline | None, "One execution; None where the tier sees none."] = None
 
 
 @dataclass(frozen=True)
-class WorkExplanation:
-    """Why workers that are threads and workers that are processes take different times.
+class WorkSides:
+    """Workers that are threads, and workers that are processes."""
 
-    Attributes
-    ----------
-    workload, workers, numbers, cpus
-        What ran, with how many workers up to which number, on how many CPUs.
-    condition
-        Canonical text of the condition, without the kind of task.
-    tier
-        What could be seen.
-    pairs
-        Traced processes of each side; as many ran untraced.
-    thread, process
-        The two sides.
-    gap_ns, gap
-        Threads less processes, and the same as a share of the processes' time; traced.
-    untraced_gap
-        The share when nobody listens.
-    reasons
-        Parts of the workers' lives, in the order of `clonometer.explain.work.parts.LIFE_ORDER`, ``unexplained`` last
-        and always there; their differences sum to `gap_ns`.
-    cpu_reasons
-        What the CPUs did meanwhile; the same sum. Empty where the tier does not see it.
-    user_reasons
-        Of the difference in user code.
-    unexplained
-        Share of the workers' time, of both sides, that no part covers.
-    overhead
-        How much longer traced programs take, both sides together.
-    missing
-        Executions whose tasks were not all seen.
-    lost, grown
-        Events that are missing, and how often more room was taken for them.
-    ablation
-        Shared things taken away one after the other, if that was measured beside it.
-    notes
-        What a reader must know.
-    """
-
-    workload: str
-    workers: int
-    numbers: int
-    cpus: int
-    condition: str
-    tier: Tier
-    pairs: int
     thread: WorkSide
     process: WorkSide
-    gap_ns: Figure
-    gap: Figure
-    untraced_gap: Figure
-    reasons: tuple[WorkReason, ...]
-    cpu_reasons: tuple[WorkReason, ...]
-    user_reasons: tuple[UserReason, ...]
-    unexplained: float
-    overhead: Figure
-    missing: int = 0
-    lost: int = 0
-    grown: int = 0
-    ablation: AblationSeries | None = None
-    notes: tuple[str, ...] = field(default=())
 
-    def reason(self, part: str) -> WorkReason | None:
-        """What one part of the workers' lives adds; None where no worker spends time on it."""
-        return next((one for one in self.reasons if one.part == part), None)
+
+@dataclass(frozen=True, kw_only=True)
+class WorkExplanation:
+    """Why workers that are threads and workers that are processes take different times."""
+
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return WORK_SCHEMA
+
+    condition: Annotated[str, Key("cell"), "The condition, without task_kind."]
+    workload: Literal["work.factor"]
+    workers: Positive
+    numbers: Annotated[Positive, "Up to which each worker factors."]
+    cpus: Positive
+    tier: Annotated[WorkTier, "What could be seen."]
+    pairs: Annotated[Positive, "Traced processes of each side; as many ran untraced."]
+    gap_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, traced."]
+    gap: Annotated[
+        Bounded,
+        Mark.ENDS,
+        Check(lambda gap: gap.value > -1, "is -1 or less: threads would need no time"),
+        "The same over the processes' time.",
+    ]
+    untraced_gap: Annotated[Bounded, Mark.ENDS, "The share when nobody listens."]
+    reasons: Annotated[
+        tuple[GapPart, ...],
+        Key("budget"),
+        "Parts of a worker's life, unexplained last; each side's sum to its whole_ns, their differences to gap_ns.",
+    ]
+    cpu_reasons: Annotated[
+        tuple[GapPart, ...],
+        Key("cpu_budget"),
+        "What the CPUs did meanwhile, with the same sums; empty where that cannot be seen.",
+    ]
+    user_reasons: Annotated[tuple[UserCodePart, ...], Key("user_code"), "Of the difference in user code, by estimate."]
+    unexplained: Annotated[float, "Share of the workers' time of both sides that no part covers."]
+    overhead: Annotated[Bounded, Mark.ENDS, "How much longer traced programs take, both sides together."]
+    sides: WorkSides
+    ablation: Annotated[
+        AblationSeries | None, "Shared things taken away one after the other; None where it was not measured."
+    ] = None
+    missing: Annotated[Count, Key("executions_not_seen"), "Executions whose tasks were not all seen."] = 0
+    lost: Annotated[Count, "Events that are missing."] = 0
+    grown: Annotated[Count, Key("buffer_grown"), "How often more room was taken for events."] = 0
+    notes: Annotated[tuple[str, ...], "What a reader must know."] = ()
+
+    @written("Who is slower, by how much, and where that time goes.", after="pairs")
+    def conclusion(self) -> str:
+        """Who is slower, by how much, and where that time goes, in one or two sentences."""
+        # The notes are about explanations, and these of the notes' words.
+        from clonometer.explain.work.notes import conclusion
+
+        return conclusion(self)
+
+    @written("Whether the interval of gap_ns leaves out 0.", after="untraced_gap")
+    def told_apart(self) -> bool:
+        """Whether the gap's interval leaves out 0."""
+        return self.gap_ns.excludes_zero
 
     @property
-    def is_told_apart(self) -> bool:
-        """Whether the gap's interval leaves out 0."""
-        return not self.gap_ns.low <= 0 <= self.gap_ns.high
+    def thread(self) -> WorkSide:
+        """Workers that are threads."""
+        return self.sides.thread
+
+    @property
+    def process(self) -> WorkSide:
+        """Workers that are processes."""
+        return self.sides.process

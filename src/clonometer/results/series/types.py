@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.records import Count, Least
+
+#: A value and the ends of its 95% interval.
+Ends = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -133,40 +139,35 @@ class FitPanel:
 
 @dataclass(frozen=True)
 class AblationRung:
-    """Both sides under one condition, in ns, and what is left of the gap between them.
+    """Both sides under one condition, and what is left of the gap between them; each with the ends of its interval."""
 
-    ``axis`` and ``value`` are what changed from the rung before, None on the first. ``gap_ns`` is the first side's
-    median less the second's, ``gap_relative`` that as a share of the second's, ``step_ns`` how much smaller the gap is
-    than before, ``share`` that as a share of the first gap: each with the ends of its interval; ``step_ns`` is None on
-    the first rung, ``share`` also where the first gap's interval contains 0.
-    """
-
-    axis: str | None
-    value: int | str | None
-    first_ns: float
-    second_ns: float
-    gap_ns: tuple[float, float, float]
-    gap_relative: tuple[float, float, float]
-    step_ns: tuple[float, float, float] | None
-    share: tuple[float, float, float] | None
+    axis: Annotated[str | None, "What changed from the rung before; None on the first."]
+    value: Annotated[int | str | None, "Its value now."]
+    first_ns: Annotated[float, Least(0)]
+    second_ns: Annotated[float, Least(0)]
+    gap_ns: Annotated[Ends, "The first side's median less the second's."]
+    gap_relative: Annotated[Ends, "The same as a share of the second side."]
+    step_ns: Annotated[Ends | None, "By how much the gap is smaller than before; None on the first rung."]
+    share: Annotated[
+        Ends | None, "The same as a share of the first gap; None also where that gap's interval contains 0."
+    ]
 
 
 @dataclass(frozen=True)
 class AblationSeries:
-    """How the gap between two sides, values of ``axis``, shrinks as one thing after the other is taken away.
-
-    ``condition`` is what the first rung has off its default; ``remainder_share`` the last gap as a share of the first,
-    with its ends, None where the first gap's interval contains 0.
-    """
+    """How the gap between two sides shrinks as one thing after the other is taken away."""
 
     workload: str
     quantity: str
-    axis: str
+    axis: Annotated[str, "The axis whose values the sides are."]
     sides: tuple[str, str]
-    condition: Mapping[str, int | str]
-    rungs: Sequence[AblationRung]
-    remainder_share: tuple[float, float, float] | None
-    n_processes: int
+    condition: Annotated[Mapping[str, int | str], "What the first rung has off its default."]
+    rungs: Annotated[Sequence[AblationRung], Least(1)]
+    remainder_share: Annotated[
+        Ends | None,
+        "The last gap as a share of the first: unexplained; None where the first gap's interval contains 0.",
+    ]
+    n_processes: Annotated[Count, "The fewest of any side."]
 
 
 @dataclass(frozen=True)

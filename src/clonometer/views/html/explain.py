@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import PARTS
+from clonometer.explain.parts import part_of
 from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
 from clonometer.views.explain_texts import (
+    about_launches,
     lost_and_grown,
-    part_name,
     refused_besides,
     sentence,
     steps_sentences,
@@ -71,18 +71,18 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
         "cell": one.cell,
         "sentence": sentence(one),
         "in_run": in_run,
-        "about": f"{one.launches:,} traced launches in {one.processes} processes ({one.tier.how}), {one.untraced:,} "
-        f"untraced beside them; means over launches between the {one.band[0]:.0%} and {one.band[1]:.0%} quantiles.",
+        "about": f"{about_launches(one)}; means over launches between the {one.band[0]:.0%} and {one.band[1]:.0%} "
+        "quantiles.",
         "reaped": _time(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high),
         "unexplained": format_share(one.unexplained),
         "overhead": f"{one.overhead.value:+.1%} ({one.overhead.low:+.1%} to {one.overhead.high:+.1%})",
         "budget_chart": budget,
         "budget": [
             {
-                "label": part_name(share.part),
+                "label": part_of(share.part).title,
                 "time": _time(share.mean_ns.value, share.mean_ns.low, share.mean_ns.high),
                 "share": format_share(share.share),
-                "meaning": PARTS[share.part].meaning,
+                "meaning": share.meaning,
             }
             for share in one.budget
         ],
@@ -101,8 +101,8 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
         "calls_inflated": one.calls_inflated,
         "counters": _counters(one.counters),
         "listing": _listing(one),
-        "made": [f"{' | '.join(flags) or 'no flags'} ({count:.3g} a launch)" for flags, count in one.flags],
-        "programs": [f"{name} ({count:.3g} a launch)" for name, count in one.programs],
+        "made": [f"{' | '.join(task.flags) or 'no flags'} ({task.count:.3g} a launch)" for task in one.new_tasks],
+        "programs": [f"{program.file} ({program.count:.3g} a launch)" for program in one.programs],
         "cannot_see": list(one.tier.cannot_see),
         "refused": refused_besides(one.tier),
         "room": lost_and_grown(one.lost, one.grown).capitalize() if one.lost or one.grown else "",
@@ -167,14 +167,14 @@ def versus_section(versus: Versus, mark: str) -> dict[str, Any]:
         "sentence": versus_sentence(versus),
         "reasons": [
             {
-                "label": part_name(reason.part),
+                "label": part_of(reason.part).title,
                 "first": format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
                 "second": format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
                 "difference": ("-" if reason.difference_ns < 0 else "+")
                 + format_duration(abs(reason.difference_ns), resolution_ns=1.0),
                 "share": f"{round(100 * reason.share)}%",
             }
-            for reason in versus.reasons
+            for reason in versus.against.reasons
         ],
     }
 

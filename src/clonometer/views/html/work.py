@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.explain.work.notes import conclusion
-from clonometer.explain.work.parts import part_meaning, part_title
+from clonometer.explain.parts import part_of
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title
@@ -14,12 +13,12 @@ from clonometer.views.html import environment, page_assets
 from clonometer.views.specs import theme
 from clonometer.views.work_picture import bars_panel, timeline_panel
 from clonometer.views.work_texts import (
-    NAMES,
     about,
     count_table,
     cpu_table,
     footnotes,
     life_table,
+    named_sides,
     sentences,
     sums,
     whole_text,
@@ -65,10 +64,10 @@ def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) 
         "id": f"gap{mark}",
         "cell": f"{one.workload}: {one.condition}",
         "condition": one.condition,
-        "sentence": conclusion(one),
+        "sentence": one.conclusion,
         "about": about(one),
         "notes": [*filter(None, [why_no_closer(one.tier)]), *one.notes],
-        "wholes": [(NAMES[side.kind], whole_text(side)) for side in (one.thread, one.process)],
+        "wholes": [(name, whole_text(side)) for name, side in named_sides(one)],
         "sums": sums(one),
         "lives": life_table(one),
         "cpus": cpu_table(one) if one.cpu_reasons else None,
@@ -78,7 +77,7 @@ def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) 
         "ablation": None if one.ablation is None else ablation_table(one.ablation),
         "footnotes": list(footnotes(one)),
         "meanings": [
-            (part_title(part), part_meaning(part))
+            (part_of(part).label, part_of(part).meaning)
             for part in dict.fromkeys(reason.part for reason in (*one.reasons, *one.cpu_reasons))
         ],
     }
@@ -86,9 +85,9 @@ def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) 
 
 def _timelines(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> list[dict[str, str]]:
     timelines = []
-    for side in (one.thread, one.process):
+    for (shown, side), kind in zip(named_sides(one), ("thread", "process"), strict=True):
         if side.timeline is not None:
-            name, shown = f"timeline-{side.kind}{mark}", NAMES[side.kind]
+            name = f"timeline-{kind}{mark}"
             charts.append({"id": name, "spec": timeline_panel(side.timeline, shown)})
             timelines.append({"id": name, "title": f"One execution of {shown}, near the median"})
     return timelines

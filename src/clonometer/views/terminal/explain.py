@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clonometer.explain.parts import PARTS, UNEXPLAINED
-from clonometer.explain.types import Explanation, Figure, Timeline, Versus
+from clonometer.explain.parts import UNEXPLAINED, part_of
+from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.views.explain_texts import lost_and_grown, refused_besides, steps_sentences, why_no_closer
+from clonometer.views.explain_texts import (
+    about_launches,
+    lost_and_grown,
+    refused_besides,
+    steps_sentences,
+    why_no_closer,
+)
 from clonometer.views.terminal.counters import counter_lines, not_counted
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
@@ -41,10 +47,10 @@ def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool)
     """Write two budgets side by side and the parts that make their ratio."""
     first, second = versus.first, versus.second
     lines = [paint(f"{clean(first.cell)} against {clean(second.cell)}", "bold", colour), *_about(first, width), ""]
-    ratio = format_number(versus.ratio)
+    ratio = format_number(versus.against.ratio)
     lines += wrap(
         f"{_time(first.reaped_ns)} against {_time(second.reaped_ns)}: {ratio} times as long, or "
-        f"{format_duration(versus.difference_ns)} more. The parts of that difference, greatest first:",
+        f"{format_duration(versus.against.difference_ns)} more. The parts of that difference, greatest first:",
         width,
     )
     lines += ["", *_reasons(versus, width), ""]
@@ -67,14 +73,14 @@ def _about(one: Explanation, width: int) -> list[str]:
     why = why_no_closer(one.tier)
     first = wrap(clean(why), width, bullet="! ") if why is not None else []
     return first + wrap(
-        f"{one.launches:,} traced launches in {one.processes} processes ({one.tier.how}), {one.untraced:,} untraced "
-        f"beside them; means over launches between the {low} and {high} quantiles of each process, with 95% intervals.",
+        f"{about_launches(one)}; means over launches between the {low} and {high} quantiles of each process, with 95% "
+        "intervals.",
         width,
     )
 
 
 def _budget(one: Explanation, width: int) -> Iterator[str]:
-    labels = [_label(share.part) for share in one.budget]
+    labels = [part_of(share.part).title for share in one.budget]
     times = [format_duration_interval(s.mean_ns.value, s.mean_ns.low, s.mean_ns.high, 1.0) for s in one.budget]
     room = max(len("unexplained"), *(len(label) for label in labels))
     wide = max(len(text) for text in times)
@@ -109,27 +115,27 @@ def _quality(one: Explanation) -> str:
     return f"unexplained {format_share(one.unexplained)}, overhead of tracing {_percent(one.overhead)}"
 
 
-def _percent(figure: Figure) -> str:
+def _percent(figure: Bounded) -> str:
     return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
 
 
 def _reasons(versus: Versus, width: int) -> Iterator[str]:
     rows = [
         (
-            _label(reason.part) if reason.part in PARTS else reason.part,
+            part_of(reason.part).title,
             format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
             format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
             _signed(reason.difference_ns),
             _whole(reason.share),
         )
-        for reason in versus.reasons
+        for reason in versus.against.reasons
     ]
     rows.append(
         (
             "reaped: all of it",
             format_duration(versus.first.reaped_ns.value),
             format_duration(versus.second.reaped_ns.value),
-            _signed(versus.difference_ns),
+            _signed(versus.against.difference_ns),
             "100%",
         )
     )
@@ -164,11 +170,11 @@ def _calls(one: Explanation, width: int) -> Iterator[str]:
 
 
 def _made(one: Explanation, width: int) -> Iterator[str]:
-    for flags, count in one.flags:
-        names = " | ".join(flags) or "no flags"
-        yield from wrap(f"new task ({count:.3g} a launch): {names}", width)
-    for name, count in one.programs:
-        yield from wrap(f"program ({count:.3g} a launch): {clean(name)}", width)
+    for task in one.new_tasks:
+        names = " | ".join(task.flags) or "no flags"
+        yield from wrap(f"new task ({task.count:.3g} a launch): {names}", width)
+    for program in one.programs:
+        yield from wrap(f"program ({program.count:.3g} a launch): {clean(program.file)}", width)
     if one.calls:
         makes = sum(call.count for call in one.calls if call.who == "parent")
         children = sum(call.count for call in one.calls if call.who == "child")
@@ -214,14 +220,9 @@ def _listing(one: Explanation, width: int) -> Iterator[str]:
         yield from (f"            {line}" for line in rest)
 
 
-def _label(part: str) -> str:
-    one = PARTS[part]
-    return f"{one.who}: {one.label}"
-
-
-def _time(figure: Figure) -> str:
+def _time(figure: Bounded) -> str:
     return format_duration_interval(figure.value, figure.low, figure.high)
 
 
-def _resolved(figure: Figure) -> str:
+def _resolved(figure: Bounded) -> str:
     return "0 ns" if figure.value == 0 else format_duration_interval(figure.value, figure.low, figure.high, 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clonometer.explain.work.notes import conclusion
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.gaps import ablation_table
@@ -17,7 +16,7 @@ def render_work(one: WorkExplanation, *, width: int, colour: bool, ascii_only: b
     lines = [paint(elide(line, width), "bold", colour) for line in title]
     why = why_no_closer(one.tier)
     lines += wrap(clean(why), width, bullet="! ") if why is not None else []
-    lines += [*wrap(about(one), width), "", *(paint(line, "bold", colour) for line in wrap(conclusion(one), width)), ""]
+    lines += [*wrap(about(one), width), "", *(paint(line, "bold", colour) for line in wrap(one.conclusion, width)), ""]
     lines += text_table(life_table(one), width, colour)
     lines += ["", *wrap(sums(one), width)]
     if one.cpu_reasons:

@@ -1,0 +1,63 @@
+"""Records that are written as JSON and read back: a dataclass declares once what is written, checked and documented.
+
+A field's type says what may stand in JSON; what `Annotated` adds to it says the rest: a text documents it, and the
+`clonometer.records.marks` name, restrict and lay it out. `written` declares keys that are worked out. From that
+`to_json` writes, `from_json` reads what anybody may have written, and `schema_of` describes.
+
+Examples
+--------
+>>> from dataclasses import dataclass
+>>> from typing import Annotated
+>>> @dataclass(frozen=True)
+... class Lap:
+...     '''One time around.'''
+...
+...     number: Annotated[int, Least(1)]
+...     lasts_ns: Annotated[float | None, Least(0), "None where it was not finished."] = None
+>>> to_json(Lap(1, 2.5))
+{'number': 1, 'lasts_ns': 2.5}
+>>> from_json(Lap, {"number": 0})
+Traceback (most recent call last):
+clonometer.errors.InputError: number is 0, less than 1
+>>> schema_of({"lap": Lap})["$defs"]["lap"]["properties"]["number"]
+{'type': 'integer', 'minimum': 1}
+"""
+
+from __future__ import annotations
+
+from clonometer.records.kinds import Place, plain_json
+from clonometer.records.layout import from_json, schema_of, to_json
+from clonometer.records.marks import (
+    Above,
+    Check,
+    Count,
+    Key,
+    Known,
+    Least,
+    Mark,
+    Most,
+    Pattern,
+    Positive,
+    Written,
+    written,
+)
+
+__all__ = [
+    "Above",
+    "Check",
+    "Count",
+    "Key",
+    "Known",
+    "Least",
+    "Mark",
+    "Most",
+    "Pattern",
+    "Place",
+    "Positive",
+    "Written",
+    "from_json",
+    "plain_json",
+    "schema_of",
+    "to_json",
+    "written",
+]

@@ -1,0 +1,334 @@
+"""The layout of a record in JSON, compiled once from its class: which keys, in which order, of which kind."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from clonometer.errors import InputError
+from clonometer.records.kinds import (
+    Anything,
+    Codec,
+    Constant,
+    Definitions,
+    Either,
+    Fixed,
+    List,
+    Nullable,
+    Number,
+    Place,
+    Table,
+    Text,
+    Truth,
+)
+from clonometer.records.marks import Above, Check, Key, Known, Least, Mark, Most, Pattern, Written
+
+_Record = TypeVar("_Record")
+_ENDS = ("", "_low", "_high")
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """One field or written property: its attribute, its key, its kind, its words, and what it is where missing."""
+
+    name: str
+    key: str
+    codec: Codec
+    doc: str
+    marks: frozenset[Mark]
+    checks: tuple[Check, ...]
+    default: Any = None
+    is_read: bool = True
+
+    @property
+    def is_required(self) -> bool:
+        return not self.marks & {Mark.OPTIONAL, Mark.OMITTED, Mark.REST}
+
+    def write(self, value: Any, into: dict[str, Any]) -> None:
+        if Mark.ENDS in self.marks:
+            into.update(zip(_ends(self.key), self.codec.write(value).values(), strict=True))
+        elif self.marks & {Mark.MERGED, Mark.REST}:
+            into.update(self.codec.write(value))
+        elif value is not None or Mark.OMITTED not in self.marks:
+            into[self.key] = self.codec.write(value)
+
+    def read(self, place: Place, keys: frozenset[str]) -> Any:
+        value = self._take(place, keys)
+        for check in self.checks:
+            if value is not None and not check.passes(value):
+                raise place[self.key].error(check.words)
+        return value
+
+    def _take(self, place: Place, keys: frozenset[str]) -> Any:
+        content = place.object()
+        if Mark.ENDS in self.marks and isinstance(self.codec, RecordKind):
+            number = self.codec.slots[0].codec
+            return self.codec.record(*(number.read(place[key]) for key in _ends(self.key)))
+        if Mark.MERGED in self.marks:
+            return self.codec.read(place)
+        if Mark.REST in self.marks:
+            return self.codec.read(Place({key: content[key] for key in content if key not in keys}, place.name))
+        if content.get(self.key) is None and (not self.is_required or isinstance(self.codec, Nullable)):
+            return self.default
+        return self.codec.read(place[self.key])
+
+    def all_keys(self) -> Sequence[str]:
+        if Mark.MERGED in self.marks and isinstance(self.codec, RecordKind):
+            return [key for slot in self.codec.slots for key in slot.all_keys()]
+        if Mark.REST in self.marks:
+            return ()
+        return _ends(self.key) if Mark.ENDS in self.marks else (self.key,)
+
+    def describe(self, definitions: Definitions) -> dict[str, Any]:
+        """The schemas of its keys."""
+        if Mark.MERGED in self.marks and isinstance(self.codec, RecordKind):
+            return self.codec.properties(definitions)
+        if Mark.ENDS in self.marks and isinstance(self.codec, RecordKind):
+            schemas = [slot.codec.schema(definitions) for slot in self.codec.slots]
+        else:
+            schemas = [self.codec.schema(definitions)]
+        described = dict(zip(self.all_keys(), schemas, strict=True))
+        if self.doc:
+            described[self.key] = {**described[self.key], "description": self.doc}
+        return described
+
+
+def _ends(key: str) -> tuple[str, ...]:
+    stem, unit = (key.removesuffix("_ns"), "_ns") if key.endswith("_ns") else (key, "")
+    return tuple(f"{stem}{end}{unit}" for end in _ENDS)
+
+
+class RecordKind(Codec):
+    """A record: its fields in their order, the written properties where they say."""
+
+    def __init__(self, record: type, limits: tuple[Least, ...] = ()) -> None:
+        self.record = record
+        self.slots = _slots(record, limits)
+        self._keys = frozenset(key for slot in self.slots for key in slot.all_keys())
+
+    def write(self, value: Any) -> Any:
+        content: dict[str, Any] = {}
+        for slot in self.slots:
+            slot.write(getattr(value, slot.name), content)
+        return content
+
+    def read(self, place: Place) -> Any:
+        made = self.record(**{slot.name: slot.read(place, self._keys) for slot in self.slots if slot.is_read})
+        fault = getattr(made, "fault", None)
+        if fault is not None and (words := fault()) is not None:
+            raise place.error(words)
+        return made
+
+    def properties(self, definitions: Definitions) -> dict[str, Any]:
+        """The schema of each key."""
+        return {
+            key: schema
+            for slot in self.slots
+            if Mark.REST not in slot.marks
+            for key, schema in slot.describe(definitions).items()
+        }
+
+    def required(self) -> list[str]:
+        """The keys that must be there."""
+        return [
+            key
+            for slot in self.slots
+            if slot.is_required
+            for key in (
+                slot.codec.required()
+                if Mark.MERGED in slot.marks and isinstance(slot.codec, RecordKind)
+                else slot.all_keys()
+            )
+        ]
+
+    def whole(self, definitions: Definitions) -> dict[str, Any]:
+        """The schema of the record itself, where others only refer to it."""
+        rest = next((slot.codec.schema(definitions) for slot in self.slots if Mark.REST in slot.marks), None)
+        schema = {
+            "description": _description(self.record),
+            "type": "object",
+            "required": self.required(),
+            "properties": self.properties(definitions),
+            "additionalProperties": False if rest is None else rest["additionalProperties"],
+            **getattr(self.record, "schema_rules", {}),
+        }
+        return {key: value for key, value in schema.items() if value != ""}
+
+    def schema(self, definitions: Definitions) -> dict[str, Any]:
+        name = _name(self.record)
+        if name not in definitions:
+            definitions[name] = {}
+            definitions[name] = self.whole(definitions)
+        return {"$ref": f"#/$defs/{name}"}
+
+
+def _name(record: type) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", record.__name__).lower()
+
+
+def _description(record: type) -> str:
+    """The first paragraph of a record's docstring, for readers of JSON."""
+    first = inspect.cleandoc(record.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("``", "")
+    return re.sub(r"\bNone\b", "null", first)
+
+
+_compiled: dict[type, RecordKind] = {}
+
+
+def _kind(record: type) -> RecordKind:
+    if record not in _compiled:
+        _compiled[record] = RecordKind(record)
+    return _compiled[record]
+
+
+@cache
+def _slots(record: type, limits: tuple[Least, ...]) -> tuple[_Slot, ...]:
+    hints = get_type_hints(record, include_extras=True)
+    slots = []
+    for field in fields(record):
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        slot = _slot(field.name, Annotated[hints[field.name], *limits] if limits else hints[field.name], default)
+        if Mark.UNWRITTEN not in slot.marks:
+            slots.append(slot)
+    for name, member in ((n, m) for base in reversed(record.__mro__) for n, m in vars(base).items()):
+        if isinstance(member, Written):
+            hint = get_type_hints(member.make, include_extras=True)["return"]
+            slot = _slot(name, Annotated[hint, member.doc] if member.doc else hint, None, is_read=False)
+            place = next((number for number, each in enumerate(slots, 1) if each.name == member.after), 0)
+            slots.insert(place, slot)
+    return tuple(slots)
+
+
+def _slot(name: str, hint: Any, default: Any, *, is_read: bool = True) -> _Slot:
+    extras: tuple[Any, ...] = ()
+    while get_origin(hint) is Annotated:
+        hint, *more = get_args(hint)
+        extras = (*more, *extras)
+    docs = [extra for extra in extras if isinstance(extra, str)]
+    keys = [extra.name for extra in extras if isinstance(extra, Key)]
+    return _Slot(
+        name,
+        keys[-1] if keys else name,
+        codec_of(hint, extras),
+        re.sub(r"\bNone\b", "null", docs[-1]) if docs else "",
+        frozenset(extra for extra in extras if isinstance(extra, Mark)),
+        tuple(extra for extra in extras if isinstance(extra, Check)),
+        None if default is MISSING else default,
+        is_read,
+    )
+
+
+def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
+    """Find how values of a type are written and read.
+
+    Raises
+    ------
+    TypeError
+        For a type that no JSON stands for.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return codec_of(arguments[0], (*arguments[1:], *extras))
+    if origin in (Union, UnionType):
+        kinds = [kind for kind in arguments if kind is not NoneType]
+        codecs = [codec_of(kind, extras) for kind in kinds]
+        one = codecs[0] if len(codecs) == 1 else Either(tuple(zip(kinds, codecs, strict=True)))
+        return Nullable(one) if NoneType in arguments else one
+    if origin is Literal:
+        return Constant(arguments)
+    if origin is not None:
+        return _container(origin, arguments, extras)
+    return _simple(hint, extras)
+
+
+def _container(origin: Any, arguments: Sequence[Any], extras: Sequence[Any]) -> Codec:
+    if issubclass(origin, Mapping):
+        return Table(codec_of(arguments[1]))
+    if not issubclass(origin, Sequence):
+        raise TypeError(f"{origin} has no form in JSON")
+    if issubclass(origin, tuple) and arguments[-1] is not ...:
+        return Fixed(tuple(codec_of(each) for each in arguments))
+    return List(codec_of(arguments[0]), _limit(extras, Least, 0))
+
+
+def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
+    if is_dataclass(hint) and isinstance(hint, type):
+        limits = tuple(extra for extra in extras if isinstance(extra, Least))
+        return RecordKind(hint, limits) if limits else _kind(hint)
+    if hint in (int, float):
+        return Number(hint is int, *(_limit(extras, mark, None) for mark in (Least, Above, Most)))
+    if hint is str:
+        known = next((extra for extra in extras if isinstance(extra, Known)), None)
+        pattern = next((extra.text for extra in extras if isinstance(extra, Pattern)), "")
+        return Text(known, pattern, _limit(extras, Least, 0))
+    if hint is bool:
+        return Truth()
+    if hint is Any:
+        return Anything()
+    raise TypeError(f"{hint} has no form in JSON")
+
+
+def _limit(extras: Sequence[Any], mark: type[Any], otherwise: Any) -> Any:
+    return next((extra.value for extra in extras if isinstance(extra, mark)), otherwise)
+
+
+def to_json(record: object) -> dict[str, Any]:
+    """Write a record as plain values of JSON: its keys in the order of its fields."""
+    content: dict[str, Any] = _kind(type(record)).write(record)
+    return content
+
+
+def from_json(record: type[_Record], content: object, where: str = "") -> _Record:
+    """Read a record from what `json.loads` gave.
+
+    Parameters
+    ----------
+    record
+        Its class. Keys that it does not know are passed over.
+    content
+        What somebody wrote.
+    where
+        Where that stands in its document, for errors; empty for the whole.
+
+    Raises
+    ------
+    InputError
+        If something is missing or is not what it must be; the message names its place.
+    """
+    try:
+        made: _Record = _kind(record).read(Place(content, where))
+    except RecursionError:
+        raise InputError(f"{where or 'the document'} is nested too deeply") from None
+    return made
+
+
+def schema_of(roots: Mapping[str, type], **head: Any) -> dict[str, Any]:
+    """Describe records as a JSON Schema of 2020-12.
+
+    Parameters
+    ----------
+    roots
+        Name -> class of what a document may be.
+    head
+        What else stands at the top, such as ``title``.
+
+    Returns
+    -------
+    dict
+        With each root, and every record inside one, under ``$defs``.
+    """
+    definitions: Definitions = dict.fromkeys(roots)
+    for name, record in roots.items():
+        definitions[name] = _kind(record).whole(definitions)
+    references = [{"$ref": f"#/$defs/{name}"} for name in roots]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **head,
+        **(references[0] if len(references) == 1 else {"oneOf": references}),
+        "$defs": definitions,
+    }

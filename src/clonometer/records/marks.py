@@ -1,0 +1,112 @@
+"""What `Annotated` adds to a field's type: how it is named, restricted and laid out in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Annotated, Any, Generic, TypeVar, overload
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least number, or the least number of entries, that is allowed."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Above:
+    """The number that an allowed one is greater than."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Most:
+    """The greatest number that is allowed."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Known:
+    """The texts that are allowed; the schema lists them unless a later version may add some (``closed=False``)."""
+
+    texts: Collection[str]
+    closed: bool = True
+
+
+@dataclass(frozen=True)
+class Check:
+    """A test that a value must pass, and what is said of one that does not, after its place."""
+
+    passes: Callable[[Any], bool]
+    words: str
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A regular expression that texts match; for the schema alone."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """The name in JSON, where it is not the field's."""
+
+    name: str
+
+
+class Mark(Enum):
+    """How a field is laid out: more than one value under its name, or less."""
+
+    #: A record of ``value``, ``low``, ``high``, written as ``x``, ``x_low``, ``x_high``, before the unit in ``x_ns``.
+    ENDS = auto()
+    #: A record whose keys stand among those of its owner.
+    MERGED = auto()
+    #: A mapping whose keys stand among those of its owner: all that no other field has.
+    REST = auto()
+    #: May be missing, as what an earlier version did not write: then it has its default, or is None.
+    OPTIONAL = auto()
+    #: As `OPTIONAL`, and not written where it is None.
+    OMITTED = auto()
+    #: Not of JSON at all.
+    UNWRITTEN = auto()
+
+
+Count = Annotated[int, Least(0)]
+Positive = Annotated[int, Least(1)]
+
+
+class Written(Generic[_Value]):
+    """A property that is written but not read."""
+
+    def __init__(self, make: Callable[[Any], _Value], doc: str, after: str | None) -> None:
+        self.make, self.doc, self.after = make, doc, after
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Written[_Value]: ...
+
+    @overload
+    def __get__(self, record: object, owner: type) -> _Value: ...
+
+    def __get__(self, record: object | None, owner: type) -> Written[_Value] | _Value:
+        """Work it out."""
+        return self if record is None else self.make(record)
+
+
+def written(doc: str = "", *, after: str | None = None) -> Callable[[Callable[[Any], _Value]], Written[_Value]]:
+    """Declare a property of a record as a key of its JSON.
+
+    Parameters
+    ----------
+    doc
+        Its description in the schema.
+    after
+        The field or property behind which it stands; None for the first place.
+    """
+    return lambda make: Written(make, doc, after)

@@ -1,0 +1,79 @@
+"""What pictures of explanations have in common: bars of segments, axes, colours by kind of time, tooltips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clonometer.explain.parts import part_of
+from clonometer.explain.types import Segment
+from clonometer.units import format_duration, format_share
+from clonometer.views.specs import TIME_LABEL, Spec
+from clonometer.views.thinning import thinned
+
+WIDTH = 720
+TIME_AXIS = {"labelExpr": TIME_LABEL, "title": None, "grid": True, "tickCount": 8}
+
+
+def stacked(panels: Sequence[Spec]) -> Spec:
+    """Put panels one above the other, with one legend of colours."""
+    return {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "vconcat": list(panels), "spacing": 26}
+
+
+def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: Any) -> Spec:
+    """A panel with its heading; ``drawn`` is ``layer``, or ``mark`` and ``encoding``."""
+    values = {} if data is None else {"data": data}
+    return {"title": {"text": title, "anchor": "start"}, "width": WIDTH, "height": height, **values, **drawn}
+
+
+def coloured(kinds: Sequence[str], hues: Sequence[str]) -> Spec:
+    """A colour for each kind of time, with its legend."""
+    return {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": list(kinds), "range": list(hues)},
+        "legend": {"title": None, "orient": "bottom", "columns": 5},
+    }
+
+
+def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:
+    """An axis of names, from above in their order."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "sort": list(order),
+        "title": None,
+        "axis": {"domain": False, "ticks": False, **axis},
+    }
+
+
+def whole_axis(whole_ns: int) -> Spec:
+    """An axis of time from 0 to the end of a timeline."""
+    return {"type": "quantitative", "scale": {"domain": [0, whole_ns], "nice": False}, "axis": TIME_AXIS}
+
+
+def segment_bars(segments: Sequence[Segment], whole_ns: int, lane: str | None = None) -> list[dict[str, Any]]:
+    """Bars of a timeline in one lane, or in that of whoever is at work; those too short to be seen are joined."""
+    pieces = [(segment.start_ns, segment.end_ns, segment.part) for segment in segments]
+    bars = []
+    for drawn in thinned(pieces, whole_ns):
+        part = part_of(drawn.part)
+        joined = f"{drawn.pieces:,} pieces too short to draw one by one"
+        bars.append(
+            {
+                "lane": lane or part.who or "nobody",
+                "start_ns": drawn.start_ns,
+                "end_ns": drawn.end_ns,
+                "kind": part.kind,
+                "part": part.title if drawn.pieces == 1 else f"mostly {part.title}",
+                "lasts": format_duration(drawn.end_ns - drawn.start_ns),
+                "share": format_share((drawn.end_ns - drawn.start_ns) / whole_ns),
+                "meaning": part.meaning if drawn.pieces == 1 else joined,
+            }
+        )
+    return bars
+
+
+def tooltip(*fields: str) -> list[dict[str, str]]:
+    """What is shown of a mark that one points at."""
+    return [{"field": field, "type": "nominal", "title": field} for field in fields]

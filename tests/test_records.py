@@ -1,0 +1,177 @@
+"""Records: one declaration writes JSON, reads it, refuses what is damaged with the place, and describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import jsonschema
+import pytest
+from tools.schemas import schema_texts
+
+from clonometer.errors import InputError
+from clonometer.records import (
+    Above,
+    Check,
+    Count,
+    Key,
+    Known,
+    Least,
+    Mark,
+    Most,
+    Pattern,
+    from_json,
+    schema_of,
+    to_json,
+    written,
+)
+
+SCHEMAS = Path(__file__).parents[1] / "docs/schemas"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A value with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Lap:
+    """One time around."""
+
+    number: Annotated[Count, Key("lap")]
+    ns: Annotated[Ends, Mark.ENDS, Least(0), "How long it took."]
+    extra: Annotated[Mapping[str, float], Mark.REST]
+
+    def fault(self) -> str | None:
+        return "is the lap that never was" if self.number == 13 else None
+
+    @written("Which half of the race it is of.", after="number")
+    def half(self) -> Literal["first", "second"]:
+        return "first" if self.number < 10 else "second"
+
+
+@dataclass(frozen=True)
+class Weather:
+    """What the sky did."""
+
+    sky: Annotated[str, Known(("clear", "rain"))]
+    degrees: Annotated[float | None, Above(-273.15), Most(60)]
+
+
+@dataclass(frozen=True)
+class Race:
+    """All laps."""
+
+    id: Annotated[str, Pattern("^[a-z]+$")]
+    laps: Annotated[tuple[Lap, ...], Least(1), Check(lambda laps: laps[0].number > 0, "begin at lap 0")]
+    span: tuple[int, int]
+    weather: Annotated[Weather, Mark.MERGED]
+    over: bool
+    prize: int | str | None = None
+    mood: Annotated[str | None, Mark.OMITTED] = None
+    sponsors: Annotated[tuple[str, ...], Mark.OPTIONAL] = ()
+    seat: Annotated[str, Mark.UNWRITTEN] = "none"
+
+
+RACE = Race("oval", (Lap(1, Ends(5.0, 4.0, 6.0), {"gear": 3.5}),), (0, 9), Weather("rain", None), True)
+DOCUMENT = {
+    "id": "oval",
+    "laps": [{"lap": 1, "half": "first", "ns": 5.0, "ns_low": 4.0, "ns_high": 6.0, "gear": 3.5}],
+    "span": [0, 9],
+    "sky": "rain",
+    "degrees": None,
+    "over": True,
+    "prize": None,
+    "sponsors": [],
+}  # fmt: skip
+
+
+def test_what_is_written_has_the_order_of_the_fields_and_is_read_as_it_was() -> None:
+    assert list(to_json(RACE).items()) == list(DOCUMENT.items())
+    assert from_json(Race, json.loads(json.dumps(DOCUMENT))) == RACE
+
+
+def test_a_unit_stays_last_and_what_is_not_finite_is_null() -> None:
+    @dataclass(frozen=True)
+    class Timed:
+        call_ns: Annotated[Ends, Mark.ENDS]
+
+    written_ = to_json(Timed(Ends(float("inf"), 1, 2.5)))
+    assert written_ == {"call_ns": None, "call_low_ns": 1, "call_high_ns": 2.5}
+
+
+def test_what_a_later_version_adds_and_an_earlier_did_not_write_is_passed_over() -> None:
+    document = {key: value for key, value in DOCUMENT.items() if key not in ("sponsors", "prize")}
+    assert from_json(Race, {**document, "colour": "red"}) == RACE
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"id": 3}, "id is a number, not a text"),
+        ({"laps": {}}, "laps is an object, not a list"),
+        ({"laps": []}, "laps has 0 entries, less than 1"),
+        ({"laps": [{**DOCUMENT["laps"][0], "lap": 0}]}, "laps begin at lap 0"),
+        ({"laps": [{**DOCUMENT["laps"][0], "lap": 13}]}, r"laps\[0\] is the lap that never was"),
+        ({"laps": [{**DOCUMENT["laps"][0], "lap": True}]}, r"laps\[0\].lap is true or false, not a whole number"),
+        ({"laps": [{**DOCUMENT["laps"][0], "lap": -1}]}, r"laps\[0\].lap is -1, less than 0"),
+        ({"laps": [{**DOCUMENT["laps"][0], "ns_low": -1}]}, r"laps\[0\].ns_low is -1, less than 0"),
+        ({"laps": [{**DOCUMENT["laps"][0], "gear": "x"}]}, r"laps\[0\]\['gear'\] is a text, not a number"),
+        ({"laps": [{"lap": 1}]}, r"laps\[0\].ns is missing"),
+        ({"span": [1]}, "span has 1 entries, not 2"),
+        ({"span": [1, 1.5]}, r"span\[1\] is a number, not a whole number"),
+        ({"span": [1, 10**400]}, r"span\[1\] is not a finite number, or is out of range"),
+        ({"sky": "hail"}, "sky is 'hail', which this version does not know"),
+        ({"degrees": -300}, "degrees is -300, not more than -273.15"),
+        ({"degrees": float("nan")}, "degrees is not a finite number"),
+        ({"degrees": 99}, "degrees is 99, more than 60"),
+        ({"over": 1}, "over is a number, not true or false"),
+        ({"prize": []}, "prize is a list, not a text"),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_place_what_is_there_and_what_should_be(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        from_json(Race, {**DOCUMENT, **change})
+    validator = jsonschema.Draft202012Validator(schema_of({"race": Race}))
+    if "13" not in str(change) and "begin" not in words and "finite" not in words:
+        assert not validator.is_valid({**DOCUMENT, **change})
+
+
+def test_no_document_at_all_is_refused() -> None:
+    with pytest.raises(InputError, match="the document is a list, not an object"):
+        from_json(Race, [])
+
+
+def test_the_schema_says_what_the_fields_say() -> None:
+    schema = schema_of({"race": Race}, title="race")
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(DOCUMENT, schema)
+    race, lap = schema["$defs"]["race"], schema["$defs"]["lap"]
+    assert race["required"] == ["id", "laps", "span", "sky", "degrees", "over", "prize"]
+    assert race["additionalProperties"] is False
+    assert race["properties"]["prize"] == {"type": ["integer", "string", "null"]}
+    assert lap["additionalProperties"] == {"type": "number"}
+    assert lap["properties"]["ns"] == {"type": "number", "minimum": 0, "description": "How long it took."}
+    assert lap["properties"]["half"] == {"enum": ["first", "second"], "description": "Which half of the race it is of."}
+    assert lap["description"] == "One time around."
+
+
+def test_a_field_without_a_form_in_json_is_a_defect() -> None:
+    @dataclass(frozen=True)
+    class Odd:
+        names: set[str]
+
+    with pytest.raises(TypeError, match="no form in JSON"):
+        to_json(Odd(set()))
+
+
+@pytest.mark.parametrize("name", sorted(schema_texts()))
+def test_the_schemas_of_the_docs_are_current(name: str) -> None:
+    assert (SCHEMAS / name).read_text(encoding="utf-8") == schema_texts()[name], "make docs writes it anew"

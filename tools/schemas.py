@@ -1,0 +1,67 @@
+"""The JSON schemas of docs/schemas, written from the records themselves: ``python -m tools.schemas docs/schemas``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from clonometer.explain.types import Versus
+from clonometer.explain.work.types import WorkExplanation
+from clonometer.records import schema_of
+
+_MOST_COLUMNS = 120
+_WITHIN = "Within schema 1 keys may be added, none goes or changes its meaning."
+
+#: Name of a schema -> what it says of the whole, and the records that a document may be, by their names in it.
+DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
+    "explain": (
+        "clonometer explain --json",
+        "Where the time of one mechanism's launches went (launch), with --vs the other mechanism and the parts that "
+        "make the ratio under versus; or why threads and processes at work take different times (work), of "
+        "work.factor. Times are nanoseconds, shares fractions of 1. NaN and infinities never occur. "
+        f"{_WITHIN}",
+        {"launch": Versus, "work": WorkExplanation},
+    ),
+}
+
+
+def schema_texts() -> dict[str, str]:
+    """Make the text of each generated file of docs/schemas."""
+    return {
+        f"{name}.schema.json": compact(
+            schema_of(roots, **{"$id": f"urn:clonometer:{name}:1"}, title=title, description=description)
+        )
+        + "\n"
+        for name, (title, description, roots) in DOCUMENTS.items()
+    }
+
+
+def compact(value: Any, indent: str = "", room: int = 0) -> str:
+    """Write JSON with an object or a list on one line where that has room, else with a line for each entry."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + room + len(line) <= _MOST_COLUMNS or not isinstance(value, dict | list) or not value:
+        return line
+    deeper = f"{indent}  "
+    if isinstance(value, list):
+        entries = [compact(item, deeper) for item in value]
+    else:
+        keys = {key: f"{json.dumps(key)}: " for key in value}
+        entries = [key + compact(value[name], deeper, len(key)) for name, key in keys.items()]
+    first, last = "[]" if isinstance(value, list) else "{}"
+    separator = f",\n{deeper}"
+    return f"{first}\n{deeper}{separator.join(entries)}\n{indent}{last}"
+
+
+def main() -> int:
+    """Write every file into the folder that is named."""
+    folder = Path(sys.argv[1])
+    for name, text in schema_texts().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
