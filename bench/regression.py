@@ -18,7 +18,8 @@ from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.results.check.check import check_runs
 from clonometer.results.check.types import REGRESSED, CheckedRow
-from clonometer.results.compare.comparison import Side, read_side
+from clonometer.results.compare.comparison import read_side
+from clonometer.results.rows.evidence import Book
 from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import Drivers, find_drivers
@@ -38,7 +39,7 @@ def drivers_and_plan() -> tuple[Drivers, Catalogue, Plan]:
     return drivers, catalogue, load_plan("quick", catalogue)
 
 
-def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed: int) -> Side:
+def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed: int) -> Book:
     """One run of a plan, as `clonometer run` makes it."""
     scheduler = TargetScheduler(
         seed, plan.budget_seconds, timed_quantities(catalogue), target_width=plan.target_width, stretch=1.5
@@ -48,17 +49,17 @@ def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed
         return read_side(found, out.stem)
 
 
-def reaped_ns(side: Side) -> dict[str, float]:
+def reaped_ns(side: Book) -> dict[str, float]:
     """The median of `reaped` of every cell; where tasks ran in two places, of the place with more samples."""
     found: dict[str, float] = {}
-    for cell, rows in side.rows.items():
+    for cell, rows in side.cells.items():
         own = [one.estimate for one in rows.values() if one.estimate.stage == "reaped"]
         if own:
             found[cell] = max(own, key=lambda one: one.n_samples).median_ns or 0.0
     return found
 
 
-def slowed(plan: Plan, baseline: Side) -> Plan:
+def slowed(plan: Plan, baseline: Book) -> Plan:
     """The plan with a child that spins a tenth of what its own warm launch took."""
     times = reaped_ns(baseline)
     targets = []

@@ -18,8 +18,9 @@ import numpy as np
 from bench.harness import Line, say
 from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION, alarms, p_slower
 from clonometer.results.check.row_tests import row_tests
-from clonometer.results.compare.comparison import Match, Measured
+from clonometer.results.compare.comparison import Match
 from clonometer.results.noise.noise import rate_interval
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 
@@ -80,7 +81,7 @@ def matches(random: Generator, drift: float, sizes: tuple[int, int], *, crowded:
     return [Match(_measured(key, before[key]), _measured(key, after[key]), same_run=False) for key in before]
 
 
-def _measured(key: tuple[int, int, int], processes: Processes) -> Measured:
+def _measured(key: tuple[int, int, int], processes: Processes) -> Evidence:
     kind, warmth, stage = key
     median_ns = float(np.median(processes.values))
     size = processes.values.size
@@ -105,7 +106,7 @@ def _measured(key: tuple[int, int, int], processes: Processes) -> Measured:
         resolution_ns=1.0,
         family="same_image",
     )
-    return Measured(estimate, processes, processes.values)
+    return Evidence(estimate, processes, processes.values)
 
 
 def alarmed(rows: list[Match]) -> bool:

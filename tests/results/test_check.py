@@ -12,7 +12,8 @@ from clonometer.errors import InputError
 from clonometer.results.check.as_json import checked_to_json
 from clonometer.results.check.check import check_again, check_runs
 from clonometer.results.check.types import Checked, CheckedRow
-from clonometer.results.compare.comparison import Side, read_side
+from clonometer.results.compare.comparison import read_side
+from clonometer.results.rows.evidence import Book
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
@@ -21,7 +22,7 @@ TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 def make(
     make_builder: Build, seed: int, *, reaped: float = 1.0, name: str = "run", size: int | None = None, **options: Any
-) -> Side:
+) -> Book:
     """Three cells; in that of pthread ``reaped`` takes ``reaped`` times as long."""
     builder = make_builder(seed)
     for workload in ("launch.fork", "launch.pthread", "launch.vfork")[:size]:
@@ -216,7 +217,7 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
 
 
 def test_first_launches_are_suspected_at_most_and_cost_the_others_nothing(make_builder: Build) -> None:
-    def side(seed: int, cold: float, warm: float) -> Side:
+    def side(seed: int, cold: float, warm: float) -> Book:
         builder = make_builder(seed)
         for temperature, factor in (("cold", cold), ("warm", warm)):
             times = {name: time * factor for name, time in TIMES.items()}
@@ -240,7 +241,7 @@ def test_first_launches_are_suspected_at_most_and_cost_the_others_nothing(make_b
 
 
 def test_first_launches_alone_cannot_tell(make_builder: Build) -> None:
-    def side(seed: int) -> Side:
+    def side(seed: int) -> Book:
         builder = make_builder(seed)
         builder.cell("launch.fork", TIMES, "cold", spread=0.01)
         return read_side(builder.run, "run")

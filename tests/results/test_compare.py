@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ from jsonschema import Draft202012Validator
 
 from clonometer.errors import InputError, UsageError
 from clonometer.results.compare.as_json import compared_to_json
-from clonometer.results.compare.comparison import Side, compare_cells, compare_runs, read_side
+from clonometer.results.compare.comparison import compare_cells, compare_runs, read_side
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.types import Compared, ComparedRow
+from clonometer.results.rows.evidence import Book
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
@@ -24,11 +24,11 @@ def times(factor: float) -> dict[str, float]:
     return {name: value * factor for name, value in TIMES.items()}
 
 
-def side(builder: Any, name: str) -> Side:
+def side(builder: Any, name: str) -> Book:
     return read_side(builder.run, name)
 
 
-def one_cell(make_builder: Build, factor: float, seed: int, name: str = "b", **options: Any) -> Side:
+def one_cell(make_builder: Build, factor: float, seed: int, name: str = "b", **options: Any) -> Book:
     builder = make_builder(seed)
     builder.cell("launch.fork", times(factor), **options)
     return side(builder, name)
@@ -71,8 +71,8 @@ def test_many_rows_are_corrected_for(make_builder: Build) -> None:
         for builder, factor in zip(builders, (1.0, 1.06 if place == 0 else 1.0), strict=True):
             builder.cell("launch.fork", times(factor), processes=12, samples=5, parent_bytes=4096 * place)
     before, after = (side(builder, name) for builder, name in zip(builders, "ab", strict=True))
-    first = next(iter(before.rows))
-    alone = compare_runs([replace(before, rows={first: before.rows[first]}), after])
+    first = next(iter(before.cells))
+    alone = compare_runs([before.with_rows(before.cells[first].values()), after])
     assert {row.verdict for row in alone.pairs[0].rows} == {"slower"}
     together = compare_runs([before, after])
     assert together.n_tests == 180
@@ -194,7 +194,7 @@ def test_a_stage_that_ends_elsewhere_in_the_other_run_is_left_out_and_said(make_
 
 
 @pytest.fixture
-def several(make_builder: Build) -> Side:
+def several(make_builder: Build) -> Book:
     builder = make_builder(5)
     for temperature in ("cold", "warm"):
         builder.cell("launch.fork", times(3.0), temperature)
@@ -206,7 +206,7 @@ def several(make_builder: Build) -> Side:
     return side(builder, "run")
 
 
-def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Side) -> None:
+def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Book) -> None:
     compared = compare_cells(several, "launch.fork[temp*", "launch.pthread*")
     assert {(row.base.temperature, row.other.temperature) for row in compared.pairs[0].rows} == {
         ("cold", "cold"),
@@ -215,7 +215,7 @@ def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Side) -
     assert {row.verdict for row in compared.pairs[0].rows} == {"faster"}
 
 
-def test_cells_without_a_partner_are_said(several: Side) -> None:
+def test_cells_without_a_partner_are_said(several: Book) -> None:
     compared = compare_cells(several, "launch.fork", "launch.pthread")
     assert len({row.base.cell for row in compared.pairs[0].rows}) == 2
     assert {one.cell for one in compared.pairs[0].left_out} == {
@@ -225,12 +225,12 @@ def test_cells_without_a_partner_are_said(several: Side) -> None:
     }
 
 
-def test_families_are_never_compared(several: Side) -> None:
+def test_families_are_never_compared(several: Book) -> None:
     with pytest.raises(InputError, match="not the same task"):
         compare_cells(several, "launch.fork[temp*warm]", "launch.fork_exec[temp*warm]")
 
 
-def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(several: Side) -> None:
+def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(several: Book) -> None:
     compared = compare_cells(several, "launch.fork[temp*warm]", "launch.vfork[temp*warm]")
     assert {row.other.stage for row in compared.pairs[0].rows} == {"task_runs", "reaped"}
     assert any("child's whole life" in one.reason for one in compared.pairs[0].left_out)
@@ -244,7 +244,7 @@ def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(seve
         ("launch.pthread[temperature=warm]", "launch.fork[*,temperature=warm]", "several"),
     ],
 )
-def test_groups_that_cannot_be_paired_are_refused(several: Side, base: str, other: str, message: str) -> None:
+def test_groups_that_cannot_be_paired_are_refused(several: Book, base: str, other: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare_cells(several, base, other)
 
@@ -304,7 +304,7 @@ def test_options_of_drivers_are_a_difference_said_once() -> None:
     assert (found.key, found.base, found.other) == ("option.child_spin_ns", None, 900)
 
 
-def with_axis(one: Side, builder: Any, default: str = "no") -> Side:
+def with_axis(one: Book, builder: Any, default: str = "no") -> Book:
     """The same run as a later version would have made it: with one axis more, at its default in every cell."""
     metadata = builder.run.metadata
     axis = {"type": "choice", "values": ["no", "yes"], "default": default, "summary": ""}
@@ -342,7 +342,7 @@ def test_an_axis_that_is_off_its_default_in_one_run_only_is_another_condition(ma
     assert [one.reason for one in compared.pairs[0].left_out] == ["another condition: later=no against yes"]
 
 
-def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Side:
+def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Book:
     builder = make_builder(seed)
     builder.cell("wake.futex", {"wait_us": 5.0, "footprint_bytes": footprint}, None)
     return side(builder, name)

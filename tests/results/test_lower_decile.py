@@ -21,8 +21,9 @@ from clonometer.results.check.lower_decile import (
 from clonometer.results.check.machine import common_levels
 from clonometer.results.check.power import detectable_change
 from clonometer.results.check.types import DECILE, LEAST_PROCESSES, MEDIAN
-from clonometer.results.compare.comparison import Measured, Side, read_side
+from clonometer.results.compare.comparison import read_side
 from clonometer.results.noise.noise import measure_noise
+from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.stats.bootstrap import Processes
 
 Floats = np.ndarray
@@ -104,7 +105,7 @@ def test_the_fast_part_keeps_the_fast_ones_and_their_order() -> None:
     assert (part[values < part.max()] == values[values < part.max()]).all()
 
 
-def make(make_builder: Build, seed: int, *, pthread: float = 1.0, machine: float = 1.0, **options: Any) -> Side:
+def make(make_builder: Build, seed: int, *, pthread: float = 1.0, machine: float = 1.0, **options: Any) -> Book:
     """Seven cells of 60 processes; in that of pthread all takes ``pthread`` times as long."""
     builder = make_builder(seed)
     kinds: list[tuple[str, dict[str, Any]]] = [("launch.pthread", {}), ("launch.vfork", {})]
@@ -116,23 +117,19 @@ def make(make_builder: Build, seed: int, *, pthread: float = 1.0, machine: float
     return read_side(builder.run, str(seed))
 
 
-def disturbed(side: Side, seed: int, share: float, cells: str = "") -> Side:
+def disturbed(side: Book, seed: int, share: float, cells: str = "") -> Book:
     """The same run with a neighbour who slows a share of the processes by 20 to 50%."""
     random = np.random.default_rng(seed)
-    rows = {
-        cell: {key: _disturbed(one, random, share) if cells in cell else one for key, one in own.items()}
-        for cell, own in side.rows.items()
-    }
-    return replace(side, rows=rows)
+    return side.with_rows(_disturbed(row, random, share) if cells in row.cell else row for row in side.all_rows)
 
 
-def _disturbed(one: Measured, random: np.random.Generator, share: float) -> Measured:
+def _disturbed(one: Evidence, random: np.random.Generator, share: float) -> Evidence:
     size = one.processes.values.size
     factors = np.where(random.random(size) < share, random.uniform(1.2, 1.5, size), 1.0)
     values = one.processes.values * factors
     assert one.fast is not None
     estimate = replace(one.estimate, median_ns=float(np.median(values)))
-    return Measured(estimate, Processes(values, one.processes.starts, None), one.fast * factors)
+    return Evidence(estimate, Processes(values, one.processes.starts, None), fast=one.fast * factors)
 
 
 def test_a_slow_down_is_found_although_a_neighbour_came(make_builder: Build) -> None:
@@ -196,9 +193,7 @@ def test_few_processes_on_either_side_are_compared_by_their_medians(make_builder
 
 def test_rows_without_all_samples_are_compared_by_their_medians(make_builder: Build) -> None:
     side = make(make_builder, 1)
-    bare = replace(
-        side, rows={cell: {key: replace(one, fast=None) for key, one in own.items()} for cell, own in side.rows.items()}
-    )
+    bare = side.with_rows(replace(row, fast=None) for row in side.all_rows)
     assert {row.level for row in check_runs(bare, make(make_builder, 2)).rows} == {MEDIAN}
 
 
@@ -210,7 +205,7 @@ def test_what_is_compared_is_the_fast_part_of_each_process(
 ) -> None:
     builder = make_builder(1)
     builder.cell(workload, {column: 5000.0}, None if workload == "wake.futex" else "warm", processes=5, blocks=1)
-    [(cell, rows)] = read_side(builder.run, "run").rows.items()
+    [(cell, rows)] = read_side(builder.run, "run").cells.items()
     columns = builder.run.columns(cell, ["process", column])
     [own] = [one for one in rows.values() if one.estimate.quantity == column]
     in_ns = 1000 if column.endswith("_us") else 1
@@ -223,15 +218,13 @@ def test_what_is_compared_is_the_fast_part_of_each_process(
 
 def test_levels_of_runs_need_kinds_enough(make_builder: Build) -> None:
     sides = [make(make_builder, 1), make(make_builder, 2, machine=1.1)]
-    rows = [[one for own in side.rows.values() for one in own.values()] for side in sides]
+    rows = [list(side.all_rows) for side in sides]
     (before, after), kinds = common_levels(rows)
     assert (after - before, kinds) == (pytest.approx(np.log(1.1), abs=0.02), 7)
     assert common_levels([own[:3] for own in rows]) == ([0.0, 0.0], 0)
     # Rows of few processes say so by their medians, beside the others.
     few = [make(make_builder, 1, processes=20), make(make_builder, 2, processes=20, machine=1.1)]
-    (before, after), kinds = common_levels(
-        [[one for own in side.rows.values() for one in own.values()] for side in few]
-    )
+    (before, after), kinds = common_levels([list(side.all_rows) for side in few])
     assert (after - before, kinds) == (pytest.approx(np.log(1.1), abs=0.02), 7)
     assert common_levels([]) == ([], 0)
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from clonometer.results.check.check import check_runs
-from clonometer.results.compare.comparison import Side, read_side
+from clonometer.results.compare.comparison import read_side
+from clonometer.results.rows.evidence import Book
 
 Build = Callable[..., Any]
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
-def make(make_builder: Build, seed: int, machine: float = 1.0, *, pthread: float = 1.0, kinds: int = 7) -> Side:
+def make(make_builder: Build, seed: int, machine: float = 1.0, *, pthread: float = 1.0, kinds: int = 7) -> Book:
     builder = make_builder(seed)
     cells: list[tuple[str, dict[str, Any]]] = [("launch.pthread", {}), ("launch.vfork", {})]
     cells += [("launch.fork", {"vmas": count}) for count in range(kinds - 2)]

@@ -11,16 +11,17 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from clonometer.errors import InputError
-from clonometer.results.compare.comparison import Side, read_side
+from clonometer.results.compare.comparison import read_side
 from clonometer.results.noise.as_json import noise_to_json
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
+from clonometer.results.rows.evidence import Book
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/noise.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
-def make(make_builder: Build, seed: int, factor: float = 1.0, processes: int = 24, spread: float = 0.02) -> Side:
+def make(make_builder: Build, seed: int, factor: float = 1.0, processes: int = 24, spread: float = 0.02) -> Book:
     builder = make_builder(seed)
     for workload in ("launch.fork", "launch.pthread"):
         values = {name: value * factor for name, value in TIMES.items()}
@@ -31,9 +32,9 @@ def make(make_builder: Build, seed: int, factor: float = 1.0, processes: int = 2
 def test_a_run_is_divided_process_by_process_so_that_drift_falls_on_both(make_builder: Build) -> None:
     side = make(make_builder, 1)
     halves = split_side(side)
-    for cell, rows in side.rows.items():
+    for cell, rows in side.cells.items():
         for key, whole in rows.items():
-            first, second = (half.rows[cell][key] for half in halves)
+            first, second = (half.cells[cell][key] for half in halves)
             assert first.estimate.n_processes == second.estimate.n_processes == 12
             assert first.estimate.median_ns == pytest.approx(np.median(first.processes.values))
             assert whole.processes.starts is not None

@@ -9,7 +9,7 @@ from clonometer.studies.answer import CLAIMS, answer
 from clonometer.studies.cells import cell
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import Judge, judge_all
-from clonometer.studies.measured import Measured
+from clonometer.studies.measured import Measurements
 from clonometer.studies.published import load_published
 from clonometer.studies.workers import by_numbers, by_workers
 
@@ -123,7 +123,7 @@ def test_u3_u5_u6_and_the_cpus():
 
 def test_u9_is_about_scatter():
     def scan(thread, process):
-        return Measured(
+        return Measurements(
             [
                 series(text(kind, 3000, w), WHOLE, 1e6 * w, spread=spread)
                 for w in range(1, 33)

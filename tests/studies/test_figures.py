@@ -9,7 +9,7 @@ from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, heap, sysel_fork, sysel_thread
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.judge import CALL, RUNS
-from clonometer.studies.measured import Measured, merge
+from clonometer.studies.measured import Measurements, merge
 from clonometer.studies.published import load_published
 
 GIB = 1 << 30
@@ -56,7 +56,7 @@ def test_what_was_measured_at_full_size_is_not_extrapolated():
 def test_a_free_launch_says_where_its_task_ran():
     cell = sysel_fork("cold")
     both = [series(cell, RUNS, 1e5, placement=where, samples=n) for where, n in (("same_cpu", 70), ("other_cpu", 30))]
-    [row] = rows("S1", Measured(both, {}, {}))
+    [row] = rows("S1", Measurements(both, {}, {}))
     assert row.note == "same CPU (70%)"
 
 

@@ -10,7 +10,7 @@ from clonometer.studies.answer import CLAIMS, answer, to_json
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
 from clonometer.studies.judge import CALL, IMAGE, REAPED, RUNS, judge_all
-from clonometer.studies.measured import Measured
+from clonometer.studies.measured import Measurements
 from clonometer.studies.published import load_published
 from clonometer.studies.verdicts import STATUSES, Part, over_conditions, over_demands
 
@@ -184,7 +184,7 @@ def placed(share, slower):
                     if samples:
                         text = make(temperature)
                         rows.append(series(text, stage, median, placement=placement, samples=samples))
-    return Measured(rows, {}, {"cpu.allowed": 2})
+    return Measurements(rows, {}, {"cpu.allowed": 2})
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
     from clonometer.results.check.types import Checked
-    from clonometer.results.compare.comparison import Side
+    from clonometer.results.rows.evidence import Book
 
 EXIT_REGRESSION = 1
 #: A row that is measured again gets this many times the processes that it had.
@@ -80,7 +80,7 @@ def command(
     ctx.exit({NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL))
 
 
-def _measure_again(checked: Checked, run: Side) -> Side | None:
+def _measure_again(checked: Checked, run: Book) -> Book | None:
     """Measure the cells of flagged rows, interleaved in random order; None if that was interrupted."""
     from clonometer.cli.measuring import draw_seed, find_catalogue, measure_plan
     from clonometer.errors import unknown
@@ -111,7 +111,7 @@ def _measure_again(checked: Checked, run: Side) -> Side | None:
         return open_side(outcome.path)
 
 
-def _plan_again(checked: Checked, run: Side) -> Plan:
+def _plan_again(checked: Checked, run: Book) -> Plan:
     """The run's own plan, cut to the cells in doubt, each with twice the processes that it had.
 
     What says how fast the machine is is measured beside them, with half of its processes, but no fewer than are needed

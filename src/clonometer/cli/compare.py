@@ -14,8 +14,8 @@ from clonometer.cli.shares import SHARE
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
-    from clonometer.results.compare.comparison import Side
     from clonometer.results.compare.types import Compared
+    from clonometer.results.rows.evidence import Book
 
 PLOT_FORMATS = ("png", "svg")
 
@@ -89,7 +89,7 @@ def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:
     print_drawn(render_comparison, compared, characters="µ–→…", wide=wide)
 
 
-def open_side(path: Path) -> Side:
+def open_side(path: Path) -> Book:
     """Read what a run file brings to comparisons.
 
     Raises

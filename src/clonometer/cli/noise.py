@@ -15,8 +15,8 @@ from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
-    from clonometer.results.compare.comparison import Side
     from clonometer.results.noise.types import Noise
+    from clonometer.results.rows.evidence import Book
 
 #: Both halves of a round get what one ordinary run gets.
 HALVES = 2
@@ -81,7 +81,7 @@ def command(
     ctx.exit(status)
 
 
-def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Side], str, int]:
+def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Book], str, int]:
     """Measure the rounds; give what each brings, the plan's name and the exit status."""
     from clonometer.cli.measuring import find_catalogue, measure_plan
     from clonometer.plan.adhoc import apply_only
@@ -92,7 +92,7 @@ def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> 
     drivers, catalogue = find_catalogue()
     plan = apply_only(load_plan(plan_name, catalogue), globs)
     doubled = _doubled(plan)
-    sides: list[Side] = []
+    sides: list[Book] = []
     status = 0
     with temporary_folder() as folder:
         for number in range(rounds):

@@ -12,7 +12,7 @@ from clonometer.cli.examples import examples
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.studies.measured import Measured
+    from clonometer.studies.measured import Measurements
     from clonometer.studies.types import Reproduction
 
 DEFAULT_FOLDER = "clonometer-reproduce"
@@ -116,7 +116,7 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
     drivers, catalogue = find_catalogue()
     kept = Kept(out, force=force)
     available = collect().get("memory.available_bytes")
-    parts: list[Measured] = []
+    parts: list[Measurements] = []
     notes: list[str] = []
     interrupted = False
     for name in plans_for(studies):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runner.drivers import Drivers
     from clonometer.studies.explained import Wanted
-    from clonometer.studies.measured import Measured
+    from clonometer.studies.measured import Measurements
 
 #: What makes two machines two.
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
@@ -43,12 +43,12 @@ class Kept:
         except OSError as error:
             raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
-    def measure(self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int) -> tuple[Measured, bool]:
+    def measure(self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int) -> tuple[Measurements, bool]:
         """Measure what a plan still lacks.
 
         Returns
         -------
-        Measured, bool
+        Measurements, bool
             All that is known of the plan, and whether its measuring was interrupted.
 
         Raises
@@ -165,15 +165,15 @@ class Kept:
                 )
 
     @staticmethod
-    def _read(files: Sequence[Path]) -> Measured:
+    def _read(files: Sequence[Path]) -> Measurements:
         from clonometer.runfile import open_run
-        from clonometer.studies.measured import Measured, gather, merge
+        from clonometer.studies.measured import Measurements, gather, merge
 
         parts = []
         for path in files:
             with open_run(path) as run:
                 parts.append(gather(run))
-        return merge(parts) if parts else Measured([])
+        return merge(parts) if parts else Measurements([])
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

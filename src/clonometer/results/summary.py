@@ -10,7 +10,7 @@ from typing import Any
 from clonometer.errors import RunFileError
 from clonometer.results.ended import cell_statuses
 from clonometer.results.findings.all import find_all
-from clonometer.results.rows.estimates import defaults_of, estimate_cell, facts_of, kinds_of
+from clonometer.results.rows.estimates import estimate_cell
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
@@ -56,11 +56,7 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
 
 def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
-    usable = [row for row in rows if row.estimate.median_ns is not None]
-    untimed = [row for row in rows if row.estimate.value is not None]
-    sizes = [row for row in untimed if row.estimate.unit == "bytes"]
-    known = (defaults_of(metadata), kinds_of(metadata), facts_of(metadata), _cpus(metadata))
-    book = Book(usable, *known, sizes=sizes, untimed=untimed)
+    book = Book((row for row in rows if row.estimate.n_samples), metadata, run_name)
     seed = int(metadata["seed"])
     scans, fits = scan_series(book), fit_series(book, seed)
     estimates = tuple(row.estimate for row in rows)
@@ -99,11 +95,6 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },
     )
-
-
-def _cpus(metadata: Mapping[str, Any]) -> int | None:
-    found = [metadata["host"].get(key) for key in ("cpu.allowed", "cpu.online")]
-    return min((count for count in found if isinstance(count, int) and count > 0), default=None)
 
 
 def _process_medians(row: Evidence) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.flips import reconcile
 from clonometer.studies.judge import Claim, Judge, judge_all
-from clonometer.studies.measured import Measured
+from clonometer.studies.measured import Measurements
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item, load_published
 from clonometer.studies.types import FigureRow, Reconciliation, Reproduction, Verdict
@@ -27,7 +27,7 @@ SCHEMA = 1
 
 
 def answer(
-    measured: Measured, studies: Sequence[str], *, notes: Sequence[str] = (), quick: bool = False, seed: int = 1
+    measured: Measurements, studies: Sequence[str], *, notes: Sequence[str] = (), quick: bool = False, seed: int = 1
 ) -> Reproduction:
     """Say all that is known of the studies.
 

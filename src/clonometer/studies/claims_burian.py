@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.ratio import LEAST_EFFECT
 from clonometer.stats.ladder import ladder_of_differences
 from clonometer.studies.cells import axes_of
 from clonometer.studies.explained import EXPLANATIONS, WORK
 from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
-from clonometer.studies.measured import Series
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
     DOES_NOT_HOLD,
@@ -35,7 +36,6 @@ from clonometer.studies.workers import (
 from clonometer.units import format_duration_interval, format_number, format_ratio, format_share
 from clonometer.words import axis_words
 
-LEAST = 0.02
 ALIKE = 0.05
 _RATIO = "threads over processes"
 _COUNTED = {
@@ -52,7 +52,7 @@ def _beyond(judge: Judge, experiment: Experiment) -> Experiment:
 
 
 def _one(id_: str, judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
-    expected, least = ("alike", ALIKE) if alike else ("above", LEAST)
+    expected, least = ("alike", ALIKE) if alike else ("above", LEAST_EFFECT)
     part = Part(_span(experiment), gap(judge, experiment), expected, least, experiment.cells)
     return verdict(id_, over_conditions([part]), [part], words, _RATIO)
 
@@ -102,7 +102,7 @@ def u12(judge: Judge) -> Verdict:
         said = ", ".join(format_duration_interval(one.value, one.low, one.high) for one in both)
         reason = f"An intercept may be zero (threads, processes: {said}): it tells nothing of the cost to create."
         return Verdict("U12", NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
-    part = Part(f"line through {_span(line)} workers", ratio, "above", LEAST, line.cells)
+    part = Part(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
     return verdict("U12", over_conditions([part]), [part], words, "ratio of intercepts")
 
@@ -115,15 +115,15 @@ def u13(judge: Judge) -> Verdict:
     return _one("U13", judge, upper, words)
 
 
-def chain(judge: Judge) -> list[tuple[str, Series, Series]]:
+def chain(judge: Judge) -> list[tuple[str, Evidence, Evidence]]:
     """The ablation: what was taken away, and threads and processes without it, in the order in which things go."""
-    sides: dict[frozenset[tuple[str, str]], dict[str, Series]] = {}
+    sides: dict[frozenset[tuple[str, str]], dict[str, Evidence]] = {}
     for text in judge.measured.cells:
         workload, axes = axes_of(text)
-        series = judge.measured.find(text, WHOLE)
-        if workload == WORKLOAD and series is not None and "workers" in axes:
+        row = judge.measured.find(text, WHOLE)
+        if workload == WORKLOAD and row is not None and "workers" in axes:
             kind = axes.pop("task_kind", THREAD)
-            sides.setdefault(frozenset(axes.items()), {})[kind] = series
+            sides.setdefault(frozenset(axes.items()), {})[kind] = row
     both = {condition: own for condition, own in sides.items() if len(own) == 2}
     start = max(both, key=lambda one: ("shared_stream" in dict(one).values(), len(one)), default=None)
     if start is None or "shared_stream" not in dict(start).values():
@@ -160,7 +160,7 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
         for (words, _, _), step in zip(rungs[1:], ladder.steps, strict=True)
         if not step.contains(0.0)
     ]
-    cells = tuple(series.cell for _, a, b in rungs for series in (a, b))
+    cells = tuple(row.cell for _, a, b in rungs for row in (a, b))
     told = f"what moved it: {'; '.join(steps)}" if steps else "no single step is told from none"
     rest = ladder.remainder_share
     left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
@@ -177,18 +177,18 @@ def _counters(judge: Judge, experiment: Experiment) -> str:
     a, b = experiment.pair(x)
     said = []
     for quantity, words in _COUNTED.items():
-        pair = [judge.measured.find(series.cell, quantity) for series in (a, b)]
+        pair = [judge.measured.find(row.cell, quantity) for row in (a, b)]
         if all(pair):
-            medians = [_median(series) for series in pair if series is not None]
+            medians = [_median(row) for row in pair if row is not None]
             said.append(f"{words} {medians[0]} against {medians[1]}")
     return f"of a worker among {x}, threads against processes: {', '.join(said)}" if said else ""
 
 
-def _median(series: Series) -> str:
+def _median(row: Evidence) -> str:
     from statistics import median
 
-    value = median(series.processes.values.tolist())
-    return format_duration_interval(value, value, value) if series.unit == "ns" else f"{value:,.0f}"
+    value = median(row.processes.values.tolist())
+    return format_duration_interval(value, value, value) if row.is_time else f"{value:,.0f}"
 
 
 def u10(judge: Judge) -> Verdict:
@@ -218,7 +218,7 @@ def u11(judge: Judge) -> Verdict:
     cpus = judge.measured.cpus
     opening = workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
     within, beyond = gap(judge, workers.between(1, cpus)), gap(judge, opening)
-    apart = beyond.low > within.high and beyond.value >= within.value * (1 + LEAST)
+    apart = beyond.low > within.high and beyond.value >= within.value * (1 + LEAST_EFFECT)
     closes = beyond.high < within.low
     status = HOLDS if apart else DOES_NOT_HOLD if closes else NOT_DISTINGUISHABLE
     lead = {

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
-from clonometer.studies.measured import Series
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
     DEPENDS,
@@ -28,7 +28,7 @@ SHARED = "ipc.shared_memory"
 _PROCESS_OVER_THREAD = "processes over threads"
 
 
-def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], Series, Series]]:
+def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], Evidence, Evidence]]:
     """Threads and processes under the same condition, of every workload that begins so."""
     found = []
     for text in judge.measured.cells:
@@ -92,17 +92,17 @@ def b10(judge: Judge) -> Verdict:
     parts = _switches(judge)
     said = []
     for workload, axes, a, b in _pairs(judge, "switch.", SWITCH):
-        times = [_time(series) for series in (a, b)]
+        times = [_time(row) for row in (a, b)]
         said.append(f"{_where(workload, axes)} {times[0]} between threads, {times[1]} between processes")
     found = verdict("B10", over_conditions(parts), parts, "", _PROCESS_OVER_THREAD)
     reason = f"One way, with the wake-up: {'; '.join(said)}."
     return Verdict("B10", found.status, reason, found.effect, found.interval, found.effect_is, found.evidence)
 
 
-def _time(series: Series) -> str:
+def _time(row: Evidence) -> str:
     from clonometer.results.rows.description import median_interval
 
-    one = median_interval(series.processes.values)
+    one = median_interval(row.processes.values)
     low, high = (one.value if end is None else end for end in (one.low, one.high))
     return format_duration_interval(one.value, low, high)
 
@@ -162,8 +162,8 @@ def s22(judge: Judge) -> Verdict:
     return verdict("S22", over_conditions(parts), parts, words, _PROCESS_OVER_THREAD)
 
 
-def _bytes(series: Series) -> str:
-    return approximate_bytes(round(float(np.median(series.processes.values))))
+def _bytes(row: Evidence) -> str:
+    return approximate_bytes(round(float(np.median(row.processes.values))))
 
 
 def s19(judge: Judge) -> Verdict:

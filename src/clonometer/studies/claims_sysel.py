@@ -47,7 +47,7 @@ def s11(judge: Judge) -> Verdict:
     parts = [part for temperature in ("cold", "warm") for part in _first_stages(judge, temperature)]
     parts += [part for level in ("base", "turbo") for part in _at_frequency(judge, level)]
     status = over_conditions(parts)
-    mhz = judge.find(sysel_fork("warm"), CALL).mhz
+    mhz = judge.find(sysel_fork("warm"), CALL).estimate.effective_mhz
     clock = f" at {mhz:,.0f} MHz" if mhz else ""
     words = f"pthread_create over fork{clock} (the study's launches were probably cold)"
     return verdict("S11", status, parts, words, _THREAD_OVER_FORK)
@@ -124,9 +124,9 @@ def s15(judge: Judge) -> Verdict:
         judge.find(one, CALL)
     counts = {"same_cpu": 0, "other_cpu": 0}
     for one in cells:
-        for placement, series in judge.measured.placements(one, RUNS).items():
+        for placement, row in judge.measured.placements(one, RUNS).items():
             if placement in counts:
-                counts[placement] += series.n_samples
+                counts[placement] += row.estimate.n_samples
     total = sum(counts.values())
     if not total:
         raise MissingEvidenceError("no launch says where its task ran")

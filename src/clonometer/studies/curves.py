@@ -7,25 +7,25 @@ from clonometer.studies.conditions import scans
 from clonometer.studies.figures_burian import burian_curves
 from clonometer.studies.judge import CALL, Judge
 from clonometer.studies.lines import line_of
-from clonometer.studies.measured import Measured
+from clonometer.studies.measured import Measurements
 from clonometer.studies.types import Curve
 
 MIB = 1 << 20
 
 
-def curves(measured: Measured, judge: Judge) -> list[Curve]:
+def curves(measured: Measurements, judge: Judge) -> list[Curve]:
     """Every plot of the studies for which something was measured."""
     heap_curve = _bendersky(measured)
     return [*([heap_curve] if heap_curve else []), *burian_curves(judge)]
 
 
-def _bendersky(measured: Measured) -> Curve | None:
+def _bendersky(measured: Measurements) -> Curve | None:
     lines = []
     for workload, label, then in (("launch.fork", "process launch", 35.0), ("launch.pthread", "thread launch", 5.0)):
         points = [
-            (size / MIB, series)
+            (size / MIB, row)
             for size, text in scans(measured, heap(workload, "2MiB"))
-            if size and (series := measured.find(text, CALL)) is not None
+            if size and (row := measured.find(text, CALL)) is not None
         ]
         if len(points) > 1:
             lines.append(line_of(label, points, 1e3, published=((2.0, then),)))

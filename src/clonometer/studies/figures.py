@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clonometer.results.rows.description import median_interval
+from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.cells import parent_bytes, with_memory
 from clonometer.studies.conditions import largest
 from clonometer.studies.figures_burian import computed
 from clonometer.studies.judge import Judge, MissingEvidenceError
-from clonometer.studies.measured import Measured, Series
+from clonometer.studies.measured import Measurements
 from clonometer.studies.published import Item, PublishedValue
 from clonometer.studies.types import FigureRow, Verdict
 from clonometer.studies.verdicts import MEASURED, NOT_MEASURABLE
 from clonometer.units import approximate_bytes, format_duration
 
-#: How many of a series' unit (ns, bytes, %) make one of the published unit.
+#: How many of a row's unit (ns, bytes, %) make one of the published unit.
 _SCALE = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "R2": 1.0, "day": 86400e9}
 _PLACES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 
 
-def figure_rows(item: Item, measured: Measured, judge: Judge | None = None) -> list[FigureRow]:
+def figure_rows(item: Item, measured: Measurements, judge: Judge | None = None) -> list[FigureRow]:
     """Set every number of a figure beside what was measured.
 
     Parameters
@@ -64,20 +65,20 @@ def figure_verdict(id_: str, rows: Iterable[FigureRow]) -> Verdict:
     return Verdict(id_, MEASURED, reason, first.value, interval, f"{first.published.unit}", cells)
 
 
-def _row(id_: str, value: PublishedValue, measured: Measured) -> FigureRow:
+def _row(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:
     assert value.cell is not None
     assert value.quantity is not None
-    series = measured.find(value.cell, value.quantity)
-    if series is None and value.scales is not None:
+    row = measured.find(value.cell, value.quantity)
+    if row is None and value.scales is not None:
         return _extrapolated(id_, value, measured)
-    if series is None:
+    if row is None:
         return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
-    ours, low, high = _scaled(series, value)
-    notes = [one for one in (_place(series, measured), _inside(value, measured)) if one]
+    ours, low, high = _scaled(row, value)
+    notes = [one for one in (_place(row, measured), _inside(value, measured)) if one]
     return FigureRow(id_, value, ours, low, high, ", ".join(notes), (value.cell,))
 
 
-def _inside(value: PublishedValue, measured: Measured) -> str:
+def _inside(value: PublishedValue, measured: Measurements) -> str:
     """How long the launching call took as the kernel's own events have it, which is what strace looks at."""
     seen = measured.explained.get(value.explained or "")
     call = None if seen is None else seen.making(value.side)
@@ -87,24 +88,24 @@ def _inside(value: PublishedValue, measured: Measured) -> str:
     return f"{call.name} {means} {format_duration(call.each_ns)}"
 
 
-def _scaled(series: Series, value: PublishedValue) -> tuple[float, float | None, float | None]:
-    interval = median_interval(series.processes.values)
+def _scaled(row: Evidence, value: PublishedValue) -> tuple[float, float | None, float | None]:
+    interval = median_interval(row.processes.values)
     factor = value.times / _SCALE[value.unit]
     ends = (None if end is None else end * factor for end in (interval.low, interval.high))
     return (interval.value * factor, *ends)  # type: ignore[return-value]
 
 
-def _place(series: Series, measured: Measured) -> str:
+def _place(row: Evidence, measured: Measurements) -> str:
     """Say where the tasks ran, if that was left free and they did not all run alike."""
-    own = measured.placements(series.cell, series.quantity)
-    total = sum(one.n_samples for one in own.values())
-    if series.placement not in _PLACES or "placement=free" not in series.cell or not total:
+    placed = measured.placements(row.cell, row.estimate.quantity)
+    total = sum(row.estimate.n_samples for row in placed.values())
+    if row.estimate.placement not in _PLACES or "placement=free" not in row.cell or not total:
         return ""
-    share = series.n_samples / total
-    return _PLACES[series.placement] + ("" if share > 0.995 else f" ({share:.0%})")
+    share = row.estimate.n_samples / total
+    return _PLACES[row.estimate.placement] + ("" if share > 0.995 else f" ({share:.0%})")
 
 
-def _extrapolated(id_: str, value: PublishedValue, measured: Measured) -> FigureRow:
+def _extrapolated(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:
     """A straight line through no memory and as much as was measured, on to what the study had."""
     assert value.cell is not None
     assert value.quantity is not None

@@ -142,7 +142,7 @@ def _curve(number: int, title: str, caption: str, x: str, lines: Iterable[CurveL
 def _lines(experiment: Experiment, fits: dict[str, Polynomial] | None = None, scale: float = 1e6) -> list[CurveLine]:
     drawn = []
     for kind, name in _NAMES.items():
-        points = [(float(x), series) for x, series in experiment.points[kind]]
+        points = [(float(x), row) for x, row in experiment.points[kind]]
         if not points:
             raise MissingEvidenceError("no point was measured")
         line: tuple[tuple[float, float], ...] = ()

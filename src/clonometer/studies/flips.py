@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
+from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import axes_of, cell, condition_words
 from clonometer.studies.judge import Judge
-from clonometer.studies.measured import Series
 from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
 from clonometer.units import format_ratio
 
@@ -166,7 +166,7 @@ def _effects(pairing: Pairing, quantity: str, judge: Judge) -> list[Effect]:
 
 def _of_design(pairing: Pairing, design: Design, quantity: str, judge: Judge) -> list[Effect]:
     points = []
-    sides: list[Series] = []
+    sides: list[Evidence] = []
     for levels in product((0, 1), repeat=len(design.factors)):
         chosen = {axis: design.factors[axis][level] for axis, level in zip(design.factors, levels, strict=True)}
         condition = {axis: value for axis, value in {**design.held, **chosen}.items() if value}

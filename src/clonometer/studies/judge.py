@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from clonometer.stats.bootstrap import difference_of_medians, ratio_of_medians
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
+from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
-from clonometer.studies.measured import Measured, Series
+from clonometer.studies.measured import Measurements
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import NOT_MEASURABLE, Part
 
@@ -48,31 +49,30 @@ class Judge:
         The same seed gives the same intervals.
     """
 
-    def __init__(self, measured: Measured, seed: int = 1) -> None:
+    def __init__(self, measured: Measurements, seed: int = 1) -> None:
         self.measured = measured
         self._seed = seed
 
-    def find(self, cell: str, quantity: str) -> Series:
-        """The series of a cell; MissingEvidenceError where there is none."""
+    def find(self, cell: str, quantity: str) -> Evidence:
+        """The row of a cell; MissingEvidenceError where there is none."""
         found = self.measured.find(cell, quantity)
         if found is None:
             raise MissingEvidenceError(f"{cell}: {self.measured.why(cell)}")
         return found
 
-    def ratio(self, a: Series, b: Series) -> Interval:
+    def ratio(self, a: Evidence, b: Evidence) -> Interval:
         """A's median over B's."""
-        if min(a.processes.values.min(), b.processes.values.min()) <= 0:
+        if no_ratio_of(a, b) is not None:
             raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, and there is no ratio to nothing")
-        return ratio_of_medians(a.processes, b.processes, seed=self.seed(a, b))
+        return ratio_of(a, b, seed=self._seed)
 
-    def difference(self, a: Series, b: Series) -> Interval:
+    def difference(self, a: Evidence, b: Evidence) -> Interval:
         """A's median minus B's."""
         return difference_of_medians(a.processes, b.processes, seed=self.seed(a, b))
 
-    def seed(self, *series: Series) -> int:
+    def seed(self, *rows: Evidence) -> int:
         """A seed of its own for each comparison."""
-        text = "|".join(f"{one.cell} {one.quantity}" for one in series)
-        return zlib.crc32(text.encode()) ^ (self._seed & 0xFFFFFFFF)
+        return seed_of(*rows, seed=self._seed)
 
     def part(
         self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = 0.05
@@ -87,7 +87,7 @@ class Judge:
         return Part(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
 
 
-def judge_all(claims: Mapping[str, Claim], measured: Measured, seed: int = 1) -> dict[str, Verdict]:
+def judge_all(claims: Mapping[str, Claim], measured: Measurements, seed: int = 1) -> dict[str, Verdict]:
     """Test claims; one whose evidence is missing is not measurable, with the reason."""
     judge = Judge(measured, seed)
     found = {}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.rows.description import median_interval
-from clonometer.studies.measured import Series
+from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.types import CurveLine
 
 
-def line_of(label: str, points: Sequence[tuple[float, Series]], scale: float, **more: object) -> CurveLine:
-    """Make a line of series: x and the series there; ``scale`` is how many of its units make one of the axis."""
+def line_of(label: str, points: Sequence[tuple[float, Evidence]], scale: float, **more: object) -> CurveLine:
+    """Make a line of rows: x and the row there; ``scale`` is how many of its units make one of the axis."""
     x, y, low, high = [], [], [], []
-    for at, series in points:
-        interval = median_interval(series.processes.values)
+    for at, row in points:
+        interval = median_interval(row.processes.values)
         x.append(at)
         y.append(interval.value / scale)
         low.append((interval.value if interval.low is None else interval.low) / scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from statistics import median
 from typing import Any
@@ -11,46 +11,24 @@ from typing import Any
 import numpy as np
 
 from clonometer.results.rows.estimates import estimate_cell
+from clonometer.results.rows.evidence import Book, Evidence, RowKey
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
+from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
+from clonometer.studies.cells import axes_of
 from clonometer.studies.explained import WORK, read_explained, read_work
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
 FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%", "vm_pte_bytes": "bytes"}
 
 
-@dataclass(frozen=True)
-class Series:
-    """One quantity of one cell at one observed placement: a value for each process.
-
-    Attributes
-    ----------
-    cell, quantity, placement, unit
-        As in the results; ``unit`` is ``ns`` for every time.
-    processes
-        Process medians.
-    n_samples
-        How many samples they rest on.
-    mhz
-        Median effective frequency of the CPUs used, None where it was not measured.
-    """
-
-    cell: str
-    quantity: str
-    placement: str | None
-    unit: str
-    processes: Processes
-    n_samples: int
-    mhz: float | None = None
-
-
-class Measured:
+class Measurements:
     """All that was measured, by cell and quantity.
 
     Parameters
     ----------
-    series
+    rows
         In any order; those of the same cell, quantity and placement are joined: their processes count alike.
     missing
         Cell -> why it was not measured.
@@ -64,16 +42,17 @@ class Measured:
 
     def __init__(
         self,
-        series: Iterable[Series],
+        rows: Iterable[Evidence],
         missing: Mapping[str, str] | None = None,
         host: Mapping[str, Any] | None = None,
         observed: Mapping[str, Mapping[str, str]] | None = None,
         explained: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        self._series: dict[tuple[str, str], dict[str | None, Series]] = {}
-        for one in series:
-            own = self._series.setdefault((one.cell, one.quantity), {})
-            own[one.placement] = _joined(own[one.placement], one) if one.placement in own else one
+        joined: dict[tuple[str, RowKey], Evidence] = {}
+        for row in rows:
+            place = (row.cell, row.key)
+            joined[place] = _joined(joined[place], row) if place in joined else row
+        self._book = Book(joined.values())
         self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
         self.host = dict(host or {})
         self.observed = dict(observed or {})
@@ -82,14 +61,14 @@ class Measured:
         self.worked = read_work(given[WORK]) if WORK in given else None
 
     @property
-    def series(self) -> tuple[Series, ...]:
-        """All series."""
-        return tuple(one for own in self._series.values() for one in own.values())
+    def rows(self) -> tuple[Evidence, ...]:
+        """All rows."""
+        return self._book.all_rows
 
     @property
     def cells(self) -> tuple[str, ...]:
         """All cells with a value."""
-        return tuple(dict.fromkeys(cell for cell, _ in self._series))
+        return tuple(self._book.cells)
 
     @property
     def cpus(self) -> int:
@@ -98,31 +77,78 @@ class Measured:
 
     def has(self, cell: str) -> bool:
         """Whether anything was measured of a cell."""
-        return any(name == cell for name, _ in self._series)
+        return cell in self._book.cells
 
-    def placements(self, cell: str, quantity: str) -> dict[str | None, Series]:
-        """The series of a cell by observed placement."""
-        return dict(self._series.get((cell, quantity), {}))
+    def placements(self, cell: str, quantity: str) -> dict[str | None, Evidence]:
+        """The rows of a cell by observed placement."""
+        return self._book.placements(cell, quantity)
 
-    def find(self, cell: str, quantity: str) -> Series | None:
-        """The series at the placement that has most samples; None where there is none."""
-        own = self._series.get((cell, quantity), {})
-        return max(own.values(), key=lambda one: one.n_samples, default=None)
+    def find(self, cell: str, quantity: str) -> Evidence | None:
+        """The row at the placement that has most samples; None where there is none."""
+        return self._book.find(cell, quantity)
 
     def why(self, cell: str) -> str:
         """Why a cell has no value."""
         return self.missing.get(cell, "it was not measured in this run")
 
 
-def _joined(a: Series, b: Series) -> Series:
+def _joined(a: Evidence, b: Evidence) -> Evidence:
+    """One row of the processes of both."""
     starts = None
     if a.processes.starts is not None and b.processes.starts is not None:
         starts = np.concatenate([a.processes.starts, b.processes.starts])
-    values = np.concatenate([a.processes.values, b.processes.values])
-    return replace(a, processes=Processes.of(values, starts), n_samples=a.n_samples + b.n_samples)
+    processes = Processes.of(np.concatenate([a.processes.values, b.processes.values]), starts)
+    n_samples = a.estimate.n_samples + b.estimate.n_samples
+    estimate = replace(a.estimate, n_samples=n_samples, n_processes=int(processes.values.size))
+    return Evidence(estimate, processes)
 
 
-def gather(run: RunSource) -> Measured:
+def made_row(
+    cell: str, quantity: str, unit: str, processes: Processes, n_samples: int, *, placement: str | None = None
+) -> Evidence:
+    """A row of what no column of a run file holds.
+
+    Parameters
+    ----------
+    cell
+        Canonical text.
+    quantity, unit
+        ``ns`` for every time.
+    processes
+        A value for each process.
+    n_samples
+        How many samples they rest on.
+    placement
+        As observed.
+    """
+    workload, axes = axes_of(cell)
+    middle = median(processes.values.tolist())
+    estimate = Estimate(
+        cell=cell,
+        workload=workload,
+        condition=axes,
+        temperature=axes.get("temperature"),
+        stage=None,
+        placement=placement,
+        quantity=quantity,
+        unit=unit,
+        n_samples=n_samples,
+        n_processes=int(processes.values.size),
+        median_ns=middle if unit == "ns" else None,
+        median_low_ns=None,
+        median_high_ns=None,
+        p99_ns=None,
+        p99_reason=None,
+        min_ns=None,
+        effective_mhz=None,
+        resolution_ns=1.0,
+        family="",
+        value=None if unit == "ns" else middle,
+    )
+    return Evidence(estimate, processes)
+
+
+def gather(run: RunSource) -> Measurements:
     """Take over a run.
 
     Parameters
@@ -137,29 +163,26 @@ def gather(run: RunSource) -> Measured:
     """
     metadata = run.metadata
     began_ns = datetime.fromisoformat(metadata["started"]).timestamp() * 1e9
-    found: list[Series] = []
-    for cell in observe(run):
-        for row in estimate_cell(cell, metadata):
-            one = row.estimate
-            if one.n_samples == 0:
-                continue
-            unit = "ns" if row.group.quantity.ns_per_unit is not None else one.unit
-            own = _shifted(row.processes, began_ns)
-            found.append(Series(one.cell, one.quantity, one.placement, unit, own, one.n_samples, one.effective_mhz))
-    found += _facts(metadata, began_ns)
+    rows = [
+        replace(row, processes=_shifted(row.processes, began_ns), group=None)
+        for cell in observe(run)
+        for row in estimate_cell(cell, metadata, described=False)
+        if row.estimate.n_samples
+    ]
+    rows += _facts(metadata, began_ns)
     ended = {entry["cell"]: str(entry["reason"] or entry["status"]) for entry in metadata["cells"]}
-    return Measured(found, ended, metadata["host"])
+    return Measurements(rows, ended, metadata["host"])
 
 
 def merge(
-    parts: Sequence[Measured],
+    parts: Sequence[Measurements],
     observed: Mapping[str, Mapping[str, str]] | None = None,
     explained: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Measured:
+) -> Measurements:
     """Join what several runs of one machine measured, what demos observed and what was explained there."""
     missing = {cell: why for part in parts for cell, why in part.missing.items()}
-    return Measured(
-        [one for part in parts for one in part.series],
+    return Measurements(
+        [row for part in parts for row in part.rows],
         missing,
         parts[-1].host if parts else None,
         observed,
@@ -173,30 +196,23 @@ def _shifted(processes: Processes, began_ns: float) -> Processes:
     return replace(processes, starts=processes.starts + began_ns)
 
 
-def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Series]:
-    starts = {one["process"]: float(one["started_ns"]) for one in metadata["processes"]}
+def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:
+    """What blocks say of themselves, as rows."""
+    starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
     blocks: dict[tuple[str, str], dict[int, list[float]]] = {}
-    rows: dict[str, int] = {}
+    n_samples: dict[str, int] = {}
     for block in metadata["blocks"]:
         if block["status"] != "ok" or not block["rows"]:
             continue
-        rows[block["cell"]] = rows.get(block["cell"], 0) + int(block["rows"])
+        n_samples[block["cell"]] = n_samples.get(block["cell"], 0) + int(block["rows"])
         for name, value in _fact_values(block["facts"] or {}, int(block["rows"])).items():
             blocks.setdefault((block["cell"], name), {}).setdefault(block["process"], []).append(value)
-    return [
-        Series(
-            cell,
-            name,
-            None,
-            FACTS[name],
-            Processes.of(
-                [median(values) for values in own.values()],
-                [began_ns + starts[process] for process in own] if all(one in starts for one in own) else None,
-            ),
-            rows[cell],
-        )
-        for (cell, name), own in blocks.items()
-    ]
+    rows = []
+    for (cell, name), by_process in blocks.items():
+        started = [began_ns + starts[process] for process in by_process] if starts.keys() >= by_process.keys() else None
+        processes = Processes.of([median(values) for values in by_process.values()], started)
+        rows.append(made_row(cell, name, FACTS[name], processes, n_samples[cell]))
+    return rows
 
 
 def _fact_values(facts: Mapping[str, Any], launches: int) -> dict[str, float]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from clonometer.results.rows.ratio import FEWEST_PROCESSES
 from clonometer.studies.published import Item, PublishedValue, Study
 
-#: Below so many processes on a side nothing is called different, and below this share no effect counts.
-FEWEST_PROCESSES = 4
+#: Below this share no effect counts.
 LEAST = 0.05
 
 

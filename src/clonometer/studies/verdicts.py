@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clonometer.results.rows.ratio import FEWEST_PROCESSES
 from clonometer.stats.interval import Interval
 from clonometer.studies.types import Verdict
 from clonometer.units import format_ratio
@@ -16,9 +17,6 @@ NOT_DISTINGUISHABLE = "not_distinguishable"
 NOT_MEASURABLE = "not_measurable"
 MEASURED = "measured"
 STATUSES = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, MEASURED)
-
-#: Below so many processes on a side nothing is called different (clonometer.results.findings.comparing).
-FEWEST_PROCESSES = 4
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import mean_ratio
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians, ratio_of_coefficients
 from clonometer.studies.cells import axes_of
 from clonometer.studies.judge import Judge, MissingEvidenceError
-from clonometer.studies.measured import Measured, Series
+from clonometer.studies.measured import Measurements
 
 WORKLOAD = "work.factor"
 WHOLE = "whole_ns"
@@ -25,9 +26,9 @@ LINE = (9, 30)
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: ``points`` has for each kind x and the series there, rising; ``held`` is the other number."""
+    """One experiment: ``points`` has for each kind x and the row there, rising; ``held`` is the other number."""
 
-    points: Mapping[str, Sequence[tuple[int, Series]]]
+    points: Mapping[str, Sequence[tuple[int, Evidence]]]
     held: int
 
     def between(self, low: float, high: float) -> Experiment:
@@ -44,14 +45,14 @@ class Experiment:
     @property
     def cells(self) -> tuple[str, ...]:
         """The evidence."""
-        return tuple(series.cell for own in self.points.values() for _, series in own)
+        return tuple(row.cell for own in self.points.values() for _, row in own)
 
-    def pair(self, x: int) -> tuple[Series, Series]:
+    def pair(self, x: int) -> tuple[Evidence, Evidence]:
         """Threads and processes at one x."""
         return dict(self.points[THREAD])[x], dict(self.points[PROCESS])[x]
 
 
-def by_numbers(measured: Measured, quantity: str = WHOLE) -> Experiment:
+def by_numbers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
     """Experiment 1: the numbers are varied, the workers held.
 
     Raises
@@ -62,7 +63,7 @@ def by_numbers(measured: Measured, quantity: str = WHOLE) -> Experiment:
     return _experiment(measured, quantity, vary=0)
 
 
-def by_workers(measured: Measured, quantity: str = WHOLE) -> Experiment:
+def by_workers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
     """Experiment 2: the workers are varied, the numbers held.
 
     Raises
@@ -73,16 +74,16 @@ def by_workers(measured: Measured, quantity: str = WHOLE) -> Experiment:
     return _experiment(measured, quantity, vary=1)
 
 
-def _experiment(measured: Measured, quantity: str, vary: int) -> Experiment:
-    found: dict[int, dict[str, dict[int, Series]]] = {}
+def _experiment(measured: Measurements, quantity: str, vary: int) -> Experiment:
+    found: dict[int, dict[str, dict[int, Evidence]]] = {}
     for text in measured.cells:
         workload, axes = axes_of(text)
-        series = measured.find(text, quantity)
-        if workload != WORKLOAD or set(axes) - _OWN_AXES or series is None:
+        row = measured.find(text, quantity)
+        if workload != WORKLOAD or set(axes) - _OWN_AXES or row is None:
             continue
         place = (int(axes.get("numbers", _NUMBERS)), int(axes.get("workers", _WORKERS)))
         kind = axes.get("task_kind", THREAD)
-        found.setdefault(place[1 - vary], {}).setdefault(kind, {})[place[vary]] = series
+        found.setdefault(place[1 - vary], {}).setdefault(kind, {})[place[vary]] = row
     whole = [(held, kinds) for held, kinds in found.items() if {THREAD, PROCESS} <= set(kinds)]
     held, kinds = max(whole, key=lambda one: len(one[1][THREAD]), default=(0, {}))
     if not kinds or len(kinds[THREAD]) < 3:
@@ -90,7 +91,7 @@ def _experiment(measured: Measured, quantity: str, vary: int) -> Experiment:
     return Experiment({kind: sorted(own.items()) for kind, own in kinds.items()}, held)
 
 
-def _why(measured: Measured) -> str:
+def _why(measured: Measurements) -> str:
     reasons = [why for text, why in measured.missing.items() if text.startswith(WORKLOAD)]
     return reasons[0] if reasons else "workers were not measured in this run"
 
@@ -122,7 +123,7 @@ def fit(judge: Judge, experiment: Experiment, kind: str, degree: int) -> Polynom
         raise MissingEvidenceError(f"{WORKLOAD}: too few points were measured for a fit")
     return polynomial_through_medians(
         [x for x, _ in points],
-        [series.processes.values for _, series in points],
+        [row.processes.values for _, row in points],
         degree,
         seed=judge.seed(points[0][1], points[-1][1]),
     )

@@ -20,9 +20,10 @@ from clonometer.results.check.types import (
     Checked,
     CheckedRow,
 )
-from clonometer.results.compare.comparison import Match, Side, match_runs, resolution_share
+from clonometer.results.compare.comparison import Match, match_runs, resolution_share
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.types import ComparedRow, LeftOut
+from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.units import format_share
@@ -36,8 +37,8 @@ DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 
 
 def check_runs(
-    base: Side,
-    run: Side,
+    base: Book,
+    run: Book,
     *,
     max_regression: float = MAX_REGRESSION,
     error_rate: float = ERROR_RATE,
@@ -94,7 +95,7 @@ def check_runs(
     return _concluded(checked, _lost(run.metadata, left_out), _disturbances(base, run), power=power)
 
 
-def check_again(checked: Checked, base: Side, again: Side) -> Checked:
+def check_again(checked: Checked, base: Book, again: Book) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
     Parameters
@@ -266,7 +267,7 @@ def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]
     ]
 
 
-def _disturbances(*sides: Side) -> list[str]:
+def _disturbances(*sides: Book) -> list[str]:
     """Say in which runs others used the CPUs: processes are then no sample of an undisturbed machine."""
     return [
         f"{side.name}: {warning.sentence}"

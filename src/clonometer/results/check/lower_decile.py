@@ -21,19 +21,19 @@ from clonometer.stats.serial import inflated_p
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from clonometer.results.compare.comparison import Measured
+    from clonometer.results.rows.evidence import Evidence
     from clonometer.stats.quantiles import Floats
 
 SHARE = 0.1
 
 
-def has_decile(measured: Measured) -> bool:
+def has_decile(measured: Evidence) -> bool:
     """Whether a row has so many processes that its lower decile can be compared, and all positive."""
     fast = measured.fast
     return measured.is_time and fast is not None and fast.size >= LEAST_PROCESSES and float(fast.min()) > 0
 
 
-def fast_logs(measured: Measured) -> Floats:
+def fast_logs(measured: Evidence) -> Floats:
     """The logarithms of what is compared of a row that `has_decile`: shape (processes,)."""
     import numpy as np
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from clonometer.results.check.lower_decile import fast_logs, has_decile, lower_decile
-from clonometer.results.compare.comparison import Match, Measured, no_ratio_of
+from clonometer.results.compare.comparison import Match
 from clonometer.results.compare.pairing import kind_of
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.common_drift import LEAST_KINDS, Series, take_off_common_drift
 
@@ -76,7 +78,7 @@ def even_out(matches: Sequence[Match]) -> Evened:
     return Evened(tuple(evened), tuple(blind), float(np.expm1(adjusted.shift)), adjusted.kinds)
 
 
-def even_logs(rounds: Sequence[Mapping[Key, Measured]]) -> list[dict[Key, Floats]]:
+def even_logs(rounds: Sequence[Mapping[Key, Evidence]]) -> list[dict[Key, Floats]]:
     """Take the machine's speed off rounds of one plan: for each, the logarithms of the rows that all have.
 
     Parameters
@@ -89,7 +91,7 @@ def even_logs(rounds: Sequence[Mapping[Key, Measured]]) -> list[dict[Key, Floats
     return [{key: row[place] for key, row in zip(shared, adjusted.rows, strict=True)} for place in range(len(rounds))]
 
 
-def common_levels(runs: Sequence[Sequence[Measured]]) -> tuple[list[float], int]:
+def common_levels(runs: Sequence[Sequence[Evidence]]) -> tuple[list[float], int]:
     """How slow the machine was in each run, by what is compared of its rows.
 
     Parameters
@@ -105,11 +107,7 @@ def common_levels(runs: Sequence[Sequence[Measured]]) -> tuple[list[float], int]
     """
     import numpy as np
 
-    rows = [
-        row
-        for row in zip(*runs, strict=True)
-        if not row[0].estimate.is_first_launch and all(no_ratio_of(one.processes) is None for one in row)
-    ]
+    rows = [row for row in zip(*runs, strict=True) if not row[0].estimate.is_first_launch and no_ratio_of(*row) is None]
     kinds = np.array([kind_of(row[0].estimate) for row in rows])
     names = dict.fromkeys(kinds.tolist())
     if len(names) <= LEAST_KINDS:
@@ -120,7 +118,7 @@ def common_levels(runs: Sequence[Sequence[Measured]]) -> tuple[list[float], int]
     return found.tolist(), len(names)
 
 
-def _levels(row: Sequence[Measured]) -> list[float]:
+def _levels(row: Sequence[Evidence]) -> list[float]:
     import numpy as np
 
     if all(has_decile(one) for one in row):
@@ -128,11 +126,11 @@ def _levels(row: Sequence[Measured]) -> list[float]:
     return [float(np.median(np.log(one.processes.values))) for one in row]
 
 
-def _is_usable(measured: Measured) -> bool:
-    return measured.is_time and measured.processes.starts is not None and no_ratio_of(measured.processes) is None
+def _is_usable(measured: Evidence) -> bool:
+    return measured.is_time and measured.processes.starts is not None and no_ratio_of(measured) is None
 
 
-def _series(measured: Measured) -> Series:
+def _series(measured: Evidence) -> Series:
     import numpy as np
 
     starts = measured.processes.starts
@@ -140,7 +138,7 @@ def _series(measured: Measured) -> Series:
     return Series(kind_of(measured.estimate), starts, np.log(measured.processes.values))
 
 
-def _with_logs(measured: Measured, logs: Floats) -> Measured:
+def _with_logs(measured: Evidence, logs: Floats) -> Evidence:
     import numpy as np
 
     own = measured.processes

@@ -24,8 +24,9 @@ from clonometer.results.check.lower_decile import (
 from clonometer.results.check.machine import common_levels, even_out
 from clonometer.results.check.power import detectable_change
 from clonometer.results.check.types import DECILE, MEDIAN
-from clonometer.results.compare.comparison import Match, draft_row, inflations_of, no_ratio_of, seed_of, typical_places
+from clonometer.results.compare.comparison import Match, draft_row, inflations_of, typical_places
 from clonometer.results.compare.types import ComparedRow
+from clonometer.results.rows.ratio import no_ratio_of, seed_of
 from clonometer.stats.rank_sum import least_p
 from clonometer.stats.serial import inflated_p, serial_inflations
 
@@ -97,7 +98,7 @@ class RowTest:
             (base.processes.values.size, other.processes.values.size),
             decile=decile,
             tests=tests,
-            seed=seed_of(self.match.base.estimate, self.match.other.estimate),
+            seed=seed_of(self.match.other, self.match.base),
             max_regression=max_regression,
             error_rate=error_rate,
             inflation=self.inflation,
@@ -155,7 +156,7 @@ def _by_median(match: Match, shift: float, blind: float, inflation: float, max_r
     base, other = match.base.processes.values, match.other.processes.values
     least = inflated_p(least_p(base.size, other.size), inflation)
     ratio = p_value = None
-    if no_ratio_of(match.base.processes) is None and no_ratio_of(match.other.processes) is None:
+    if no_ratio_of(match.base, match.other) is None:
         ratio = float(np.median(other) / np.median(base))
         if min(base.size, other.size) > 1:
             p_value = p_slower(base, other, max_regression, inflation)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import InputError, RunFileError
 from clonometer.results.compare.common_shift import beside_the_rest
@@ -25,20 +23,17 @@ from clonometer.results.compare.types import (
     ComparedRow,
     LeftOut,
 )
-from clonometer.results.rows.estimates import defaults_of, estimate_cell
+from clonometer.results.rows.estimates import estimate_cell
+from clonometer.results.rows.evidence import Book, Evidence, RowKey, defaults_of
 from clonometer.results.rows.observed import observe
+from clonometer.results.rows.ratio import LEAST_EFFECT, no_ratio_of, ratio_of
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.stats.rank_sum import least_p, rank_sum_p
 from clonometer.stats.serial import inflated_p, serial_inflations
 from clonometer.units import format_share
 
-if TYPE_CHECKING:
-    from clonometer.stats.quantiles import Floats
-
-MINIMUM_EFFECT = 0.02
 ERROR_RATE = 0.05
 #: With fewer on a side an interval covers too little to call two rows the same.
 SAME_PROCESSES = 6
@@ -47,58 +42,17 @@ FAST_LAUNCHES = 0.1
 #: The same of what is no launch: wake-ups have a fast way of their own, which one in ten takes in some runs only.
 FAST_OTHERS = 0.25
 
-RowKey = tuple[str, str | None]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One row of a run.
-
-    Attributes
-    ----------
-    estimate
-        What was found.
-    processes
-        Its process medians in ns, or in its unit where that is no time.
-    fast
-        Shape (processes,), in the same order: the lower decile of each process's launches, the lower quartile of what
-        is no launch; None where not all samples are at hand.
-    """
-
-    estimate: Estimate
-    processes: Processes
-    fast: Floats | None = None
-
-    @property
-    def key(self) -> RowKey:
-        """What tells the rows of one cell apart: quantity and observed placement."""
-        return (self.estimate.quantity, self.estimate.placement)
-
-    @property
-    def is_time(self) -> bool:
-        """Whether its unit is one of time."""
-        return self.estimate.value is None
-
-
-@dataclass(frozen=True)
-class Side:
-    """One run, read for comparing: its rows by cell."""
-
-    name: str
-    metadata: Mapping[str, Any]
-    rows: Mapping[str, Mapping[RowKey, Measured]]
-
 
 @dataclass(frozen=True)
 class Match:
     """Two rows that are to be compared."""
 
-    base: Measured
-    other: Measured
+    base: Evidence
+    other: Evidence
     same_run: bool
 
 
-def read_side(run: RunSource, name: str) -> Side:
+def read_side(run: RunSource, name: str) -> Book:
     """Read what a run brings to comparisons: every row with a sample.
 
     Raises
@@ -106,15 +60,14 @@ def read_side(run: RunSource, name: str) -> Side:
     RunFileError
         If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
     """
-    metadata = run.metadata
-    rows: dict[str, dict[RowKey, Measured]] = {}
+    rows = []
     try:
         for cell in observe(run):
-            for one in estimate_cell(cell, metadata, described=False):
-                if _says_something(one.estimate):
-                    quantile = FAST_LAUNCHES if one.estimate.workload.startswith("launch.") else FAST_OTHERS
-                    measured = Measured(one.estimate, one.processes, one.group.process_quantiles(quantile))
-                    rows.setdefault(cell.cell, {})[measured.key] = measured
+            for row in estimate_cell(cell, run.metadata, described=False):
+                if row.group is not None and _says_something(row.estimate):
+                    share = FAST_LAUNCHES if row.estimate.workload.startswith("launch.") else FAST_OTHERS
+                    # Without its samples: many runs are held at a time.
+                    rows.append(replace(row, group=None, fast=row.group.process_quantiles(share)))
     except KeyError as error:
         raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
     except RunFileError as error:
@@ -122,16 +75,16 @@ def read_side(run: RunSource, name: str) -> Side:
         raise RunFileError(
             error.message if name in error.message else f"{name}: {error.message}", error.hint
         ) from error
-    return Side(name, metadata, rows)
+    return Book(rows, run.metadata, name)
 
 
-def _says_something(one: Estimate) -> bool:
+def _says_something(estimate: Estimate) -> bool:
     """Whether a row has a sample, and is no stage that only explains another: that would be a test for nothing."""
-    return (one.median_ns is not None or one.value is not None) and not (one.detail and one.stage is not None)
+    return estimate.n_samples > 0 and not (estimate.detail and estimate.stage is not None)
 
 
 def compare_runs(
-    sides: Sequence[Side], *, minimum_effect: float = MINIMUM_EFFECT, error_rate: float = ERROR_RATE
+    sides: Sequence[Book], *, minimum_effect: float = LEAST_EFFECT, error_rate: float = ERROR_RATE
 ) -> Compared:
     """Compare runs with the first of them, cell by cell.
 
@@ -177,11 +130,11 @@ def compare_runs(
 
 
 def compare_cells(
-    side: Side,
+    side: Book,
     base_glob: str,
     other_glob: str,
     *,
-    minimum_effect: float = MINIMUM_EFFECT,
+    minimum_effect: float = LEAST_EFFECT,
     error_rate: float = ERROR_RATE,
 ) -> Compared:
     """Compare cells of one run with each other.
@@ -211,7 +164,7 @@ def compare_cells(
         LeftOut(cell, "no cell of the other group differs from it as little as the others do") for cell in alone
     ]
     for base, other in pairs:
-        found, missing = _match_cells(side.rows[base], side.rows[other], f"{base} and {other}", same_run=True)
+        found, missing = _match_cells(side.cells[base], side.cells[other], f"{base} and {other}", same_run=True)
         matches += found
         left_out += missing
     if not matches:
@@ -227,29 +180,29 @@ def _compared(pairs: Sequence[ComparedPair], minimum_effect: float, error_rate: 
     return Compared(tuple(pairs), minimum_effect, error_rate, tests)
 
 
-def _estimates(side: Side) -> dict[str, Estimate]:
-    return {cell: next(iter(rows.values())).estimate for cell, rows in side.rows.items()}
+def _estimates(side: Book) -> dict[str, Estimate]:
+    return {cell: next(iter(rows.values())).estimate for cell, rows in side.cells.items()}
 
 
-def match_runs(base: Side, other: Side) -> tuple[list[Match], list[LeftOut]]:
+def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
     """Find the rows that two runs have in common, and say what is left out and why."""
     matches: list[Match] = []
     left_out: list[LeftOut] = []
     defaults = defaults_of(base.metadata), defaults_of(other.metadata)
-    for cell, rows in base.rows.items():
-        if cell not in other.rows:
+    for cell, rows in base.cells.items():
+        if cell not in other.cells:
             left_out.append(LeftOut(cell, f"only in {base.name}"))
             continue
         found, missing = _match_cells(
-            rows, other.rows[cell], cell, same_run=False, defaults=defaults, moved=_moved(base, other)
+            rows, other.cells[cell], cell, same_run=False, defaults=defaults, moved=_moved(base, other)
         )
         matches += found
         left_out += missing
-    left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.rows if cell not in base.rows]
+    left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.cells if cell not in base.cells]
     return matches, left_out
 
 
-def _moved(base: Side, other: Side) -> dict[str, str]:
+def _moved(base: Book, other: Book) -> dict[str, str]:
     """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
     one, two = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
     points = {name: (one[name].get("point"), two[name].get("point")) for name in one.keys() & two.keys()}
@@ -262,8 +215,8 @@ def _moved(base: Side, other: Side) -> dict[str, str]:
 
 
 def _match_cells(
-    base: Mapping[RowKey, Measured],
-    other: Mapping[RowKey, Measured],
+    base: Mapping[RowKey, Evidence],
+    other: Mapping[RowKey, Evidence],
     name: str,
     *,
     same_run: bool,
@@ -293,11 +246,11 @@ def _match_cells(
     return matches, left_out
 
 
-def _hint(base: Side, other: Side, left_out: Sequence[LeftOut]) -> str:
+def _hint(base: Book, other: Book, left_out: Sequence[LeftOut]) -> str:
     why = next((one for one in left_out if not one.reason.startswith("only in")), None)
     if why is not None:
         return f"{why.cell}: {why.reason}"
-    names = [f"{side.name} has {_some(side.rows)}" for side in (base, other)]
+    names = [f"{side.name} has {_some(side.cells)}" for side in (base, other)]
     return "; ".join(names)
 
 
@@ -353,24 +306,14 @@ def _two_sided(match: Match, inflation: float) -> float:
     return min(1.0, 2 * inflated_p(float(min(larger[0], smaller[0])), inflation))
 
 
-def no_ratio_of(processes: Processes) -> str | None:
-    """Say why a row has no ratio to another; None where it may have one."""
-    lowest = min([processes.values.min(), *(part.min() for part in processes.blocks or ())])
-    return "there is no ratio to a median of zero or below" if lowest <= 0 else None
-
-
 def draft_row(match: Match) -> ComparedRow:
     """Compare one match by itself: ratio and interval, or the reason why there is none; without a test."""
     base, other = match.base.estimate, match.other.estimate
-    reason = no_ratio_of(match.base.processes) or no_ratio_of(match.other.processes)
+    reason = no_ratio_of(match.base, match.other)
     row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, reason)
     if row.reason is not None:
         return _without_ratio(row, match)
-    sides = [match.other.processes, match.base.processes]
-    if not match.same_run:
-        # Times since the start of two runs are no neighbours; what is left is the order of time in each.
-        sides = [in_order_of_time(one) for one in sides]
-    interval = ratio_of_medians(sides[0], sides[1], seed=seed_of(base, other))
+    interval = ratio_of(match.other, match.base, same_run=match.same_run)
     row = replace(row, ratio=interval.value)
     if row.n_processes < 2:
         return replace(row, reason="one process on a side: no interval")
@@ -383,22 +326,6 @@ def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
     if not row.is_time and row.n_processes >= SAME_PROCESSES and not any(values.any() for values in sides):
         return replace(row, verdict=SAME, reason=None)
     return row
-
-
-def in_order_of_time(processes: Processes) -> Processes:
-    """Put processes into the order in which they ran, and forget when that was."""
-    starts = processes.starts
-    if starts is None:
-        return processes
-    order = starts.argsort(kind="stable").tolist()
-    blocks = None if processes.blocks is None else tuple(processes.blocks[place] for place in order)
-    return Processes(processes.values[order], None, blocks)
-
-
-def seed_of(base: Estimate, other: Estimate) -> int:
-    """Derive the seed of what is resampled for a row: the same rows give the same numbers."""
-    names = (base.cell, other.cell, base.quantity, base.placement)
-    return zlib.crc32("|".join(str(name) for name in names).encode())
 
 
 def resolution_share(row: ComparedRow) -> float:

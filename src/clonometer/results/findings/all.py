@@ -68,7 +68,7 @@ def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
 
     Examples
     --------
-    >>> find_all(Book([], {}), seed=1)
+    >>> find_all(Book([]), seed=1)
     ()
     """
     comparer = Comparer(book, seed)

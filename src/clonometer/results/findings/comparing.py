@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.stats.bootstrap import ratio_of_medians
+from clonometer.results.rows.ratio import FEWEST_PROCESSES, LEAST_EFFECT, no_ratio_of, ratio_of, seed_for
 from clonometer.stats.interval import Interval
 from clonometer.units import format_ratio
-
-MINIMUM_EFFECT = 0.02
-# With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
-MINIMUM_PROCESSES = 4
 
 
 @dataclass(frozen=True)
@@ -44,14 +39,14 @@ class Comparison:
     def aside(self) -> str:
         """The ratio with its interval, as words that stand in brackets themselves."""
         words = self.text.replace(" (", ", ").removesuffix(")")
-        if self.ratio.n >= MINIMUM_PROCESSES:
+        if self.ratio.n >= FEWEST_PROCESSES:
             return words
         return f"{words}, from only {self.ratio.n} {'process' if self.ratio.n == 1 else 'processes'}"
 
     @property
     def sees_nothing(self) -> bool:
         """Whether the interval contains 1 or the effect is below 2%, however many processes there are."""
-        return self.ratio.contains(1.0) or abs(self.ratio.value - 1) < MINIMUM_EFFECT
+        return self.ratio.contains(1.0) or abs(self.ratio.value - 1) < LEAST_EFFECT
 
     @property
     def inverse_text(self) -> str:
@@ -109,8 +104,7 @@ class Comparer:
 
     def seed_for(self, *names: str | None) -> int:
         """Derive a seed of its own for each thing that is resampled."""
-        text = "|".join(name or "" for name in names)
-        return zlib.crc32(text.encode()) ^ (self.seed & 0xFFFFFFFF)
+        return seed_for(*names, seed=self.seed)
 
     def indistinct(self) -> list[Comparison]:
         """Comparisons made so far whose two sides could not be told apart, each pair once."""
@@ -121,19 +115,14 @@ class Comparer:
         return list(found.values())
 
     def _compare(self, a: Evidence, b: Evidence) -> Comparison | None:
-        if min(side.processes.values.min() for side in (a, b)) <= 0 or _zero_blocks(a) or _zero_blocks(b):
+        if no_ratio_of(a, b) is not None:
             return None
-        names = [name for side in (a.estimate, b.estimate) for name in (side.cell, side.stage, side.placement)]
-        ratio = ratio_of_medians(a.processes, b.processes, seed=self.seed_for(*names))
+        ratio = ratio_of(a, b, seed=self.seed)
         inverse = replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
         comparison = Comparison(a, b, ratio, inverse, "longer" if ratio.value > 1 else "shorter")
-        if ratio.n < MINIMUM_PROCESSES or comparison.sees_nothing:
+        if ratio.n < FEWEST_PROCESSES or comparison.sees_nothing:
             return replace(comparison, verdict="same")
         return comparison
-
-
-def _zero_blocks(row: Evidence) -> bool:
-    return any(bool((block <= 0).any()) for block in row.processes.blocks or ())
 
 
 def lead(comparisons: Sequence[Comparison]) -> Comparison:

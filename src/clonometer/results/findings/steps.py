@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
+from clonometer.results.rows.ratio import FEWEST_PROCESSES
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
@@ -102,7 +103,7 @@ def _clauses(made: list[Step]) -> str:
 
 
 def _verdict(interval: Interval) -> str:
-    if interval.contains(0.0) or interval.n < MINIMUM_PROCESSES:
+    if interval.contains(0.0) or interval.n < FEWEST_PROCESSES:
         return "none"
     return "adds" if interval.value > 0 else "saves"
 
@@ -119,7 +120,7 @@ def _aside(row: Evidence, interval: Interval) -> str:
     words = measured(row.estimate.stage, row.estimate.quantity)
     few = (
         ""
-        if interval.n >= MINIMUM_PROCESSES
+        if interval.n >= FEWEST_PROCESSES
         else f", from only {interval.n} {'process' if interval.n == 1 else 'processes'}"
     )
     return f"{words} ({_amount(interval, 'none').replace(' (', ', ').replace(')', '')}{few})"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clonometer.results.findings.comparing import MINIMUM_PROCESSES, Comparer, Comparison
+from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.ratio import FEWEST_PROCESSES
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
@@ -204,7 +205,7 @@ def _entry(comparer: Comparer, point: Evidence, none: Evidence) -> dict[str, Any
 
 
 def _verdict(more: Interval) -> str:
-    if more.contains(0.0) or more.n < MINIMUM_PROCESSES:
+    if more.contains(0.0) or more.n < FEWEST_PROCESSES:
         return "same"
     return "longer" if more.value > 0 else "shorter"
 

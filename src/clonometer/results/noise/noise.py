@@ -10,16 +10,16 @@ from clonometer.errors import InputError
 from clonometer.results.check.check import check_runs
 from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION
 from clonometer.results.check.types import REGRESSED, Checked
-from clonometer.results.compare.comparison import Measured, RowKey, Side
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
+from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.quantiles import binomial_cdf
+from clonometer.stats.quantiles import binomial_cdf, median
 
 _RATE_STEPS = 40
 
 
-def split_side(side: Side) -> tuple[Side, Side]:
+def split_side(side: Book) -> tuple[Book, Book]:
     """Divide a run in two, process by process in the order of their start: A B B A, and so on.
 
     Parameters
@@ -29,37 +29,32 @@ def split_side(side: Side) -> tuple[Side, Side]:
 
     Returns
     -------
-    tuple of Side
+    tuple of Book
         Rows with one process are left out. A drift of the machine falls on both halves alike.
     """
-    halves: tuple[dict[str, dict[RowKey, Measured]], dict[str, dict[RowKey, Measured]]] = ({}, {})
-    for cell, rows in side.rows.items():
-        for key, measured in rows.items():
-            size = measured.processes.values.size
-            if size < 2:
-                continue
-            for half, remainders in zip(halves, ((0, 3), (1, 2)), strict=True):
-                chosen = [place for place in range(size) if place % 4 in remainders]
-                half.setdefault(cell, {})[key] = _part(measured, chosen)
-    first, second = (Side(f"{side.name}, {name}", side.metadata, rows) for name, rows in zip("AB", halves, strict=True))
+    rows = [row for row in side.all_rows if row.processes.values.size > 1]
+    first, second = (
+        side.with_rows((_part(row, remainders) for row in rows), f"{side.name}, {name}")
+        for name, remainders in (("A", (0, 3)), ("B", (1, 2)))
+    )
     return first, second
 
 
-def _part(measured: Measured, chosen: Sequence[int]) -> Measured:
-    import numpy as np
-
-    whole = measured.processes
+def _part(row: Evidence, remainders: Sequence[int]) -> Evidence:
+    """The processes whose place, divided by 4, leaves one of these remainders."""
+    whole = row.processes
+    chosen = [place for place in range(whole.values.size) if place % 4 in remainders]
     part = Processes(
-        whole.values[list(chosen)],
-        None if whole.starts is None else whole.starts[list(chosen)],
+        whole.values[chosen],
+        None if whole.starts is None else whole.starts[chosen],
         None if whole.blocks is None else tuple(whole.blocks[place] for place in chosen),
     )
-    estimate = replace(measured.estimate, n_processes=len(chosen), median_ns=float(np.median(part.values)))
-    return Measured(estimate, part, None if measured.fast is None else measured.fast[list(chosen)])
+    estimate = replace(row.estimate, n_processes=len(chosen), median_ns=median(part.values))
+    return Evidence(estimate, part, fast=None if row.fast is None else row.fast[chosen])
 
 
 def measure_noise(
-    rounds: Sequence[Side], plan: str, *, max_regression: float = MAX_REGRESSION, error_rate: float = ERROR_RATE
+    rounds: Sequence[Book], plan: str, *, max_regression: float = MAX_REGRESSION, error_rate: float = ERROR_RATE
 ) -> Noise:
     """Learn from rounds of the same plan how noisy a machine is.
 
@@ -83,7 +78,7 @@ def measure_noise(
         If no row has two processes.
     """
     halves = [split_side(side) for side in rounds]
-    if not halves or not any(first.rows for first, _ in halves):
+    if not halves or not any(first.all_rows for first, _ in halves):
         raise InputError("too little was measured to compare anything", "give it more time, or a smaller --plan")
     options = {"max_regression": max_regression, "error_rate": error_rate}
     # What is detectable is found from all rounds together, below.

@@ -9,8 +9,9 @@ from clonometer.results.check.gate import MEDIAN_ERROR
 from clonometer.results.check.lower_decile import decile_error, fast_logs, fast_part, has_decile, lower_decile
 from clonometer.results.check.machine import common_levels, even_logs
 from clonometer.results.check.power import detectable_change
-from clonometer.results.compare.comparison import Measured, Side, no_ratio_of, seed_of
 from clonometer.results.noise.types import NoiseRow
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.ratio import no_ratio_of, seed_of
 from clonometer.stats.serial import serial_inflations
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _LEAST_ROUNDS = 3
 
 
 def noise_rows(
-    rounds: Sequence[Side], half: Side, *, tests: int, max_regression: float, error_rate: float
+    rounds: Sequence[Book], half: Book, *, tests: int, max_regression: float, error_rate: float
 ) -> tuple[NoiseRow, ...]:
     """Find the noise of every row.
 
@@ -41,12 +42,7 @@ def noise_rows(
     tuple of NoiseRow
         One for each row of times of ``half``.
     """
-    named = {
-        (cell, *key): measured
-        for cell, own in half.rows.items()
-        for key, measured in own.items()
-        if measured.is_time and no_ratio_of(measured.processes) is None
-    }
+    named = {(row.cell, *row.key): row for row in half.rows if no_ratio_of(row) is None}
     medians = _median_logs(rounds, named)
     fast = _fast_logs(rounds, named)
     # As a check does: how alike neighbours in time are is asked of what is compared, one row of a cell for all.
@@ -68,7 +64,7 @@ def noise_rows(
 
 
 def _row(
-    measured: Measured,
+    measured: Evidence,
     medians: Sequence[Floats],
     fast: Sequence[Floats] | None,
     *,
@@ -89,7 +85,7 @@ def _row(
         (size, size),
         decile=fast is not None,
         tests=tests,
-        seed=seed_of(estimate, estimate),
+        seed=seed_of(measured, measured),
         max_regression=max_regression,
         error_rate=error_rate,
         shifts=shifts,
@@ -103,7 +99,7 @@ def _row(
     )
 
 
-def _median_logs(rounds: Sequence[Side], names: Mapping[Name, Measured]) -> dict[Name, list[Floats]]:
+def _median_logs(rounds: Sequence[Book], names: Mapping[Name, Evidence]) -> dict[Name, list[Floats]]:
     """Logarithms of process medians in each round that has them, the machine's speed taken off where it is known."""
     import numpy as np
 
@@ -114,12 +110,12 @@ def _median_logs(rounds: Sequence[Side], names: Mapping[Name, Measured]) -> dict
         found[name] = [
             np.asarray(np.log(measured.processes.values)) if even is None else even
             for even, measured in own
-            if measured is not None and no_ratio_of(measured.processes) is None
+            if measured is not None and no_ratio_of(measured) is None
         ]
     return found
 
 
-def _fast_logs(rounds: Sequence[Side], names: Mapping[Name, Measured]) -> dict[Name, list[Floats]]:
+def _fast_logs(rounds: Sequence[Book], names: Mapping[Name, Evidence]) -> dict[Name, list[Floats]]:
     """What is compared of rows of many processes in each round, the machine's speed in each round taken off."""
     rows = {name: [_find(side, name) for side in rounds] for name in names}
     known = {name: [one for one in own if one is not None] for name, own in rows.items() if None not in own}
@@ -131,9 +127,9 @@ def _fast_logs(rounds: Sequence[Side], names: Mapping[Name, Measured]) -> dict[N
     }
 
 
-def _find(side: Side, name: Name) -> Measured | None:
+def _find(side: Book, name: Name) -> Evidence | None:
     cell, quantity, placement = name
-    return side.rows.get(cell, {}).get((quantity, placement))
+    return side.cells.get(cell, {}).get((quantity, placement))
 
 
 def _median(logs: Floats) -> float:

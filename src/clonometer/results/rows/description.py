@@ -14,7 +14,7 @@ from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clonometer.results.rows.groups import Group, Totals
+    from clonometer.results.rows.groups import SampleGroup, Totals
     from clonometer.stats.bootstrap import Processes
 
 # A run has dozens of rows, each tested: at 1 in 200 some quiet runs have one row blamed. At 1 in 1,000 half of those
@@ -173,7 +173,7 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any]) -> WarmUp | None
     return WarmUp(before, share) if abs(share) >= WARM_UP_SHARE and agree >= _AGREEING else None
 
 
-def describe(group: Group, processes: Processes, resolution_ns: float) -> dict[str, Any]:
+def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> dict[str, Any]:
     """Compute the fields of an estimate that say how its samples lie.
 
     Parameters
@@ -202,7 +202,7 @@ def describe(group: Group, processes: Processes, resolution_ns: float) -> dict[s
     return fields
 
 
-def _spread(group: Group) -> dict[str, Any]:
+def _spread(group: SampleGroup) -> dict[str, Any]:
     import numpy as np
 
     counts = np.diff(group.process_starts, append=group.values.size)
@@ -223,7 +223,7 @@ def _counted(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _modes(group: Group, resolution_ns: float) -> dict[str, Any]:
+def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
     # Zeros are below the resolution and negative values signed: there is no logarithm, and no count of modes.
     if group.values.min() <= 0:
         return {"n_modes": None, "modes": ()}

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from clonometer.results.rows.description import describe, median_interval
-from clonometer.results.rows.evidence import Evidence
-from clonometer.results.rows.groups import Group, ObservedCell
+from clonometer.results.rows.evidence import Evidence, facts_of
+from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import find_outliers
 from clonometer.results.rows.warnings import effective_frequencies_mhz, estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
@@ -22,21 +22,6 @@ _NOT_RANKABLE = {
     "child_life": "the call contains the child's whole life, so it says nothing of how soon the parent goes on",
     "answer": "the waking call may contain the worker's whole answer, not only the way to its return",
 }
-
-
-def kinds_of(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The catalogue's kind of every axis: ``bytes``, ``count``, ``choice`` or ``text``."""
-    return {name: axis["type"] for name, axis in metadata["catalogue"]["axes"].items()}
-
-
-def facts_of(metadata: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What the catalogue says of every workload, by its id."""
-    return {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
-
-
-def defaults_of(metadata: Mapping[str, Any]) -> dict[str, int | str]:
-    """The catalogue's default of every axis."""
-    return {name: axis["default"] for name, axis in metadata["catalogue"]["axes"].items()}
 
 
 def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any], *, described: bool = True) -> list[Evidence]:
@@ -100,11 +85,11 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any], *, descri
         if described:
             warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata, drift)
             estimate = replace(estimate, warnings=warnings)
-        rows.append(Evidence(estimate, group, processes))
+        rows.append(Evidence(estimate, processes, group))
     return rows
 
 
-def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
+def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:
     """Return the fields of an estimate that every row has: its counts and quantiles."""
     size = group.n_samples
     fields: dict[str, Any] = dict.fromkeys(("median_ns", "median_low_ns", "median_high_ns", "p99_ns", "min_ns"))
@@ -121,7 +106,7 @@ def _numbers(group: Group, processes: Processes) -> dict[str, Any]:
     return fields | {"p99_ns": group.quantile(0.99)}
 
 
-def _processes(group: Group, starts: Mapping[int, float]) -> Processes:
+def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
     """Medians of each process and of its blocks; the group is in the order of process and block."""
     import numpy as np
 
@@ -142,7 +127,7 @@ def _processes(group: Group, starts: Mapping[int, float]) -> Processes:
     )
 
 
-def _resolution_ns(group: Group, metadata: Mapping[str, Any]) -> float:
+def _resolution_ns(group: SampleGroup, metadata: Mapping[str, Any]) -> float:
     # A cost per operation is a mean over many of them, finer than one tick of the clock.
     if group.quantity.type == "f64":
         return _PER_OPERATION_RESOLUTION_NS

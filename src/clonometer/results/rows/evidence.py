@@ -1,16 +1,19 @@
-"""Estimates together with the process values that they rest on, and the way to look them up by condition."""
+"""Estimates together with the process values that they rest on, and the ways to look them up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from clonometer.families import common
-from clonometer.results.rows.groups import Group
+from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import Estimate
-from clonometer.stats.bootstrap import Processes
+
+if TYPE_CHECKING:
+    from clonometer.stats.bootstrap import Processes
+    from clonometer.stats.quantiles import Floats
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
@@ -18,14 +21,45 @@ _Answer = TypeVar("_Answer")
 #: The stages that are compared, in order of time.
 STAGES = tuple(stage.name for stage in common.STAGES if not stage.detail)
 
+RowKey = tuple[str, str | None]
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """One row of the results with what comparisons need: its samples, and its process medians in ns."""
+    """One row of a run, with at least one sample.
+
+    Attributes
+    ----------
+    estimate
+        What it says.
+    processes
+        Its process medians in ns, or in its unit where that is no time.
+    group
+        Its samples; None where nobody needs them any more.
+    fast
+        Shape (processes,), in the same order: the lower decile of each process's launches, the lower quartile of what
+        is no launch; None where not all samples are at hand, or nobody asks for it.
+    """
 
     estimate: Estimate
-    group: Group
     processes: Processes
+    group: SampleGroup | None = None
+    fast: Floats | None = None
+
+    @property
+    def cell(self) -> str:
+        """The cell that it belongs to."""
+        return self.estimate.cell
+
+    @property
+    def key(self) -> RowKey:
+        """What tells the rows of one cell apart: quantity and observed placement."""
+        return (self.estimate.quantity, self.estimate.placement)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its unit is one of time."""
+        return self.estimate.value is None
 
 
 class Book:
@@ -34,47 +68,76 @@ class Book:
     Parameters
     ----------
     rows
-        Evidence with at least one sample and a unit of time.
-    defaults, kinds
-        The catalogue's default and kind of every axis.
-    facts
-        What the catalogue says of every workload.
-    cpus
-        How many CPUs the run could use; None where that is not known.
-    sizes
-        Evidence with at least one sample whose unit is bytes; its process values are bytes.
-    untimed
-        Evidence with at least one sample of what is no time, such as counts.
+        In the order of the plan.
+    metadata
+        Those of the run (docs/runfile.md); None where nobody asks for conditions or the catalogue.
+    name
+        What to call the run.
     """
 
-    def __init__(
-        self,
-        rows: Iterable[Evidence],
-        defaults: Mapping[str, int | str],
-        kinds: Mapping[str, str] | None = None,
-        facts: Mapping[str, Mapping[str, Any]] | None = None,
-        cpus: int | None = None,
-        *,
-        sizes: Iterable[Evidence] = (),
-        untimed: Iterable[Evidence] = (),
-    ) -> None:
-        self.rows = tuple(rows)
-        self.sizes = tuple(sizes)
-        self.untimed = tuple(untimed)
-        self.cpus = cpus
-        self._defaults = dict(defaults)
-        self._kinds = dict(kinds or {})
-        self._facts = dict(facts or {})
+    def __init__(self, rows: Iterable[Evidence], metadata: Mapping[str, Any] | None = None, name: str = "") -> None:
+        self.all_rows = tuple(rows)
+        self.metadata = metadata or {}
+        self.name = name
         self.computed: dict[tuple[object, ...], Any] = {}
+        self._defaults = {} if metadata is None else defaults_of(metadata)
+        self._kinds = {} if metadata is None else kinds_of(metadata)
+        self._facts = {} if metadata is None else facts_of(metadata)
         self._bases = {entry.get("step_from") for entry in self._facts.values()} - {None}
+        self._changes: dict[str, dict[str, int | str]] = {}
+
+    def with_rows(self, rows: Iterable[Evidence], name: str | None = None) -> Book:
+        """The same run with other rows, and maybe another name."""
+        return Book(rows, self.metadata or None, self.name if name is None else name)
+
+    @cached_property
+    def rows(self) -> tuple[Evidence, ...]:
+        """The rows whose unit is one of time."""
+        return tuple(row for row in self.all_rows if row.is_time)
+
+    @cached_property
+    def untimed(self) -> tuple[Evidence, ...]:
+        """The rows of what is no time: bytes, counts."""
+        return tuple(row for row in self.all_rows if not row.is_time)
+
+    @cached_property
+    def sizes(self) -> tuple[Evidence, ...]:
+        """The rows whose unit is bytes."""
+        return tuple(row for row in self.untimed if row.estimate.unit == "bytes")
+
+    @cached_property
+    def cells(self) -> Mapping[str, Mapping[RowKey, Evidence]]:
+        """All rows by cell, then by quantity and observed placement."""
+        cells: dict[str, dict[RowKey, Evidence]] = {}
+        for row in self.all_rows:
+            cells.setdefault(row.cell, {})[row.key] = row
+        return cells
+
+    @property
+    def cpus(self) -> int | None:
+        """How many CPUs the run could use; None where that is not known."""
+        host = self.metadata.get("host", {})
+        counts = [host.get(key) for key in ("cpu.allowed", "cpu.online")]
+        return min((count for count in counts if isinstance(count, int) and count > 0), default=None)
+
+    def placements(self, cell: str, quantity: str) -> dict[str | None, Evidence]:
+        """The rows of one quantity of a cell, by observed placement."""
+        rows = self.cells.get(cell, {})
+        return {placement: row for (name, placement), row in rows.items() if name == quantity}
+
+    def find(self, cell: str, quantity: str) -> Evidence | None:
+        """The row of a quantity of a cell at the placement that has most samples; None where there is none."""
+        return _most_samples(self.placements(cell, quantity).values())
 
     def changes(self, estimate: Estimate) -> dict[str, int | str]:
         """The axes of a row that are off their default."""
-        return {
-            axis: value
-            for axis, value in sorted(estimate.condition.items())
-            if axis not in self._defaults or value != self._defaults[axis]
-        }
+        if estimate.cell not in self._changes:
+            self._changes[estimate.cell] = {
+                axis: value
+                for axis, value in sorted(estimate.condition.items())
+                if axis not in self._defaults or value != self._defaults[axis]
+            }
+        return dict(self._changes[estimate.cell])
 
     def default(self, axis: str) -> int | str | None:
         """The default of an axis, or None where the catalogue does not have it."""
@@ -90,11 +153,11 @@ class Book:
 
     def sizes_of(self, row: Evidence) -> list[Evidence]:
         """All sizes of the cell that a row belongs to."""
-        return [other for other in self.sizes if other.estimate.cell == row.estimate.cell]
+        return [other for other in self.cells[row.cell].values() if other.estimate.unit == "bytes"]
 
     def size(self, row: Evidence, quantity: str) -> Evidence | None:
         """Another size of the cell that a row belongs to, or None where it has none."""
-        return next((other for other in self.sizes_of(row) if other.estimate.quantity == quantity), None)
+        return next((size for size in self.sizes_of(row) if size.estimate.quantity == quantity), None)
 
     def is_rung(self, workload: str) -> bool:
         """Whether a workload is part of a ladder, where each differs from another by one thing."""
@@ -112,15 +175,20 @@ class Book:
 
         ``quantity`` tells those apart that are no stage of a launch; None takes any.
         """
+        wanted = dict(changes)
         return [
             row
-            for row in self.rows
-            if row.estimate.workload == workload
-            and row.estimate.temperature == temperature
-            and row.estimate.stage == stage
-            and quantity in (None, row.estimate.quantity)
-            and self.changes(row.estimate) == dict(changes)
+            for row in self._by_stage.get((workload, temperature, stage), ())
+            if quantity in (None, row.estimate.quantity) and self.changes(row.estimate) == wanted
         ]
+
+    @cached_property
+    def _by_stage(self) -> Mapping[tuple[str, str | None, str | None], Sequence[Evidence]]:
+        """Times by workload, temperature and stage: what `select` is asked for hundreds of times."""
+        rows: dict[tuple[str, str | None, str | None], list[Evidence]] = {}
+        for row in self.rows:
+            rows.setdefault((row.estimate.workload, row.estimate.temperature, row.estimate.stage), []).append(row)
+        return rows
 
     def main(
         self,
@@ -131,20 +199,37 @@ class Book:
         quantity: str | None = None,
     ) -> Evidence | None:
         """The row of a condition that has most samples: pinned conditions have but one that counts."""
-        rows = self.select(workload, changes, temperature, stage, quantity)
-        return max(rows, key=lambda row: row.estimate.n_samples, default=None)
+        return _most_samples(self.select(workload, changes, temperature, stage, quantity))
 
     def conditions(self, workloads: Sequence[str]) -> list[dict[str, int | str]]:
         """Conditions that all of ``workloads`` have, as changes from the defaults, in the plan's order."""
-        found: list[list[dict[str, int | str]]] = []
-        for workload in workloads:
-            own: list[dict[str, int | str]] = []
-            for row in self.rows:
-                changes = self.changes(row.estimate)
-                if row.estimate.workload == workload and changes not in own:
-                    own.append(changes)
-            found.append(own)
-        return [changes for changes in found[0] if all(changes in other for other in found[1:])] if found else []
+        by_workload: dict[str, list[dict[str, int | str]]] = {workload: [] for workload in workloads}
+        for row in self.rows:
+            conditions = by_workload.get(row.estimate.workload, [])
+            changes = self.changes(row.estimate)
+            if changes not in conditions:
+                conditions.append(changes)
+        first, *others = by_workload.values() or [[]]
+        return [changes for changes in first if all(changes in other for other in others)]
+
+
+def _most_samples(rows: Iterable[Evidence]) -> Evidence | None:
+    return max(rows, key=lambda row: row.estimate.n_samples, default=None)
+
+
+def kinds_of(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The catalogue's kind of every axis: ``bytes``, ``count``, ``choice`` or ``text``."""
+    return {name: axis["type"] for name, axis in metadata["catalogue"]["axes"].items()}
+
+
+def facts_of(metadata: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What the catalogue says of every workload, by its id."""
+    return {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
+
+
+def defaults_of(metadata: Mapping[str, Any]) -> dict[str, int | str]:
+    """The catalogue's default of every axis."""
+    return {name: axis["default"] for name, axis in metadata["catalogue"]["axes"].items()}
 
 
 def once_per_book(

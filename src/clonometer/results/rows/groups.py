@@ -60,7 +60,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Group:
+class SampleGroup:
     """Valid samples of one quantity at one observed placement, in the order of measuring.
 
     ``process``, ``block`` and ``values`` have shape (samples,); values are float64, in ns where the unit is a
@@ -150,7 +150,7 @@ class ObservedCell:
     workload: str
     condition: Mapping[str, int | str]
     temperature: str | None
-    groups: tuple[Group, ...]
+    groups: tuple[SampleGroup, ...]
     outcomes: Mapping[str, int]
     clock_skew: int
 

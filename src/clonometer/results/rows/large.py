@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
     PLACEMENTS,
-    Group,
     ObservedCell,
     Quantity,
     Rows,
+    SampleGroup,
     Totals,
     column_names,
     count_outcomes,
@@ -181,7 +181,7 @@ def _collect(
         collector.kept.append((columns["process"][kept], columns["block"][kept], column[kept]))
 
 
-def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector], step: int) -> Iterator[Group]:
+def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector], step: int) -> Iterator[SampleGroup]:
     import numpy as np
 
     found = False
@@ -201,7 +201,7 @@ def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector]
             medians=tuple(median * scale for median in collector.medians),
             means=tuple(mean * scale for mean in collector.means),
         )
-        yield Group(
+        yield SampleGroup(
             quantity,
             name,
             process.astype(np.int64),
@@ -212,4 +212,4 @@ def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector]
         )
     if not found:
         empty = np.zeros(0, np.int64)
-        yield Group(quantity, None, empty, empty, np.zeros(0))
+        yield SampleGroup(quantity, None, empty, empty, np.zeros(0))

@@ -9,9 +9,9 @@ from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
     LEVELS,
     PLACEMENTS,
-    Group,
     ObservedCell,
     Quantity,
+    SampleGroup,
     column_names,
     count_outcomes,
     rows_of,
@@ -88,7 +88,7 @@ def _groups(
     quantity: Quantity,
     valid: NDArray[np.bool_],
     placement: NDArray[np.int8],
-) -> list[Group]:
+) -> list[SampleGroup]:
     import numpy as np
 
     column = columns.get(quantity.name)
@@ -97,12 +97,12 @@ def _groups(
     usable = valid & ~null_mask(column)
     scale = quantity.ns_per_unit or 1.0
     moved = _migrations(columns)
-    found: list[Group] = []
+    found: list[SampleGroup] = []
     for code, name in enumerate(PLACEMENTS):
         chosen = usable & (placement == code)
         if chosen.any() or (name is None and not found):
             found.append(
-                Group(
+                SampleGroup(
                     quantity,
                     name,
                     columns["process"][chosen].astype(np.int64),

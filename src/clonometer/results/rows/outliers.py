@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from clonometer.results.rows.groups import Group
+from clonometer.results.rows.groups import SampleGroup
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ class Outliers:
     unexplained: int
 
 
-def find_outliers(group: Group, blocks: Sequence[Mapping[str, Any]], launches: bool) -> Outliers:
+def find_outliers(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launches: bool) -> Outliers:
     """Find samples far above the rest and hold them against what was recorded.
 
     Parameters
@@ -76,7 +76,7 @@ def find_outliers(group: Group, blocks: Sequence[Mapping[str, Any]], launches: b
     return Outliers(count, causes, count - int(explained.sum()))
 
 
-def _facts(group: Group, blocks: Sequence[Mapping[str, Any]], launches: bool) -> dict[str, NDArray[np.bool_]]:
+def _facts(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launches: bool) -> dict[str, NDArray[np.bool_]]:
     """Tell for each sample which facts hold; the last two are known of its block only."""
     import numpy as np
 
@@ -95,7 +95,7 @@ def _facts(group: Group, blocks: Sequence[Mapping[str, Any]], launches: bool) ->
     return found
 
 
-def _holds(group: Group, keys: set[tuple[int, int]]) -> NDArray[np.bool_]:
+def _holds(group: SampleGroup, keys: set[tuple[int, int]]) -> NDArray[np.bool_]:
     import numpy as np
 
     holds = np.zeros(group.values.size, dtype=np.bool_)

@@ -8,7 +8,7 @@ from typing import Any
 
 from clonometer.families import family
 from clonometer.families.types import CROWD, LOOP
-from clonometer.results.rows.groups import Group
+from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.shape_warnings import shape_warnings
 from clonometer.results.types import Estimate, RunWarning
 from clonometer.stats.quantiles import quantile_interval
@@ -26,7 +26,7 @@ _LEAST_BLOCKS = 10
 
 
 def estimate_warnings(
-    estimate: Estimate, group: Group, all_samples: int, metadata: Mapping[str, Any], drift: RunWarning | None
+    estimate: Estimate, group: SampleGroup, all_samples: int, metadata: Mapping[str, Any], drift: RunWarning | None
 ) -> tuple[RunWarning, ...]:
     """Judge one row.
 
@@ -155,7 +155,7 @@ def _few_processes(estimate: Estimate) -> RunWarning | None:
     )
 
 
-def _few_samples(estimate: Estimate, group: Group) -> RunWarning | None:
+def _few_samples(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
     # A cold process has but one sample to give: there the number of processes says it all.
     if estimate.temperature == "cold":
         return None

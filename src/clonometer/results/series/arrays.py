@@ -31,7 +31,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
         changes = book.changes(estimate)
         if not is_launch(estimate.family) or set(changes) - _PLOTTED_AXES:
             continue
-        if estimate.stage is None or estimate.detail:
+        if estimate.stage is None or estimate.detail or row.group is None:
             continue
         x, fraction = thin_ecdf(row.group.values.round())
         found.append(
