@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.rows.ratio import LEAST_EFFECT
+from clonometer.results.types import LEAST_EFFECT
 from clonometer.stats.ladder import ladder_of_differences
 from clonometer.studies.cells import axes_of
 from clonometer.studies.explained import EXPLANATIONS, WORK

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clonometer.results.rows.ratio import FEWEST_PROCESSES
+from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.studies.published import Item, PublishedValue, Study
 
 #: Below this share no effect counts.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clonometer.results.rows.ratio import FEWEST_PROCESSES
+from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import Interval
 from clonometer.studies.types import Verdict
 from clonometer.units import format_ratio

@@ -26,9 +26,9 @@ from clonometer.results.compare.types import (
 from clonometer.results.rows.estimates import estimate_cell
 from clonometer.results.rows.evidence import Book, Evidence, RowKey, defaults_of
 from clonometer.results.rows.observed import observe
-from clonometer.results.rows.ratio import LEAST_EFFECT, no_ratio_of, ratio_of
+from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.rows.source import RunSource
-from clonometer.results.types import Estimate
+from clonometer.results.types import LEAST_EFFECT, Estimate
 from clonometer.stats.multiplicity import can_reject, holm
 from clonometer.stats.rank_sum import least_p, rank_sum_p
 from clonometer.stats.serial import inflated_p, serial_inflations

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.rows.ratio import FEWEST_PROCESSES, LEAST_EFFECT, no_ratio_of, ratio_of, seed_for
+from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
+from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
 from clonometer.stats.interval import Interval
 from clonometer.units import format_ratio
 

@@ -9,8 +9,7 @@ from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import missing_ends_reason
 from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
-from clonometer.results.rows.ratio import FEWEST_PROCESSES
-from clonometer.results.types import Finding
+from clonometer.results.types import FEWEST_PROCESSES, Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration, format_duration_interval

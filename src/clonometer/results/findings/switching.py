@@ -8,9 +8,8 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.rows.ratio import FEWEST_PROCESSES
 from clonometer.results.series.scans import Scan, scans_of
-from clonometer.results.types import Finding
+from clonometer.results.types import FEWEST_PROCESSES, Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval

@@ -11,11 +11,6 @@ if TYPE_CHECKING:
     from clonometer.stats.bootstrap import Processes
     from clonometer.stats.interval import Interval
 
-#: Below this share of a median no difference counts, however sure it is.
-LEAST_EFFECT = 0.02
-#: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
-FEWEST_PROCESSES = 4
-
 
 def no_ratio_of(*rows: Evidence) -> str | None:
     """Say why rows have no ratio to each other; None where they may have one."""
