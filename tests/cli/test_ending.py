@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import CommandLine
 
 from clonometer._version import __version__
-from clonometer.cli.durations import DURATION
 from clonometer.cli.ending import complain, run_to_the_end
+from clonometer.cli.options import DURATION
 
 Captured = pytest.CaptureFixture[str]
 

@@ -34,7 +34,7 @@ from clonometer.plan.types import Target
 from clonometer.protocol.trace import TraceAnswer, parse_trace
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.process import ANSWER_FD
-from clonometer.runner.tracing import Tracer
+from clonometer.runner.tracing import ProbeTracer
 
 pytestmark = pytest.mark.real
 
@@ -55,8 +55,8 @@ def make_target(drivers: Drivers, workload: str, samples: int = 40) -> Target:
     return plan_from_arguments([workload], ["temperature=warm"], catalogue, limits=limits).targets[0]
 
 
-def traced(drivers: Drivers, workload: str, how: str, samples: int = 40) -> tuple[Tracer, TraceAnswer]:
-    tracer = Tracer(drivers, drivers.calibrate())
+def traced(drivers: Drivers, workload: str, how: str, samples: int = 40) -> tuple[ProbeTracer, TraceAnswer]:
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     trace = tracer.trace(make_target(drivers, workload, samples), how, EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)
@@ -128,7 +128,7 @@ def test_ptrace_counts_the_same_calls(drivers: Drivers) -> None:
 
 
 def test_where_there_is_no_room_more_is_taken_and_nothing_is_missing(drivers: Drivers) -> None:
-    tracer = Tracer(drivers, drivers.calibrate(), _ring_bytes=4096)
+    tracer = ProbeTracer(drivers, drivers.calibrate(), _ring_bytes=4096)
     trace = tracer.trace(make_target(drivers, "launch.fork", 200), "fast", EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)
@@ -138,7 +138,7 @@ def test_where_there_is_no_room_more_is_taken_and_nothing_is_missing(drivers: Dr
 
 def test_losses_are_counted_where_no_room_is_left(drivers: Drivers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clonometer.runner.tracing._MOST_RING_BYTES", 4096)
-    tracer = Tracer(drivers, drivers.calibrate(), _ring_bytes=4096)
+    tracer = ProbeTracer(drivers, drivers.calibrate(), _ring_bytes=4096)
     trace = tracer.trace(make_target(drivers, "launch.fork", 200), "tracepoints", EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)
@@ -165,7 +165,7 @@ MAIN = MAKES_TASK | EXECS | EXITS | WAITS
 
 @pytest.mark.parametrize("workload", ["launch.fork", "launch.pthread", "launch.vfork_exec"])
 def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> None:
-    tracer = Tracer(drivers, drivers.calibrate())
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     target = make_target(drivers, workload)
     stories = []
     for calls in ("calls", "main"):
@@ -190,7 +190,7 @@ def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> No
 
 
 def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
-    tracer = Tracer(drivers, drivers.calibrate())
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     target = make_target(drivers, "launch.pthread", 20_000)
     target = replace(target, limits=replace(target.limits, blocks=5))
     trace = tracer.trace(target, "fast", EVENTS, window_ns=8_000_000)
@@ -210,7 +210,7 @@ def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
 
 def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> None:
     everything = (*EVENTS, "futex", "locks")
-    tracer = Tracer(drivers, drivers.calibrate())
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     other = tracer.trace(make_target(drivers, "launch.pthread"), "tracepoints", everything)
     if other.refused is not None:
         pytest.skip(other.refused)
@@ -220,7 +220,9 @@ def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> N
         ours = side.submit(tracer.trace, long, "fast", everything)
         for _ in range(3):
             target = make_target(drivers, "launch.pthread", 400)
-            launches = list(traced_launches(Tracer(drivers, drivers.calibrate()).trace(target, "tracepoints", EVENTS)))
+            launches = list(
+                traced_launches(ProbeTracer(drivers, drivers.calibrate()).trace(target, "tracepoints", EVENTS))
+            )
             assert all(len(one.children) == 1 for one in launches)
             assert all(any(event.kind == "switch" for event in one.events) for one in launches)
         assert not ours.done()
@@ -228,7 +230,7 @@ def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> N
 
 
 def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(drivers: Drivers) -> None:
-    tracer = Tracer(drivers, drivers.calibrate())
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     trace = tracer.trace(make_target(drivers, "launch.fork"), "tracepoints", EVENTS, counters="software")
     if trace.refused is not None:
         pytest.skip(trace.refused)
@@ -255,7 +257,7 @@ def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(driver
 
 
 def test_hardware_counters_are_there_or_it_is_said_why_not(drivers: Drivers) -> None:
-    tracer = Tracer(drivers, drivers.calibrate())
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     trace = tracer.trace(make_target(drivers, "launch.fork"), "tracepoints", EVENTS, counters="hardware")
     if trace.refused is None:
         assert trace.counters

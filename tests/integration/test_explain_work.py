@@ -18,7 +18,7 @@ from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
 from clonometer.protocol.trace import TraceAnswer
 from clonometer.runner.drivers import Drivers, find_drivers
-from clonometer.runner.tracing import Tracer
+from clonometer.runner.tracing import ProbeTracer
 
 pytestmark = pytest.mark.real
 SHARED = ("output=shared_stream", "workers=4", "numbers=400", "writing=each_number")
@@ -34,7 +34,7 @@ def sides(drivers: Drivers, *settings: str) -> tuple[Target, Target]:
 
 
 def followed(drivers: Drivers, target: Target, how: str = "fast") -> tuple[TraceAnswer, Seen]:
-    trace = Tracer(drivers, drivers.calibrate()).trace(target, how, _EVENTS)
+    trace = ProbeTracer(drivers, drivers.calibrate()).trace(target, how, _EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)
     return trace, follow(trace)
@@ -100,7 +100,7 @@ def test_waits_for_the_lock_of_an_address_space_are_seen_where_the_kernel_tells(
 
 
 def test_threads_and_processes_are_explained(drivers: Drivers) -> None:
-    tracer = Tracer(drivers, drivers.calibrate())
+    tracer = ProbeTracer(drivers, drivers.calibrate())
     found = explain_work(tracer, sides(drivers, *SHARED), WorkWish(pairs=2), cpus=len(os.sched_getaffinity(0)))
     assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value, abs=1)
     if found.tier.name == "tracepoints":
@@ -120,7 +120,7 @@ def test_workers_that_are_released_together_are_followed_from_their_release(driv
 
 
 def test_where_there_is_no_room_more_is_taken(drivers: Drivers) -> None:
-    tracer = Tracer(drivers, drivers.calibrate(), _ring_bytes=4096)
+    tracer = ProbeTracer(drivers, drivers.calibrate(), _ring_bytes=4096)
     trace = tracer.trace(sides(drivers, *SHARED)[0], "fast", _EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)

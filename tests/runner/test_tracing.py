@@ -11,14 +11,14 @@ from tests.protocol.test_trace import answer
 from clonometer.plan.types import Target
 from clonometer.protocol.trace import TraceAnswer, parse_trace
 from clonometer.runner.drivers import Drivers
-from clonometer.runner.tracing import FIRST_RING_BYTES, Tracer
+from clonometer.runner.tracing import FIRST_RING_BYTES, ProbeTracer
 
 # Two ticks a nanosecond, as the pairs of that answer say.
 HZ = 2_000_000_000
 WHOLE = replace(parse_trace(answer()), lost=0, missed=0)
 
 
-class Retold(Tracer):
+class Retold(ProbeTracer):
     """Gives answers that are there already, and remembers the room that each was given."""
 
     def __init__(self, *answers: TraceAnswer, hz: float = HZ) -> None:

@@ -8,8 +8,6 @@ from scipy import stats
 
 from clonometer.stats.quantiles import (
     binomial_cdf,
-    median_of_processes,
-    process_medians,
     quantile_interval,
     quantile_of_ordered,
     row_medians,
@@ -107,23 +105,8 @@ def test_nominal_95_percent_of_twelve_processes_covers_their_median() -> None:
     for _ in range(DATA_SETS):
         levels = generator.lognormal(0.0, 0.2, 12)
         samples = levels[:, None] * generator.lognormal(0.0, 0.3, (12, 31))
-        hits += median_of_processes(list(samples)).contains(1.0)
+        hits += quantile_interval(np.median(samples, axis=1)).contains(1.0)
     assert 0.92 <= hits / DATA_SETS <= 0.98
-
-
-def test_samples_do_not_stand_in_for_processes() -> None:
-    generator = np.random.default_rng(6)
-    levels = generator.lognormal(0.0, 0.2, 8)
-    few = median_of_processes([[level] for level in levels])
-    many = median_of_processes([np.full(1000, level) for level in levels])
-    assert many == few
-    assert many.n == 8
-
-
-def test_median_of_processes_is_the_median_of_medians_and_not_of_the_pool() -> None:
-    processes = [[1.0] * 99, [5.0], [9.0]]
-    assert process_medians(processes).tolist() == [1.0, 5.0, 9.0]
-    assert median_of_processes(processes).value == 5.0
 
 
 @settings(deadline=None)
@@ -150,11 +133,6 @@ def test_interval_mirrors_with_its_data(values: list[float]) -> None:
 def test_what_is_no_sample_is_refused(values: object) -> None:
     with pytest.raises(ValueError, match="values must"):
         quantile_interval(values)  # type: ignore[arg-type]
-
-
-def test_a_process_without_values_is_refused() -> None:
-    with pytest.raises(ValueError, match="a process's values must not be empty"):
-        process_medians([[1.0], []])
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95])

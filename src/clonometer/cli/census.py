@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
-from clonometer.cli.durations import DURATION
-from clonometer.cli.examples import examples
+from clonometer.cli.options import DURATION, SIZE, examples
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -34,22 +33,6 @@ _EXAMPLES = examples(
 )
 
 
-class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
-    name = "SIZE"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read a size such as 16MiB."""
-        from clonometer.units import parse_bytes
-
-        try:
-            size_bytes = parse_bytes(str(value))
-        except UsageError as error:
-            self.fail(f"{error.message}; {error.hint}", param, ctx)
-        if not 0 < size_bytes <= 1 << 30:
-            self.fail(f"{value!r} is not between 1 byte and 1GiB", param, ctx)
-        return size_bytes
-
-
 @click.command(name="census", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Watch a process that runs, and all below it.")
@@ -67,7 +50,7 @@ class _Size(click.ParamType):  # type: ignore[type-arg] # as in shares.py
     help="How to see: tracepoints take root or CAP_PERFMON; ptrace takes nothing, but times of calls are not known.",
 )
 @click.option(
-    "--buffer", "buffer_bytes", metavar="SIZE", type=_Size(), help="Room for events on each CPU.  [default: 4MiB]"
+    "--buffer", "buffer_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]"
 )
 @click.option("--wide", is_flag=True, help="Show every creator.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")

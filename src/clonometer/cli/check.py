@@ -10,8 +10,7 @@ import rich_click as click
 
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.examples import examples
-from clonometer.cli.shares import SHARE
+from clonometer.cli.options import SHARE, examples
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:

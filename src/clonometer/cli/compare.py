@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.examples import examples
+from clonometer.cli.options import SHARE, examples
 from clonometer.cli.outputs import write_and_say
-from clonometer.cli.shares import SHARE
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:

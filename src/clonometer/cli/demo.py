@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:

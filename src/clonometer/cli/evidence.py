@@ -14,7 +14,7 @@ from clonometer.errors import ClonometerError
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
     from clonometer.runner.drivers import Drivers
-    from clonometer.runner.tracing import Tracer
+    from clonometer.runner.tracing import ProbeTracer
     from clonometer.studies.explained import Wanted
 
 #: Demos that show facts which claims are about.
@@ -62,15 +62,15 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
         If the user wants to stop.
     """
     from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import Tracer
+    from clonometer.runner.tracing import ProbeTracer
 
     take_to_pieces = _explain_work if wanted.mechanisms == ("work.factor",) else _explain_mechanisms
     began = time.monotonic()
     try:
         with interruption() as wish_to_stop:
 
-            def listen() -> Tracer:
-                return Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+            def listen() -> ProbeTracer:
+                return ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
 
             as_json = take_to_pieces(wanted, catalogue, listen, quick=quick)
             if wish_to_stop.wanted:
@@ -83,7 +83,7 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
 
 
 def _explain_mechanisms(
-    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, quick: bool
+    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], ProbeTracer], *, quick: bool
 ) -> Callable[[], Mapping[str, Any]]:
     """Explain two mechanisms; what was seen is put into words only if nobody wished to stop meanwhile."""
     from clonometer.explain.anatomy import Wish, admit, explain
@@ -98,7 +98,7 @@ def _explain_mechanisms(
 
 
 def _explain_work(
-    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, quick: bool
+    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], ProbeTracer], *, quick: bool
 ) -> Callable[[], Mapping[str, Any]]:
     """Explain threads against processes at work, as `_explain_mechanisms`."""
     from clonometer.explain.parts import part_of

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.examples import examples
 from clonometer.cli.explain_files import Files
 from clonometer.cli.explain_launch import WORK, explain_launches
+from clonometer.cli.options import examples
 from clonometer.errors import UsageError
 
 _EXAMPLES = examples(

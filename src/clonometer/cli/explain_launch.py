@@ -92,7 +92,7 @@ def _explain(
     from clonometer.explain.steps import count_steps
     from clonometer.host.symbols import kernel_symbols
     from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import Tracer
+    from clonometer.runner.tracing import ProbeTracer
 
     drivers, catalogue = find_catalogue()
     targets = _targets(names, settings, catalogue)
@@ -104,7 +104,7 @@ def _explain(
     with interruption() as wish_to_stop:
         for target in targets:
             cold = target.cells[0].temperature == "cold"
-            tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+            tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
             wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
             one = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
             found.append(replace(one, steps=count_steps(tracer, target, catalogue)))

@@ -79,12 +79,12 @@ def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation:
     from clonometer.explain.work import WorkWish, explain_work, work_sides
     from clonometer.explain.work.ablation import ablate
     from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import Tracer
+    from clonometer.runner.tracing import ProbeTracer
 
     drivers, catalogue = find_catalogue()
     sides = work_sides(settings, catalogue)
     with interruption() as wish_to_stop:
-        tracer = Tracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+        tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
         wish = WorkWish(pairs, tier, watcher("threads and processes in turn"))
         one = explain_work(tracer, sides, wish, cpus=len(os.sched_getaffinity(0)))
         if ablation:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import keep_cells, read_results
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.cli.outputs import write_pieces
 from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs

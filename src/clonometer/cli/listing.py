@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import plain_width, print_json
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 
 if TYPE_CHECKING:
     from clonometer.plan.cell import Axis

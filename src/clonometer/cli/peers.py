@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.durations import DURATION
-from clonometer.cli.examples import examples
+from clonometer.cli.options import DURATION, examples
 
 if TYPE_CHECKING:
     from clonometer.results.peers.rows import PeerRow

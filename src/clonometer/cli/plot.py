@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.answers import read_results
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 

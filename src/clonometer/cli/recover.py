@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.errors import InputError
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import read_results
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.cli.outputs import write_text
 from clonometer.errors import InputError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import print_answer, read_results
-from clonometer.cli.durations import DURATION
-from clonometer.cli.examples import examples
 from clonometer.cli.measuring import draw_seed, find_catalogue
+from clonometer.cli.options import DURATION, SHARE, examples
 from clonometer.cli.outputs import write_text
-from clonometer.cli.shares import SHARE
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
 from clonometer.files import why_not_written
 

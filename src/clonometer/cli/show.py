@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.answers import keep_cells, print_answer, read_results
 from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
-from clonometer.cli.examples import examples
+from clonometer.cli.options import examples
 from clonometer.errors import UsageError
 from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs

@@ -15,7 +15,7 @@ _S = TypeVar("_S")
 _T = TypeVar("_T")
 
 
-class Rows:
+class RowReader:
     """The rows of an open Parquet file.
 
     Parameters

@@ -14,7 +14,7 @@ from clonometer.errors import RunFileError, unknown
 from clonometer.runfile.arrays import column_array, runs_of_cells
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
 from clonometer.runfile.output import is_utf8
-from clonometer.runfile.rows import Rows, one_ahead, readable
+from clonometer.runfile.rows import RowReader, one_ahead, readable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Run:
         self.path = path
         self.details = details
         self._parquet = parquet
-        self._rows = Rows(parquet)
+        self._rows = RowReader(parquet)
         self._spans: dict[str, list[_Span]] | None = None
         # Cells are mostly asked for in the file's order: neighbours share a row group.
         self._decoded: tuple[int, dict[str, NDArray[Any]]] = (-1, {})

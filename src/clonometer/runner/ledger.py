@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from clonometer.errors import UnavailableError
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.runner.drivers import Drivers
-from clonometer.runner.measure import Measured
+from clonometer.runner.measure import ProcessResult
 
 FAILURES_UNTIL_GIVEN_UP = 2
 
@@ -47,7 +47,7 @@ class Ledger:
         """Note that this machine cannot measure a target."""
         self._accounts[target].skipped = reason
 
-    def note(self, target: int, measured: Measured) -> bool:
+    def note(self, target: int, measured: ProcessResult) -> bool:
         """Note how a process of a target ended.
 
         Returns

@@ -25,7 +25,7 @@ _SPIN_KEYS = ("call_spin_ns", "stamp_spin_ns", "child_spin_ns")
 
 
 @dataclass(frozen=True)
-class Measured:
+class ProcessResult:
     """What one start of a driver gave.
 
     ``status`` is ``ok``, ``skipped``, ``failed`` or ``interrupted``, all but the first with a ``reason``.
@@ -66,7 +66,7 @@ def measure(
     guardian: Path | None = None,
     timeout_s: float | None = None,
     interrupt_fd: int | None = None,
-) -> Measured:
+) -> ProcessResult:
     """Start ``driver`` once for ``target`` and judge its answer; never raises for what a driver does wrong.
 
     Parameters
@@ -90,10 +90,10 @@ def measure(
         with kept(guardian, frequency):
             measured = _measure(driver, target, clock, timeout_s, interrupt_fd)
     except UnavailableError as error:
-        return Measured("skipped", error.message, (), None, None, "", 0.0)
+        return ProcessResult("skipped", error.message, (), None, None, "", 0.0)
     except NotRestoredError as error:
         if measured is None:
-            return Measured("failed", error.message, (), None, None, "", 0.0, hopeless=True)
+            return ProcessResult("failed", error.message, (), None, None, "", 0.0, hopeless=True)
         # What was measured is kept; that the machine is not as it was must be said, and nobody may make it worse.
         return replace(measured, status="failed", reason=error.message, hopeless=True)
     return measured
@@ -101,7 +101,7 @@ def measure(
 
 def _measure(
     driver: Driver, target: Target, clock: Mapping[str, Any], timeout_s: float | None, interrupt_fd: int | None
-) -> Measured:
+) -> ProcessResult:
     reader = AnswerReader()
     blocks: list[Block] = []
 
@@ -116,9 +116,9 @@ def _measure(
     try:
         ending = supervise(driver.request(target, clock), receive, timeout_s=limit_s, interrupt_fd=interrupt_fd)
     except DriverError as error:
-        return Measured("failed", error.message, (), None, None, "", 0.0)
+        return ProcessResult("failed", error.message, (), None, None, "", 0.0)
     status, reason = _judge(target, reader, blocks, ending)
-    return Measured(
+    return ProcessResult(
         status,
         reason,
         tuple(blocks),

@@ -31,7 +31,7 @@ from clonometer.runner.drivers import Drivers
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Silent
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
-from clonometer.runner.measure import Measured, measure, timeout_for
+from clonometer.runner.measure import ProcessResult, measure, timeout_for
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class _Session:
             if self._between is not None and not self._wish.wanted:
                 self._between(self._since_start_ns(), self._wish.descriptor)
 
-    def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float) -> Measured:
+    def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float) -> ProcessResult:
         driver = self._drivers.choose(target.workload, target.condition)
         entry: dict[str, Any] = {
             "process": number,
@@ -285,7 +285,7 @@ class _Session:
             return self._driver_timeout_s
         return timeout_for(target, self._most_seconds - elapsed_s)
 
-    def _keep(self, target: Target, number: int, measured: Measured) -> str | None:
+    def _keep(self, target: Target, number: int, measured: ProcessResult) -> str | None:
         """Store the blocks that were asked for; say why one cannot be stored."""
         cells = {cell.temperature: cell.text for cell in target.cells}
         for block in measured.blocks:
@@ -371,7 +371,7 @@ class _Session:
         return time.monotonic_ns() - self._began_ns
 
 
-def _sound_samples(target: Target, measured: Measured) -> list[tuple[str, Mapping[str, Any]]]:
+def _sound_samples(target: Target, measured: ProcessResult) -> list[tuple[str, Mapping[str, Any]]]:
     cells = {cell.temperature: cell.text for cell in target.cells}
     return [
         (cells[block.temperature], block.columns)

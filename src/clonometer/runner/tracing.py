@@ -75,7 +75,7 @@ def _supervised(folder: Path | None, words: Sequence[str], timeout_s: float, int
 
 
 @dataclass
-class Tracer:
+class ProbeTracer:
     """Traces targets, one start of the probe at a time.
 
     Attributes

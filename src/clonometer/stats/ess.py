@@ -19,34 +19,24 @@ from clonometer.stats.segments import equal_lengths
 _TOO_SHORT = 4
 
 
-def autocorrelation(values: ArrayLike) -> Floats:
-    """Autocorrelation at lags 0 to n - 1, normalised by lag 0 (the biased estimator, which decays).
+def autocorrelations(rows: Floats) -> Floats:
+    """Autocorrelation of each row at lags 0 to n - 1, normalised by lag 0 (the biased estimator, which decays).
 
     Parameters
     ----------
-    values
-        Shape (n,), finite, in the order of measuring.
+    rows
+        Shape (rows, n), finite, each row in the order of measuring.
 
     Returns
     -------
     numpy.ndarray
-        Shape (n,), float64, starting with 1. A constant sequence has no correlation: 1, then zeros.
-
-    Raises
-    ------
-    ValueError
-        If there is no value or one is not finite.
+        Shape (rows, n), float64, each row starting with 1. A constant row has no correlation: 1, then zeros.
 
     Examples
     --------
-    >>> autocorrelation([1.0, -1.0, 1.0, -1.0]).round(2).tolist()
-    [1.0, -0.75, 0.5, -0.25]
+    >>> autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0]])).round(2).tolist()
+    [[1.0, -0.75, 0.5, -0.25]]
     """
-    return np.asarray(_autocorrelations(finite_values(values)[None, :])[0], dtype=np.float64)
-
-
-def _autocorrelations(rows: Floats) -> Floats:
-    """Autocorrelation of each row, shape (rows, n) as the rows are."""
     n = rows.shape[1]
     centred = rows - rows.mean(axis=1, keepdims=True)
     largest = np.max(np.abs(centred), axis=1, keepdims=True)
@@ -63,39 +53,29 @@ def _autocorrelations(rows: Floats) -> Floats:
     return np.asarray(covariance / covariance[:, :1], dtype=np.float64)
 
 
-def effective_sample_size(values: ArrayLike) -> float:
-    """Effective sample size for the mean, by Geyer's initial positive sequence [1]_.
+def effective_sample_sizes(rows: Floats) -> Floats:
+    """Effective sample size of each row for its mean, by Geyer's initial positive sequence [1]_.
 
     Parameters
     ----------
-    values
-        Shape (n,), finite, in the order of measuring.
+    rows
+        Shape (rows, n), finite, each row in the order of measuring.
 
     Returns
     -------
-    float
-        Between 1 and n. A constant sequence and one of fewer than 4 values count in full: they show no
-        dependence. Never more than n: alternating sequences are not billed as better than independent ones.
-
-    Raises
-    ------
-    ValueError
-        If there is no value or one is not finite.
+    numpy.ndarray
+        Shape (rows,), between 1 and n. A constant row and one of fewer than 4 values count in full: they show no
+        dependence. Never more than n: alternating rows are not billed as better than independent ones.
 
     Examples
     --------
-    >>> effective_sample_size([5.0] * 10)
-    10.0
+    >>> effective_sample_sizes(np.full((1, 10), 5.0)).tolist()
+    [10.0]
     """
-    return float(_effective_sample_sizes(finite_values(values)[None, :])[0])
-
-
-def _effective_sample_sizes(rows: Floats) -> Floats:
-    """Effective sample size of each row, shape (rows,)."""
     n = rows.shape[1]
     if n < _TOO_SHORT:
         return np.full(rows.shape[0], float(n))
-    even = _autocorrelations(rows)[:, : n - n % 2]
+    even = autocorrelations(rows)[:, : n - n % 2]
     pairs = even[:, 0::2] + even[:, 1::2]
     # The initial sequence: what comes after the first pair that is not positive does not count.
     kept = np.logical_and.accumulate(pairs > 0, axis=1)
@@ -103,36 +83,11 @@ def _effective_sample_sizes(rows: Floats) -> Floats:
     return np.asarray(np.maximum(1.0, n / time), dtype=np.float64)
 
 
-def effective_sample_size_of_median(values: ArrayLike) -> float:
-    """Effective sample size for the median [2]_: that of the sequence "is this value at or below the median".
-
-    Launch times have tails that swamp the plain autocorrelation; the indicator has none.
-
-    Parameters
-    ----------
-    values
-        Shape (n,), finite, in the order of measuring.
-
-    Returns
-    -------
-    float
-        Between 1 and n.
-
-    Raises
-    ------
-    ValueError
-        If there is no value or one is not finite.
-
-    Examples
-    --------
-    >>> effective_sample_size_of_median([1.0, 1.0, 1.0])
-    3.0
-    """
-    return effective_sample_size_of_medians(values, [0])
-
-
 def effective_sample_size_of_medians(values: ArrayLike, first: ArrayLike) -> float:
-    """Sum of `effective_sample_size_of_median` over segments that are independent of each other.
+    """Effective sample size for the median [2]_, summed over segments that are independent of each other.
+
+    It is that of the sequence "is this value at or below the median": launch times have tails that swamp the plain
+    autocorrelation; the indicator has none.
 
     Parameters
     ----------
@@ -158,4 +113,4 @@ def effective_sample_size_of_medians(values: ArrayLike, first: ArrayLike) -> flo
     """
     array = finite_values(values)
     parts = (rows <= row_medians(rows)[:, None] for _, rows in equal_lengths(array, first))
-    return float(sum(_effective_sample_sizes(part.astype(np.float64)).sum() for part in parts))
+    return float(sum(effective_sample_sizes(part.astype(np.float64)).sum() for part in parts))

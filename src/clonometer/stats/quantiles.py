@@ -12,8 +12,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -211,57 +209,3 @@ def _lower_limit(ordered: Floats, cumulative: Floats, probability: float, tail: 
     below, above = float(ordered[r - 1]), float(ordered[r])
     # Rounding may carry the mean of two equal values past them.
     return float(min(max((1 - weight) * below + weight * above, below), above))
-
-
-def process_medians(processes: Iterable[ArrayLike]) -> Floats:
-    """Median of each process's values.
-
-    Parameters
-    ----------
-    processes
-        One array a process, each of shape (samples,), finite.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (processes,), float64, in the unit of the data.
-
-    Raises
-    ------
-    ValueError
-        If there is no process, or one has no value or one that is not finite.
-    """
-    medians = [median(finite_values(values, "a process's values")) for values in processes]
-    return finite_values(medians, "processes")
-
-
-def median_of_processes(processes: Iterable[ArrayLike], confidence: float = 0.95) -> Interval:
-    """Median of process medians with its order-statistic interval over processes.
-
-    Samples of one process share its memory layout and its moment, so the process is the independent unit: the
-    interval counts processes, however many samples each gave.
-
-    Parameters
-    ----------
-    processes
-        One array a process, each of shape (samples,), finite, in any unit.
-    confidence
-        Coverage asked for.
-
-    Returns
-    -------
-    Interval
-        With ``n`` the number of processes. Below 6 processes at 95% it is their range (see
-        `quantile_interval`).
-
-    Raises
-    ------
-    ValueError
-        As `process_medians` and `quantile_interval`.
-
-    Examples
-    --------
-    >>> median_of_processes([[1, 2, 3], [4, 5, 60], [7, 8, 9]]).value
-    5.0
-    """
-    return quantile_interval(process_medians(processes), 0.5, confidence)

@@ -126,7 +126,7 @@ def explain_work(
     Parameters
     ----------
     tracer
-        What starts them (`clonometer.runner.tracing.Tracer`).
+        What starts them (`clonometer.runner.tracing.ProbeTracer`).
     sides
         The targets with ``task_kind`` thread and process, else alike (`work_sides`).
     wish

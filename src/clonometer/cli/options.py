@@ -1,0 +1,65 @@
+"""What commands are declared with: options that take a time, a share or a size, and the examples of their help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import rich_click as click
+from rich.text import Text
+
+from clonometer.errors import UsageError
+from clonometer.units import parse_bytes, parse_share
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST_S = 1e7
+_MOST_BYTES = 1 << 30
+
+
+class _Parsed(click.ParamType):  # type: ignore[type-arg] # its parameter is newer than rich-click asks for
+    """An option whose text a function reads; what it refuses, it refuses with a `UsageError`."""
+
+    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the option's text; what has been read already stays."""
+        try:
+            return self._parse(value) if isinstance(value, str) else value
+        except UsageError as error:
+            self.fail("; ".join(filter(None, (error.message, error.hint))), param, ctx)
+
+
+def _parse_seconds(text: str) -> float:
+    """Read a time above 0, in seconds or with its unit."""
+    stripped = text.strip()
+    unit = next((unit for unit in _SECONDS if stripped.endswith(unit)), "s")
+    try:
+        seconds = float(stripped.removesuffix(unit)) * _SECONDS[unit]
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds <= _MOST_S:
+        raise UsageError(f"{text!r} is not a time", "times look like 10, 500ms, 10s or 2m")
+    return seconds
+
+
+def _parse_room(text: str) -> int:
+    size_bytes = parse_bytes(text)
+    if not 0 < size_bytes <= _MOST_BYTES:
+        raise UsageError(f"{text!r} is not between 1 byte and 1GiB")
+    return size_bytes
+
+
+#: A time above 0: 10, 500ms, 10s, 2m or 1h; seconds as the command gets it.
+DURATION = _Parsed("time", _parse_seconds)
+#: A share above 0: 5% or 0.05.
+SHARE = _Parsed("share", parse_share)
+#: A size of at most 1 GiB, such as 16MiB; bytes as the command gets it.
+SIZE = _Parsed("SIZE", _parse_room)
+
+
+def examples(*lines: str) -> Any:
+    """Make the epilog of a command from examples; a comment may follow each after two spaces and ``#``."""
+    # A Text, since rich-click joins the lines of an epilog that is a plain string.
+    return Text("\n".join(["Examples:", *(f"  {line}" for line in lines)]))
