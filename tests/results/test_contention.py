@@ -78,3 +78,15 @@ def test_no_straight_line_is_drawn_through_workers(found: dict[str, Finding]) ->
 def test_threads_alone_are_no_contest(builder: Any) -> None:
     builder.cell("contend.mmap", _op(1000), None, workers=2)
     assert not [name for name in _findings(builder.run) if name.startswith("contention")]
+
+
+def test_what_no_finding_of_the_family_tells_is_told_as_of_any_axis(
+    make_builder: Any, found: dict[str, Finding]
+) -> None:
+    builder = make_builder()
+    for workers in TRUTH:
+        builder.cell("contend.mmap", _op(1000 * workers), None, spread=0.005, workers=workers)
+    alone = _findings(builder.run)
+    assert "contention.mmap" not in alone
+    assert alone["scan.workers.contend.mmap.op_ns"].numbers["slope_ns"] == pytest.approx(1000, rel=0.05)
+    assert [name for name in found if name.startswith(("scan.", "choice.", "indistinct"))] == []

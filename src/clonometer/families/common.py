@@ -161,6 +161,6 @@ AXES = {
     "concurrency": Axis(number="{:,} at once", thing="launcher", title="launchers at once", multiplies=True),
     "launchers": Axis({"threads": "launched by threads", "processes": "launched by processes"}),
     "stack_bytes": Axis(number="{} stack"),
-    "task_kind": Axis({"thread": "threads", "process": "processes"}, always_said=True),
+    "task_kind": Axis({"thread": "threads", "process": "processes"}, plural=True, always_said=True),
     "partner_cpu": Axis({"same": "one CPU", "other": "two CPUs"}),
 }

@@ -10,6 +10,7 @@ from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
@@ -62,6 +63,7 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
             there = [(cold, side) for cold, side in sides if side is not None]
             ratios = [comparer.compare(side.row, hot.row) for _, side in there]
             if there and None not in ratios:
+                comparer.claim((side.row for _, side in there), *_AXES)
                 return _told(comparer, base, hot, there, [ratio for ratio in ratios if ratio is not None])
     return None
 
@@ -172,3 +174,6 @@ def _numbers(side: _Figure) -> dict[str, Any]:
         "ns_per_page_interval": None if each is None else interval_ends(each),
         "cell": side.row.estimate.cell,
     }
+
+
+FINDERS = (Finder(caches, 50),)

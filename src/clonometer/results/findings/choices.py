@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clonometer.families import axis as axis_of
+from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, sentence, several_ratios
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.series.ablation import rung_cells
@@ -13,18 +16,8 @@ from clonometer.results.types import Finding
 from clonometer.words import axis_words, mechanism_name
 
 _KINDS = ("choice", "text")
-# These have findings of their own; free launches are not averaged over where they ran, so that placement has none.
-_TOLD_ELSEWHERE = (
-    "task_kind",
-    "partner_cpu",
-    "counter_layout",
-    "pages",
-    "linkage",
-    "placement",
-    "fault",
-    "caches",
-    "thrash_cpu",
-)
+# Free launches are not averaged over where they ran, so that there is nothing to say of the axis itself.
+_NOT_AVERAGED = "placement"
 _TEMPERATURES = ("warm", None, "cold")
 Value = int | str
 Changes = dict[str, Value]
@@ -67,11 +60,12 @@ def choices(comparer: Comparer) -> list[Finding]:
     rungs = rung_cells(book)
     told: dict[_Choice, _Choice] = {}
     for axis in axes:
-        for one in _scanned(book, axis, rungs) if axis not in _TOLD_ELSEWHERE else ():
+        for one in _scanned(book, axis, rungs) if axis != _NOT_AVERAGED else ():
             largest = told.setdefault(one.kin(), one)
             if one.numbers() > largest.numbers():
                 told[one.kin()] = one
-    found = (_finding(comparer, one) for one in told.values())
+    unclaimed = [one for one in told.values() if not comparer.is_claimed(one.workload, one.axis, dict(one.others))]
+    found = (_finding(comparer, choice) for choice in unclaimed)
     return [finding for finding in found if finding is not None]
 
 
@@ -112,7 +106,10 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
             "ratios": [one.numbers | {"quantity": one.a.estimate.quantity} for one in made],
         }
         name = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
-        text, brief = (sentence(f"{head}: {several_ratios(*names, told)}") for told in (made, [last]))
+        text, brief = (
+            sentence(f"{head}: {several_ratios(*names, told, plural=axis_of(choice.axis).plural)}")
+            for told in (made, [last])
+        )
         return Finding(f"choice.{name}", text, numbers, brief)
     return None
 
@@ -149,6 +146,9 @@ def _size(row: Evidence) -> int:
 
 def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: what is no stage first, so that the last stage comes last."""
-    own = [row.estimate for row in book.rows if row.estimate.workload == workload and not row.estimate.detail]
-    found = dict.fromkeys((one.stage, one.quantity) for one in own)
+    estimates = [row.estimate for row in book.rows if row.estimate.workload == workload and not row.estimate.detail]
+    found = dict.fromkeys((one.stage, one.quantity) for one in estimates if not is_beside(one.family, one.quantity))
     return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else -1)
+
+
+FINDERS = (Finder(choices, 220),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,6 +86,17 @@ class Comparer:
         self.book = book
         self.seed = seed
         self._made: dict[tuple[int, int], Comparison] = {}
+        self._claims: set[tuple[object, ...]] = set()
+
+    def claim(self, rows: Iterable[Evidence], *axes: str) -> None:
+        """Say that a finding has told what axes do to rows: what is said of any axis is then left out for them."""
+        for row in rows:
+            for axis in axes:
+                self._claims.add(_question(row.estimate.workload, axis, self.book.changes(row.estimate)))
+
+    def is_claimed(self, workload: str, axis: str, others: Mapping[str, int | str]) -> bool:
+        """Whether a finding has told (`claim`) what an axis does to a workload, ``others`` being off their default."""
+        return _question(workload, axis, others) in self._claims
 
     def compare(self, a: Evidence, b: Evidence, *, remember: bool = True) -> Comparison | None:
         """Compare two rows; None where a median is zero, since there is no ratio to nothing.
@@ -124,6 +135,10 @@ class Comparer:
         if ratio.n < FEWEST_PROCESSES or comparison.sees_nothing:
             return replace(comparison, verdict="same")
         return comparison
+
+
+def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:
+    return workload, axis, frozenset(item for item in others.items() if item[0] != axis)
 
 
 def lead(comparisons: Sequence[Comparison]) -> Comparison:

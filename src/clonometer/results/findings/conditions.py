@@ -7,6 +7,7 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.rows.warnings import RARE_PROCESSES
@@ -80,6 +81,7 @@ def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, 
             pairs = _pairs(comparer, workload, changes, {**changes, axis: value})
             comparisons = [one for a, b in pairs if (one := comparer.compare(a, b)) is not None]
             if comparisons:
+                comparer.claim((row for one in comparisons for row in (one.a, one.b)), axis)
                 found.append((comparisons[0].b, value, comparisons))
     return found
 
@@ -149,3 +151,10 @@ def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) 
     if comparison is not None and comparison.ratio.n >= RARE_PROCESSES:
         return f"{text} (taking {comparison.aside} times as long to start it)", comparison.numbers | numbers
     return text, numbers
+
+
+FINDERS = (
+    Finder(linkages, 200),
+    Finder(pages, 210),
+    Finder(placements, 230),
+)

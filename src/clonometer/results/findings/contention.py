@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import listed, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
@@ -15,13 +17,6 @@ FAMILY = "contend"
 QUANTITY = "op_ns"
 CPU_QUANTITY = "cpu_op_ns"
 _KINDS = ("thread", "process")
-_OPERATIONS = {
-    "contend.fault": "faulting in a page",
-    "contend.mmap": "mapping and unmapping memory",
-    "contend.malloc": "malloc and free",
-    "contend.open": "opening and closing a file",
-    "contend.counter": "adding to a counter",
-}
 # An operation's condition without the kind and the number of its workers.
 Changes = Mapping[str, int | str]
 
@@ -35,6 +30,7 @@ def contention(comparer: Comparer) -> list[Finding]:
     for workload, changes in _conditions(comparer):
         made = [one for one in _by_workers(comparer, workload, changes, QUANTITY) if one is not None]
         if made:
+            comparer.claim((row for one in made for row in (one.a, one.b)), "workers", "task_kind")
             operations.append((workload, changes, made))
     found = [_finding(comparer, *one) for one in operations]
     return [_summary(operations), *found] if len(operations) > 1 else found
@@ -53,10 +49,11 @@ def false_sharing(comparer: Comparer) -> list[Finding]:
                 near = comparer.book.main(
                     "contend.counter", {**changes, "counter_layout": layout}, None, None, QUANTITY
                 )
-                comparison = comparer.compare(near, padded) if near and padded else None
+                comparison = comparer.compare(near, padded, remember=False) if near and padded else None
                 if comparison is not None:
                     made.append(comparison)
         if made:
+            comparer.claim((row for one in made for row in (one.a, one.b)), "counter_layout")
             found.append(_sharing_finding(layout, made))
     return found
 
@@ -69,7 +66,7 @@ def operation(workload: str, changes: Changes) -> str:
     >>> operation("contend.open", {"opened": "same"})
     'opening and closing a file (the same file)'
     """
-    name = _OPERATIONS.get(workload, workload)
+    name = workload_words(workload).doing or workload
     words = [axis_words(axis, value) for axis, value in changes.items()]
     return f"{name} ({', '.join(words)})" if words else name
 
@@ -101,7 +98,9 @@ def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: s
         if (one.workload, one.quantity, others) == (workload, quantity, changes):
             sides[str(one.condition["task_kind"])][int(one.condition["workers"])] = row
     threads, processes = (sides[kind] for kind in _KINDS)
-    return [comparer.compare(threads[count], processes[count]) for count in sorted(threads) if count in processes]
+    counts = [count for count in sorted(threads) if count in processes]
+    # What cannot be told apart, the finding of the operation says itself.
+    return [comparer.compare(threads[count], processes[count], remember=False) for count in counts]
 
 
 def _workers(comparison: Comparison) -> int:
@@ -203,3 +202,9 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
     }
     headline = f"{what}: up to {strongest.text} times as long as on cache lines of their own"
     return Finding(f"contention.{layout}_against_padded", sentence(text), numbers, sentence(headline))
+
+
+FINDERS = (
+    Finder(contention, 140),
+    Finder(false_sharing, 150),
+)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from clonometer.families import families
 from clonometer.families.types import LAUNCH, Family
 from clonometer.results.findings.comparing import Comparer, Comparison, lead
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
@@ -188,3 +189,11 @@ def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> lis
         if own:
             found.append((winner, loser, own))
     return found
+
+
+FINDERS = (
+    Finder(first_contest, 10),
+    Finder(other_contests, 60),
+    Finder(cold_and_warm, 180),
+    Finder(fastest, 190),
+)

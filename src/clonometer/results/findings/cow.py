@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
@@ -221,3 +222,9 @@ def _median(row: Evidence) -> str:
     if one.median_low_ns is None or one.median_high_ns is None:
         return _short(row)
     return format_duration_interval(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+
+
+FINDERS = (
+    Finder(stalls, 70),
+    Finder(first_writes, 80),
+)

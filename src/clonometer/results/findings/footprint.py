@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import listed, sentence
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.series.footprints import KERNEL, KERNEL_PARTS, USER, WHOLE
+from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval, format_ratio
 from clonometer.words import axis_words
 
 PROCESS, THREAD = "footprint.process", "footprint.thread"
-_NAMES = {PROCESS: ("process", "processes"), THREAD: ("thread", "threads")}
 _BY_GROUP = {"accounting": "cgroup"}
 # Free memory may lose less than what was made for the tasks, where others gave some back meanwhile; no more than this.
 _LEAST_SHARE = 0.8
@@ -23,22 +24,21 @@ Changes = dict[str, int | str]
 def footprints(comparer: Comparer) -> list[Finding]:
     """Say what each of many idle tasks holds, and how many times that of a thread a process holds.
 
-    For each workload and condition the row with most tasks, where what the machine does besides weighs least.
+    For each workload and condition the cell with most tasks, where what the machine does besides weighs least.
     """
-    found = [_footprint(comparer, row) for row in _largest(comparer)]
-    return [*_against_threads(comparer), *found]
+    each = [_finding(comparer, footprint, whole) for footprint, whole in _largest(comparer)]
+    return [*_against_threads(comparer), *each]
 
 
-def _largest(comparer: Comparer) -> list[Evidence]:
-    """For each workload and condition but its number of tasks, the row of the whole with most of them."""
-    best: dict[tuple[object, ...], Evidence] = {}
-    for row in comparer.book.sizes:
-        one = row.estimate
-        if one.quantity != WHOLE:
-            continue
-        key = (one.workload, *_others(comparer, row).items())
-        if key not in best or int(one.condition["tasks"]) > int(best[key].estimate.condition["tasks"]):
-            best[key] = row
+def _largest(comparer: Comparer) -> list[tuple[Footprint, Evidence]]:
+    """For each workload and condition but its number of tasks, the footprint and its whole with most of them."""
+    best: dict[tuple[object, ...], tuple[Footprint, Evidence]] = {}
+    for footprint in footprints_of(comparer.book):
+        whole = footprint.whole
+        if whole is not None:
+            key = (whole.estimate.workload, *_others(comparer, whole).items())
+            if key not in best or _tasks(whole) > _tasks(best[key][1]):
+                best[key] = (footprint, whole)
     return list(best.values())
 
 
@@ -55,56 +55,55 @@ def _clause(changes: Changes) -> str:
     return f"{words}," if words else ""
 
 
-def _footprint(comparer: Comparer, row: Evidence) -> Finding:
-    book, one = comparer.book, row.estimate
-    name, many = _NAMES.get(one.workload, (one.workload, one.workload))
-    count = int(one.condition["tasks"])
-    changes = _others(comparer, row)
-    parts = [
-        f"{_size(part)} {words}" for key, words in KERNEL_PARTS.items() if (part := book.size(row, key)) is not None
-    ]
-    kernel, user = book.size(row, KERNEL), book.size(row, USER)
-    said = []
-    if kernel is not None:
-        said.append(f"{_size(kernel)} of the kernel's{f' ({listed(parts)})' if parts else ''}")
-    if user is not None:
-        said.append(f"{_size(user)} of pages that it wrote")
-    text = f"each of {count:,} idle {many}{_clause(changes)} takes {_size(row)}: {' and '.join(said)}"
-    virtual, resident = (book.size(row, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
+def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Finding:
+    book, estimate = comparer.book, whole.estimate
+    names = workload_words(estimate.workload)
+    name, many = names.thing or estimate.workload, names.things or estimate.workload
+    count = _tasks(whole)
+    changes = _others(comparer, whole)
+    shares = _shares(footprint)
+    text = f"each of {count:,} idle {many}{_clause(changes)} takes {_size(whole)}: {shares}"
+    virtual, resident = (book.size(whole, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
     if virtual is not None and resident is not None:
         text += f"; it has {_size(virtual)} of address space, {_size(resident)} of it in memory"
-    times = {kind: _time(comparer, row, f"{kind}_each_ns") for kind in ("create", "reap")}
+    times = {kind: _time(comparer, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
     if all(times.values()):
         text += f"; to create it takes {times['create']} and to reap it {times['reap']}"
     numbers: dict[str, Any] = {
         "tasks": count,
-        **{other.estimate.quantity: other.estimate.value for other in book.sizes_of(row)},
-        "whole_each_bytes_interval": [one.value_low, one.value_high],
-        "cells": [one.cell],
+        **{other.estimate.quantity: other.estimate.value for other in book.sizes_of(whole)},
+        "whole_each_bytes_interval": [estimate.value_low, estimate.value_high],
+        "cells": [estimate.cell],
     }
-    headline = f"each idle {name}{_clause(changes)} takes {_size(row)} ({count:,} of them)"
-    if _is_drowned(row, kernel, user):
+    headline = sentence(f"each idle {name}{_clause(changes)} takes {_size(whole)} ({count:,} of them)")
+    if _is_drowned(footprint, whole):
         text = (
             f"what each of {count:,} idle {many}{_clause(changes)} takes is lost in the noise of what else the machine "
-            f"allocates and frees: {_size(row)} of free memory, {' and '.join(said)}; make the machine quiet, take "
+            f"allocates and frees: {_size(whole)} of free memory, {shares}; make the machine quiet, take "
             "more tasks, or accounting=cgroup"
         )
         headline = ""
-    return Finding(
-        ".".join([one.workload, *map(str, changes.values())]),
-        sentence(text),
-        numbers,
-        sentence(headline) if headline else "",
-    )
+    return Finding(".".join([estimate.workload, *map(str, changes.values())]), sentence(text), numbers, headline)
 
 
-def _is_drowned(row: Evidence, kernel: Evidence | None, user: Evidence | None) -> bool:
+def _shares(footprint: Footprint) -> str:
+    """Say the kernel's share with its parts, and the task's own."""
+    parts = [f"{_size(part)} {words}" for words, part in footprint.kernel_parts.items()]
+    shares = []
+    if footprint.kernel is not None:
+        shares.append(f"{_size(footprint.kernel)} of the kernel's{f' ({listed(parts)})' if parts else ''}")
+    if footprint.user is not None:
+        shares.append(f"{_size(footprint.user)} of pages that it wrote")
+    return " and ".join(shares)
+
+
+def _is_drowned(footprint: Footprint, whole: Evidence) -> bool:
     """Whether free memory has not even lost what the kernel says that it made."""
-    one = row.estimate
-    if one.value_low is not None and one.value_low <= 0:
+    low, high = whole.estimate.value_low, whole.estimate.value_high
+    if low is not None and low <= 0:
         return True
-    made = [part.estimate.value or 0.0 for part in (kernel, user) if part is not None]
-    return one.value_high is not None and one.value_high < _LEAST_SHARE * sum(made)
+    made = [part.estimate.value or 0.0 for part in (footprint.kernel, footprint.user) if part is not None]
+    return high is not None and high < _LEAST_SHARE * sum(made)
 
 
 def _is_by_group(row: Evidence) -> bool:
@@ -114,7 +113,7 @@ def _is_by_group(row: Evidence) -> bool:
 def _against_threads(comparer: Comparer) -> list[Finding]:
     """Compare processes with threads under the same condition, at the most tasks that both have."""
     book = comparer.book
-    rows = [row for row in book.sizes if row.estimate.quantity == WHOLE]
+    rows = [footprint.whole for footprint in footprints_of(book) if footprint.whole is not None]
     best: dict[tuple[object, ...], tuple[Evidence, Evidence]] = {}
     for process in rows:
         for thread in rows:
@@ -164,3 +163,6 @@ def _time(comparer: Comparer, row: Evidence, quantity: str) -> str:
     median = one.median_ns or 0.0
     low, high = (median if end is None else end for end in (one.median_low_ns, one.median_high_ns))
     return format_duration_interval(median, low, high, one.resolution_ns)
+
+
+FINDERS = (Finder(footprints, 120),)

@@ -3,92 +3,83 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Evidence
+from clonometer.results.series.isolated import COUNTS, TIMES, Incident, incidents_of
 from clonometer.results.types import Finding
 from clonometer.units import format_duration
 from clonometer.words import axis_words
 
-FAMILY = "isolate"
-_USUAL_SIBLINGS = 3
-_SETUPS = ("thread", "process", "pool")
 _WHO = {"thread": "as a thread", "process": "as a process", "pool": "in a pool"}
-_TIMES = ("known_ns", "replaced_ns", "restored_ns")
-_COUNTS = ("survivors", "damaged", "parent_alive", "ended_by_signal")
+_MENDED = {**TIMES, "restored_ns": "all restored"}
 
 
 def isolation(comparer: Comparer) -> list[Finding]:
     """Say of each fault who lives on, how it is seen, and how long until it is known and mended."""
-    seen: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in (*comparer.book.rows, *comparer.book.untimed):
-        one = row.estimate
-        if one.family == FAMILY and set(comparer.book.changes(one)) <= {"fault", "task_kind"}:
-            setup = str(one.condition.get("task_kind", "pool"))
-            fault = str(one.condition["fault"])
-            facts = seen.setdefault(fault, {}).setdefault(setup, {"cell": one.cell, "rows": {}})
-            facts["siblings"] = int(one.condition.get("siblings", _USUAL_SIBLINGS))
-            if one.quantity in _TIMES:
-                facts["rows"][one.quantity] = row
-            elif one.quantity in _COUNTS:
-                facts[one.quantity] = one.value
-    return [_finding(comparer, fault, setups) for fault, setups in seen.items()]
+    by_fault = groupby(incidents_of(comparer.book), key=lambda incident: incident.fault)
+    return [_finding(comparer, fault, list(incidents)) for fault, incidents in by_fault]
 
 
-def _finding(comparer: Comparer, fault: str, setups: Mapping[str, dict[str, Any]]) -> Finding:
-    there = [setup for setup in _SETUPS if setup in setups]
-    said = [f"{_WHO[setup]}, {_fate(setups[setup])}{_times(setups[setup]['rows'])}" for setup in there]
-    text = f"a worker that {axis_words('fault', fault)}: {'; '.join(said)}"
-    brief = "; ".join(f"{_WHO[setup]}, {_fate(setups[setup])}" for setup in there)
+def _finding(comparer: Comparer, fault: str, incidents: list[Incident]) -> Finding:
+    comparer.claim((row for incident in incidents for row in incident.times.values()), "fault", "task_kind")
+    fates = [f"{_WHO[incident.arrangement]}, {_fate(incident)}" for incident in incidents]
+    times = [_times(incident.times) for incident in incidents]
+    head = f"a worker that {axis_words('fault', fault)}"
+    text = f"{head}: {'; '.join(fate + time for fate, time in zip(fates, times, strict=True))}"
     numbers = {
         "fault": fault,
-        "setups": {setup: _numbers(setups[setup]) for setup in there},
-        "cells": [setups[setup]["cell"] for setup in there],
+        "setups": {incident.arrangement: _numbers(incident) for incident in incidents},
+        "cells": [incident.cell for incident in incidents],
     }
-    numbers |= _ratio(comparer, setups)
-    return Finding(
-        f"isolation.{fault}", sentence(text), numbers, sentence(f"a worker that {axis_words('fault', fault)}: {brief}")
-    )
+    numbers |= _ratio(comparer, incidents)
+    return Finding(f"isolation.{fault}", sentence(text), numbers, sentence(f"{head}: {'; '.join(fates)}"))
 
 
-def _fate(facts: Mapping[str, Any]) -> str:
+def _fate(incident: Incident) -> str:
     """Say who lives on and by what the end was seen."""
-    siblings, survivors = facts["siblings"], int(facts.get("survivors") or 0)
-    number = int(facts.get("ended_by_signal") or 0)
+    siblings, survivors, damaged = incident.siblings, incident.count("survivors"), incident.count("damaged")
+    number = incident.count("ended_by_signal")
     how = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
-    damaged = int(facts.get("damaged") or 0)
     if damaged:
         return f"nobody is ended and {damaged} of {siblings} siblings goes on with damaged data"
-    parent = "" if facts.get("parent_alive") else ", nor does their parent"
+    parent = "" if incident.count("parent_alive") else ", nor does their parent"
     words = (
         f"{survivors} of {siblings} siblings live on" if survivors else f"none of {siblings} siblings lives on{parent}"
     )
     return f"{words}{how}"
 
 
-def _times(rows: Mapping[str, Evidence]) -> str:
+def _times(rows: dict[str, Evidence]) -> str:
     """Say how long each takes; nothing is known of what nobody notices."""
     if "known_ns" not in rows:
         return ", and nobody notices"
-    words = {"known_ns": "known", "replaced_ns": "replaced", "restored_ns": "all restored"}
-    return ", " + ", ".join(f"{words[name]} after {_median(rows[name])}" for name in _TIMES if name in rows)
+    return ", " + ", ".join(f"{words} after {_median(rows[name])}" for name, words in _MENDED.items() if name in rows)
 
 
 def _median(row: Evidence) -> str:
-    one = row.estimate
-    return format_duration(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+    estimate = row.estimate
+    ends = estimate.median_low_ns, estimate.median_high_ns
+    return format_duration(estimate.median_ns or 0.0, *ends, estimate.resolution_ns)
 
 
-def _numbers(facts: Mapping[str, Any]) -> dict[str, Any]:
-    counts = {name: facts.get(name) for name in ("siblings", *_COUNTS)}
-    return counts | {name: row.estimate.median_ns for name, row in facts["rows"].items()}
+def _numbers(incident: Incident) -> dict[str, Any]:
+    counts = {name: incident.counts.get(name) for name in COUNTS}
+    times = {name: row.estimate.median_ns for name, row in incident.times.items()}
+    return {"siblings": incident.siblings, **counts, **times}
 
 
-def _ratio(comparer: Comparer, setups: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _ratio(comparer: Comparer, incidents: list[Incident]) -> dict[str, Any]:
     """Compare how long threads and processes take to be as many as before."""
-    rows = [setups.get(setup, {}).get("rows", {}).get("restored_ns") for setup in ("thread", "process")]
-    comparison = comparer.compare(rows[0], rows[1]) if all(rows) else None
+    rows = {incident.arrangement: incident.times.get("restored_ns") for incident in incidents}
+    thread, process = rows.get("thread"), rows.get("process")
+    # What cannot be told apart, the finding itself shows.
+    comparison = comparer.compare(thread, process, remember=False) if thread and process else None
     return {"restored_thread_over_process": comparison.numbers} if comparison else {}
+
+
+FINDERS = (Finder(isolation, 160),)

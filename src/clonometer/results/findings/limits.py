@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from clonometer.families import axis as axis_of
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Estimate, Finding
@@ -10,15 +12,11 @@ from clonometer.units import format_duration
 from clonometer.words import mechanism_name
 
 Changes = dict[str, int | str]
-# Axes whose default is as much a thing of its own as any other value.
-_NAMED_DEFAULTS = ("task_kind",)
 _FLOOR = (
     ("launch.none", "reaped", "the bare loop takes {}"),
     ("launch.stamp", None, "the child's stamp {} (inside reaped where the child has memory of its own: fork, clone)"),
     ("clock.used", None, "a clock reading {}"),
 )
-
-_SAID = ("contend", "isolate")
 
 
 def floor(comparer: Comparer) -> list[Finding]:
@@ -53,8 +51,7 @@ def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence
 
 def indistinct(comparer: Comparer) -> list[Finding]:
     """What the other findings compared without being able to tell it apart."""
-    # Where threads meet processes, the finding of the operation has said so already.
-    pairs = [one for one in comparer.indistinct() if one.a.estimate.family not in _SAID]
+    pairs = comparer.indistinct()
     if not pairs:
         return []
     text = "could not be told apart: " + "; ".join(_pair(comparer, one) for one in pairs)
@@ -83,7 +80,7 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
 
 
 def _with_defaults(own: Changes, other: Changes, one: Estimate) -> Changes:
-    named = {axis: one.condition[axis] for axis in other if axis in _NAMED_DEFAULTS and axis in one.condition}
+    named = {axis: one.condition[axis] for axis in other if axis_of(axis).always_said and axis in one.condition}
     return {**named, **own}
 
 
@@ -93,3 +90,10 @@ def _side(changes: dict[str, int | str], common: dict[str, int | str], workload:
     if own:
         words.append(condition(own, None))
     return " ".join(words) or "the default"
+
+
+# The last: it reports on the comparisons that the others made.
+FINDERS = (
+    Finder(floor, 240),
+    Finder(indistinct, 250),
+)

@@ -9,6 +9,7 @@ from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
@@ -52,6 +53,7 @@ def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> list[Find
             growth = growth or grown
             entries.append(_line_numbers(line, points, stage) | {"growth": grown.numbers if grown else None})
         if entries and growth is not None:
+            comparer.claim((growth.a, growth.b), "parent_bytes")
             numbers = entries[0] | growth.numbers
             numbers |= {"stages": entries, "temperature": temperature, "workload": workload}
             numbers["cells"] = entries[0]["cells"]
@@ -164,3 +166,6 @@ def _line_numbers(line: Line, points: Sequence[Evidence], stage: str) -> dict[st
         "median_ns": [row.estimate.median_ns for row in points],
         "cells": [row.estimate.cell for row in points],
     }
+
+
+FINDERS = (Finder(memory, 40),)

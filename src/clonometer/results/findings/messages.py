@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.switching import Where, way, where_words
 from clonometer.results.findings.wording import listed, sentence
 from clonometer.results.rows.evidence import Evidence
@@ -55,6 +56,9 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
             curves[workload] = curve
     if not curves:
         return None
+    comparer.claim(
+        (row for rows in lines.values() for row in rows.values()), "message_bytes", "task_kind", "partner_cpu"
+    )
     words = where_words(comparer, where, next(iter(threads.values())))
     clauses = [f"by {way(workload)} {_curve_text(curve)}" for workload, curve in curves.items()]
     best = _best(lines)
@@ -128,3 +132,6 @@ def _extremes(curves: dict[str, dict[int, Comparison]]) -> str:
     size = max(max(curve) for curve in curves.values())
     ratios = listed([f"{way(workload)} take {last[workload].text} times as long" for workload in chosen])
     return f"{ratios} at {approximate_bytes(size)}"
+
+
+FINDERS = (Finder(messages, 110),)

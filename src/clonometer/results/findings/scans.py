@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.series.fits import has_shape
@@ -22,11 +24,6 @@ from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name
 PAGE_BYTES = 4096
 # Where a line misses a median by half of it, its slope says nothing.
 MOST_MISS = 0.5
-# Families whose scans are no lines: findings of their own compare at each point.
-_SPOKEN_OF_ELSEWHERE = ("contend",)
-# Findings of their own tell of these axes, and these quantities are there to be subtracted.
-_TOLD_ELSEWHERE = frozenset(("message_bytes", "working_set_bytes", "idle_ns", "thrash_bytes"))
-_BESIDE = frozenset(("alone_ns",))
 _SPOKEN = ("reaped", "call_returns")
 _STAGE_ORDER = (*reversed(STAGES), None)
 
@@ -41,15 +38,14 @@ def scans(comparer: Comparer) -> list[Finding]:
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
         if (
-            (scan.axis == "parent_bytes" and first.stage is not None)
-            or not first.rankable
+            not first.rankable
             or first.signed
             or first.detail
             or comparer.book.fact(first.workload, "phases")  # told together, as one event
             or has_shape(scan)  # a curve of a known shape has a finding of its own
+            or is_beside(first.family, first.quantity)
+            or comparer.is_claimed(first.workload, scan.axis, scan.condition)
         ):
-            continue
-        if first.family in _SPOKEN_OF_ELSEWHERE or scan.axis in _TOLD_ELSEWHERE or first.quantity in _BESIDE:
             continue
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, _placement(scan))
@@ -179,3 +175,6 @@ def _numbers(line: Line, scan: Scan) -> dict[str, Any]:
         "x": [int(point.estimate.condition[scan.axis]) for point in scan.points],
         "median_ns": [point.estimate.median_ns for point in scan.points],
     }
+
+
+FINDERS = (Finder(scans, 170),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.description import MedianInterval, median_interval
 from clonometer.results.rows.evidence import Book, Evidence
@@ -93,3 +94,6 @@ def _cpuid(book: Book, program: str) -> tuple[int, float, list[str]] | None:
         return None
     cells = [counts[0].estimate.cell, cost.estimate.cell]
     return round(counts[0].estimate.value), cost.estimate.median_ns, cells
+
+
+FINDERS = (Finder(startup, 20),)

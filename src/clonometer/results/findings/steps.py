@@ -7,6 +7,7 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import missing_ends_reason
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import FEWEST_PROCESSES, Finding
@@ -139,3 +140,6 @@ def _numbers(step: Step) -> dict[str, Any]:
         "n_processes": interval.n,
         "verdict": {"adds": "longer", "saves": "shorter", "none": "same"}[_verdict(interval)],
     }
+
+
+FINDERS = (Finder(steps, 130),)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.scans import Scan, scans_of
@@ -73,6 +74,7 @@ def kinds(comparer: Comparer) -> list[Finding]:
         made = [one for process, thread in pairs if (one := comparer.compare(process, thread)) is not None]
         if not made:
             continue
+        comparer.claim((row for one in made for row in (one.a, one.b)), "task_kind", "partner_cpu")
         words = where_words(comparer, where, made[0].a)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
@@ -152,6 +154,7 @@ def indirect(comparer: Comparer) -> list[Finding]:
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
         if scan.axis == "working_set_bytes" and first.quantity == _SWITCH and first.condition[scan.axis] == 0:
+            comparer.claim(scan.points, "working_set_bytes")
             found.append(_indirect(comparer, scan))
     return found
 
@@ -211,3 +214,9 @@ def _verdict(more: Interval) -> str:
 
 def _amount(entry: Mapping[str, Any]) -> str:
     return format_duration_interval(entry["indirect_ns"], entry["indirect_low_ns"], entry["indirect_high_ns"])
+
+
+FINDERS = (
+    Finder(kinds, 90),
+    Finder(indirect, 100),
+)

@@ -64,7 +64,7 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def several_ratios(a: str, b: str, comparisons: Sequence[Comparison]) -> str:
+def several_ratios(a: str, b: str, comparisons: Sequence[Comparison], *, plural: bool = False) -> str:
     """Say how two things compare at several stages, always with a ratio above 1.
 
     Stages are grouped by who takes longer, and keep their order within a group.
@@ -78,7 +78,7 @@ def several_ratios(a: str, b: str, comparisons: Sequence[Comparison]) -> str:
             for one in own
         ]
         if said:
-            clauses.append(f"{first} takes {listed(said)}")
+            clauses.append(f"{first} {'take' if plural else 'takes'} {listed(said)}")
     same = [f"{_measured(one)} ({one.aside})" for one in comparisons if one.verdict == "same"]
     if same:
         clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")

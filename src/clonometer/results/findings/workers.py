@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, measured, sentence
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
@@ -32,6 +33,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     rungs = rung_cells(book)
     fits = fits_of(book, comparer.seed)
     told = _contests(comparer, rungs, fits)
+    comparer.claim((row for pair in _pairs(book) for row in pair), KIND)
     return [*(_ablation(one) for one in ablations), *_fits(fits), *_variants(told), *(finding for finding, _ in told)]
 
 
@@ -280,3 +282,6 @@ def _share(one: Interval) -> str:
     if one.value < 0:
         return "less than nothing"
     return f"{format_share(one.value)} ({100 * one.low:.0f} to {100 * one.high:.0f}%)"
+
+
+FINDERS = (Finder(workers, 30),)

@@ -1,8 +1,12 @@
-"""What idle tasks hold, taken apart: the parts of each task's memory, ready to draw."""
+"""What idle tasks hold, taken apart: the parts of each task's memory, to say and to draw."""
 
 from __future__ import annotations
 
-from clonometer.results.rows.evidence import Book, Evidence
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clonometer.families import workload_words
+from clonometer.results.rows.evidence import Book, Evidence, once_per_book
 from clonometer.results.series.types import FootprintBar
 from clonometer.words import axis_words
 
@@ -13,7 +17,35 @@ KERNEL_PARTS = {
     "page_tables_each_bytes": "page tables",
     "slab_each_bytes": "slab",
 }
-_NAMES = {"process": "process", "thread": "thread"}
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What one task holds in one cell: the whole, the kernel's share with its parts by name, and its own pages."""
+
+    any_row: Evidence
+    whole: Evidence | None
+    kernel: Evidence | None
+    user: Evidence | None
+    kernel_parts: Mapping[str, Evidence]
+
+
+@once_per_book
+def footprints_of(book: Book) -> tuple[Footprint, ...]:
+    """Gather what tasks hold, for each cell that measured it, in the order of the plan."""
+    cells = {row.estimate.cell: row for row in book.sizes if row.estimate.quantity in (WHOLE, KERNEL)}
+    return tuple(
+        Footprint(
+            any_row=row,
+            whole=book.size(row, WHOLE),
+            kernel=book.size(row, KERNEL),
+            user=book.size(row, USER),
+            kernel_parts={
+                words: part for key, words in KERNEL_PARTS.items() if (part := book.size(row, key)) is not None
+            },
+        )
+        for row in cells.values()
+    )
 
 
 def footprint_bars(book: Book) -> tuple[FootprintBar, ...]:
@@ -27,38 +59,29 @@ def footprint_bars(book: Book) -> tuple[FootprintBar, ...]:
     tuple of FootprintBar
         In the order of the plan; empty where no footprint was measured.
     """
-    bars = []
-    for row in book.sizes:
-        one = row.estimate
-        if one.quantity != KERNEL:
-            continue
-        user = book.size(row, USER)
-        parts = {
-            name: found for key, name in KERNEL_PARTS.items() if (found := _value(book.size(row, key))) is not None
-        }
-        rest = max((one.value or 0.0) - sum(parts.values()), 0.0)
-        parts["other kernel memory" if parts else "kernel"] = rest
-        own = _value(user)
-        if own is not None:
-            parts["own pages"] = own
-        bars.append(
-            FootprintBar(
-                label=_label(book, row),
-                cell=one.cell,
-                workload=one.workload,
-                parts_bytes={name: size for name, size in parts.items() if size > 0},
-            )
-        )
-    return tuple(bars)
+    return tuple(_bar(book, footprint, footprint.kernel) for footprint in footprints_of(book) if footprint.kernel)
 
 
-def _value(row: Evidence | None) -> float | None:
-    return None if row is None or row.estimate.value is None else max(row.estimate.value, 0.0)
+def _bar(book: Book, footprint: Footprint, kernel: Evidence) -> FootprintBar:
+    parts = {words: _bytes(part) for words, part in footprint.kernel_parts.items()}
+    parts["other kernel memory" if parts else "kernel"] = max((kernel.estimate.value or 0.0) - sum(parts.values()), 0.0)
+    if footprint.user is not None:
+        parts["own pages"] = _bytes(footprint.user)
+    return FootprintBar(
+        label=_label(book, kernel),
+        cell=kernel.estimate.cell,
+        workload=kernel.estimate.workload,
+        parts_bytes={name: size for name, size in parts.items() if size > 0},
+    )
+
+
+def _bytes(row: Evidence) -> float:
+    return max(row.estimate.value or 0.0, 0.0)
 
 
 def _label(book: Book, row: Evidence) -> str:
     changes = book.changes(row.estimate)
-    words = [_NAMES.get(row.estimate.workload.rpartition(".")[2], row.estimate.workload)]
+    words = [workload_words(row.estimate.workload).thing or row.estimate.workload]
     count = int(row.estimate.condition.get("tasks", 0))
     words += [f"{count:,} at once"] if "tasks" in changes else []
     words += [axis_words(axis, value) for axis, value in changes.items() if axis != "tasks"]

@@ -1,10 +1,11 @@
-"""Failing workers, row by row: who lives on and how soon it is known and mended, ready to draw."""
+"""Failing workers, row by row: who lives on and how soon it is known and mended, to say and to draw."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.evidence import Book, Evidence, once_per_book
 from clonometer.results.series.types import IsolationRow
 
 FAMILY = "isolate"
@@ -12,43 +13,84 @@ ARRANGEMENTS = ("thread", "process", "pool")
 TIMES = {"known_ns": "known", "replaced_ns": "replaced", "restored_ns": "restored"}
 COUNTS = ("survivors", "damaged", "parent_alive", "ended_by_signal")
 _USUAL_SIBLINGS = 3
+#: What may be off its default.
+_VARIED = frozenset(("fault", "task_kind"))
 
 
-def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
+@dataclass(frozen=True)
+class Incident:
+    """One kind of failure in one arrangement of workers: the rows of its times, and its counts, by quantity."""
+
+    fault: str
+    arrangement: str
+    cell: str
+    siblings: int
+    times: dict[str, Evidence] = field(default_factory=dict)
+    counts: dict[str, float | None] = field(default_factory=dict)
+
+    def count(self, quantity: str) -> int:
+        """A count; 0 where it was not measured."""
+        return int(self.counts.get(quantity) or 0)
+
+
+@once_per_book
+def incidents_of(book: Book) -> tuple[Incident, ...]:
     """Gather what was measured of failing workers under the usual number of siblings.
 
     Returns
     -------
-    tuple of IsolationRow
+    tuple of Incident
         By fault in the order of the plan, and by arrangement in that of `ARRANGEMENTS`; empty where none was measured.
     """
-    cells: dict[str, dict[str, Any]] = {}
+    by_cell: dict[str, Incident] = {}
     for row in (*book.rows, *book.untimed):
-        one = row.estimate
-        if one.family != FAMILY or not set(book.changes(one)) <= {"fault", "task_kind"}:
+        estimate = row.estimate
+        if estimate.family != FAMILY or not set(book.changes(estimate)) <= _VARIED:
             continue
-        known = cells.setdefault(one.cell, {"estimate": one, "times": {}, "counts": {}})
-        if one.quantity in TIMES and one.median_ns is not None:
-            median = one.median_ns
-            low, high = (median if end is None else end for end in (one.median_low_ns, one.median_high_ns))
-            known["times"][TIMES[one.quantity]] = (median, low, high)
-        elif one.quantity in COUNTS:
-            known["counts"][one.quantity] = int(one.value or 0)
-    rows = [_row(cell, known) for cell, known in cells.items()]
-    faults = list(dict.fromkeys(row.fault for row in rows))
-    return tuple(sorted(rows, key=lambda row: (faults.index(row.fault), ARRANGEMENTS.index(row.arrangement))))
+        condition = estimate.condition
+        new = Incident(
+            fault=str(condition["fault"]),
+            arrangement=str(condition.get("task_kind", ARRANGEMENTS[-1])),
+            cell=estimate.cell,
+            siblings=int(condition.get("siblings", _USUAL_SIBLINGS)),
+        )
+        incident = by_cell.setdefault(estimate.cell, new)
+        if estimate.quantity in TIMES:
+            incident.times[estimate.quantity] = row
+        elif estimate.quantity in COUNTS:
+            incident.counts[estimate.quantity] = estimate.value
+    faults = list(dict.fromkeys(incident.fault for incident in by_cell.values()))
+    place = {
+        (fault, arrangement): (faults.index(fault), ARRANGEMENTS.index(arrangement))
+        for fault in faults
+        for arrangement in ARRANGEMENTS
+    }
+    return tuple(sorted(by_cell.values(), key=lambda incident: place[incident.fault, incident.arrangement]))
 
 
-def _row(cell: str, known: dict[str, Any]) -> IsolationRow:
-    one, counts = known["estimate"], known["counts"]
-    return IsolationRow(
-        fault=str(one.condition["fault"]),
-        arrangement=str(one.condition.get("task_kind", "pool")),
-        cell=cell,
-        siblings=int(one.condition.get("siblings", _USUAL_SIBLINGS)),
-        survivors=counts.get("survivors", 0),
-        damaged=counts.get("damaged", 0),
-        parent_alive=bool(counts.get("parent_alive", 0)),
-        signal=counts.get("ended_by_signal", 0),
-        times_ns={name: known["times"][name] for name in TIMES.values() if name in known["times"]},
+def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
+    """Every incident of a run (`incidents_of`), ready to draw."""
+    return tuple(
+        IsolationRow(
+            fault=incident.fault,
+            arrangement=incident.arrangement,
+            cell=incident.cell,
+            siblings=incident.siblings,
+            survivors=incident.count("survivors"),
+            damaged=incident.count("damaged"),
+            parent_alive=bool(incident.count("parent_alive")),
+            signal=incident.count("ended_by_signal"),
+            times_ns=_times(incident.times),
+        )
+        for incident in incidents_of(book)
     )
+
+
+def _times(rows: Mapping[str, Evidence]) -> dict[str, tuple[float, float, float]]:
+    times = {}
+    for quantity, name in TIMES.items():
+        if quantity in rows and (median := rows[quantity].estimate.median_ns) is not None:
+            estimate = rows[quantity].estimate
+            low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
+            times[name] = (median, low, high)
+    return times

@@ -1,0 +1,36 @@
+"""What a finder is: a maker of findings with its place in the reading order, found by name in this room."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.types import Finding
+
+#: After the families whose findings come first, before what is said of any axis.
+OF_A_FAMILY = 165
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Makes findings; ``place`` orders them, and who runs later sees what was claimed before.
+
+    A finding of a family needs no place of its own.
+    """
+
+    find: Callable[[Comparer], list[Finding]]
+    place: int = OF_A_FAMILY
+
+
+@cache
+def finders() -> tuple[Finder, ...]:
+    """All finders in the order in which they are read: the ``FINDERS`` of every module of this room."""
+    package = __name__.rpartition(".")[0]
+    path = import_module(package).__path__
+    modules = [import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(path)]
+    makers: list[Finder] = [finder for module in modules for finder in getattr(module, "FINDERS", ())]
+    return tuple(sorted(makers, key=lambda finder: finder.place))
