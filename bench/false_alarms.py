@@ -36,8 +36,8 @@ def run() -> Iterator[Line]:
                 if row.verdict == REGRESSED
             ]
             moved = f"the machine was {checked.machine_shift:+.0%} slower"
-            said = ", ".join(named) or "; ".join(checked.reasons)
-            print(f"  {number}: {checked.verdict}; {moved}{': ' if said else ''}{said}")
+            details = ", ".join(named) or "; ".join(checked.reasons)
+            print(f"  {number}: {checked.verdict}; {moved}{': ' if details else ''}{details}")
     low, high = rate_interval(alarms, REPETITIONS)
     note = f"{alarms} of {REPETITIONS} checks of A against A alarmed; the share's exact 95% interval"
     yield say(Line("false_alarms.share", alarms / REPETITIONS, low, high, MOST_ALARMS / 20, "share", note))

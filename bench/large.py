@@ -98,7 +98,7 @@ def generate(path: Path) -> None:
                     "stderr": "",
                 }
             )
-    writer.write(metadata() | {"processes": sorted(processes, key=lambda one: one["process"])})
+    writer.write(metadata() | {"processes": sorted(processes, key=lambda entry: entry["process"])})
 
 
 def metadata() -> dict[str, Any]:
@@ -183,31 +183,31 @@ def run() -> Iterator[Line]:
             "pandas": [sys.executable, "-c", PANDAS, str(path)],
             "duckdb": [sys.executable, "-c", DUCKDB, str(path)],
         }
-        found: dict[str, list[Measured]] = {name: [] for name in commands}
+        measurements: dict[str, list[Measured]] = {name: [] for name in commands}
         began = time.monotonic()
         for place in range(ROUNDS):
             if place and (time.monotonic() - began) * (place + 1) / place > BUDGET_S:
                 break
             for name in list(commands)[:: 1 if place % 2 == 0 else -1]:
-                found[name].append(measure(commands[name]))
+                measurements[name].append(measure(commands[name]))
         size = path.stat().st_size / 2**20
-    yield from lines(found, f"{CELLS * PROCESSES * BLOCKS * ROWS:.0e} samples, {size:.0f} MiB")
+    yield from lines(measurements, f"{CELLS * PROCESSES * BLOCKS * ROWS:.0e} samples, {size:.0f} MiB")
 
 
-def lines(found: Mapping[str, list[Measured]], note: str) -> Iterator[Line]:
-    ours = found["clonometer"]
-    for name, own in found.items():
-        seconds, mib = [one.seconds for one in own], [one.mib for one in own]
+def lines(measurements: Mapping[str, list[Measured]], note: str) -> Iterator[Line]:
+    ours = measurements["clonometer"]
+    for name, runs in measurements.items():
+        seconds, mib = [measured.seconds for measured in runs], [measured.mib for measured in runs]
         yield say(Line(f"large.{name}.time", float(np.median(seconds)), min(seconds), max(seconds), None, "s", note))
         limit = MOST_MIB if name == "clonometer" else None
         yield say(Line(f"large.{name}.memory", max(mib), min(mib), max(mib), limit, "MiB", "peak resident"))
     for name in ("pandas", "duckdb"):
-        ratios = [a.seconds / b.seconds for a, b in zip(ours, found[name], strict=True)]
+        ratios = [a.seconds / b.seconds for a, b in zip(ours, measurements[name], strict=True)]
         middle = float(np.median(ratios))
         yield say(Line(f"large.clonometer_over_{name}", middle, min(ratios), max(ratios), 1.0, "ratio", "wall time"))
         error = max(
             abs(mine - other) / other
-            for cell, own in ours[0].answer.items()
-            for mine, other in zip(own, found[name][0].answer[cell], strict=True)
+            for cell, sums in ours[0].answer.items()
+            for mine, other in zip(sums, measurements[name][0].answer[cell], strict=True)
         )
         yield say(Line(f"large.error_against_{name}", error, error, error, MOST_RELATIVE_ERROR, "share", "largest"))

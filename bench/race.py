@@ -73,7 +73,7 @@ class Trial:
 
 def scatter(answers: Sequence[Answer]) -> float:
     """How far answers are apart: the greatest less the least, over the median."""
-    values = [one.value_ns for one in answers]
+    values = [answer.value_ns for answer in answers]
     return (max(values) - min(values)) / float(np.median(values))
 
 
@@ -86,24 +86,27 @@ def cell_run(workload: str, out: Path, *options: str) -> tuple[Answer, list[floa
     seconds = time.monotonic() - began
     results = clonometer.load(str(out)).results()
     rows = [place for place, row in enumerate(results.cells) if row.stage == "reaped"]
-    place = max(rows, key=lambda one: results.cells[one].n_samples)
+    place = max(rows, key=lambda index: results.cells[index].n_samples)
     row = results.cells[place]
     with open_run(out) as run:
         on_target = all(cell["stopped_by"] == "target" for cell in run.metadata["cells"])
     answer = Answer(seconds, row.median_ns or 0.0, row.median_low_ns, row.median_high_ns, on_target)
-    return answer, [float(one) for one in results.process_medians[place]]
+    return answer, [float(median_ns) for median_ns in results.process_medians[place]]
 
 
 def peers(program: Path) -> dict[str, PeerProgram]:
     """One answer each as a user takes it: hyperfine's defaults, a second of stress-ng, perf and lmbench as they are."""
-    found = {}
+    programs = {}
     for workload in WORKLOADS:
         argv = ("hyperfine", "--style=none", "--export-json=/dev/stdout", f"{program} {workload}")
-        found[f"hyperfine.{workload}"] = PeerProgram("hyperfine", argv, ("hyperfine.true",), "", parse_hyperfine)
+        programs[f"hyperfine.{workload}"] = PeerProgram("hyperfine", argv, ("hyperfine.true",), "", parse_hyperfine)
         argv = ("stress-ng", f"--{workload}", "1", "--timeout", "1", "--metrics")
-        found[f"stress-ng.{workload}"] = PeerProgram("stress-ng", argv, (f"stress-ng.{workload}",), "", parse_stress_ng)
-    found |= {figure: one for one in PROGRAMS for figure in one.figures if figure in ("perf.fork", "lmbench.fork")}
-    return found
+        programs[f"stress-ng.{workload}"] = PeerProgram(
+            "stress-ng", argv, (f"stress-ng.{workload}",), "", parse_stress_ng
+        )
+    wanted = ("perf.fork", "lmbench.fork")
+    programs |= {figure: peer for peer in PROGRAMS for figure in peer.figures if figure in wanted}
+    return programs
 
 
 def peer_lines(name: str, answers: Sequence[Answer]) -> Iterator[Line]:
@@ -117,7 +120,7 @@ def peer_lines(name: str, answers: Sequence[Answer]) -> Iterator[Line]:
 
 def seconds_line(name: str, answers: Sequence[Answer], note: str) -> Line:
     """Seconds to an answer: the median, the least and the most."""
-    seconds = [one.seconds for one in answers]
+    seconds = [answer.seconds for answer in answers]
     return Line(f"race.{name}.seconds", float(np.median(seconds)), min(seconds), max(seconds), None, "s", note)
 
 
@@ -137,14 +140,14 @@ def own_lines(workload: str, trials: Sequence[Trial]) -> Iterator[Line]:
     size = int(np.median([len(trial.before) + len(trial.after) for trial in trials]))
     note = f"intervals that miss the long run's slices just before and after, {size} processes"
     yield Line(f"race.{name}.missed", missed, missed, missed, MOST_MISSED, "share", note)
-    whole = np.concatenate([np.asarray(one) for one in slices])
+    whole = np.concatenate([np.asarray(medians_ns) for medians_ns in slices])
     truth_ns = float(np.median(whole))
     elsewhere = sum(not a.covers(truth_ns, truth_ns) for a in answers) / len(answers)
     note = f"intervals that miss the whole long run's median, {truth_ns / 1e3:.4g} us from {whole.size} processes"
     yield Line(f"race.{name}.missed_later", elsewhere, elsewhere, elsewhere, None, "share", note)
     apart = scatter(answers)
     yield Line(f"race.{name}.scatter", apart, apart, apart, None, "share", f"of {len(answers)} answers")
-    moved = scatter([Answer(0.0, float(np.median(one))) for one in slices])
+    moved = scatter([Answer(0.0, float(np.median(medians_ns))) for medians_ns in slices])
     note = f"of {len(slices)} slices of the long run: what the machine itself did"
     yield Line(f"race.{name}.machine", moved, moved, moved, None, "share", note)
 
@@ -172,19 +175,19 @@ _ABOUT = {
 
 
 def table(
-    own: Mapping[str, Sequence[Trial]], others: Mapping[str, Sequence[Answer]], absent: Mapping[str, str]
+    trials_by_workload: Mapping[str, Sequence[Trial]], others: Mapping[str, Sequence[Answer]], absent: Mapping[str, str]
 ) -> list[str]:
     """All that one reads the benchmark for: a line a tool and mechanism, at most 80 columns wide."""
-    count = max(map(len, own.values()))
+    count = max(map(len, trials_by_workload.values()))
     lines = ["", f"{'':18} {'seconds to an answer':22} {'scatter':>7}  what the answer is worth"]
-    for workload, trials in own.items():
+    for workload, trials in trials_by_workload.items():
         answers = [trial.answer for trial in trials]
-        held, reached = sum(trial.holds() for trial in trials), sum(one.on_target for one in answers)
+        held, reached = sum(trial.holds() for trial in trials), sum(answer.on_target for answer in answers)
         worth = f"{held} of {len(trials)} cover, {reached} to 2%"
         lines.append(_table_line(f"clonometer.{workload}", answers, worth))
         lines += [
-            _table_line(name, found, _ABOUT.get(name, ""))
-            for name, found in others.items()
+            _table_line(name, theirs, _ABOUT.get(name, ""))
+            for name, theirs in others.items()
             if name.endswith(f".{workload}")
         ]
     for name, reason in absent.items():
@@ -193,23 +196,23 @@ def table(
 
 
 def _table_line(name: str, answers: Sequence[Answer], worth: str) -> str:
-    seconds = [one.seconds for one in answers]
+    seconds = [answer.seconds for answer in answers]
     took = f"{np.median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})"
     apart = f"{scatter(answers):.1%}" if len(answers) > 1 else "-"
     return f"{name:18} {took:22} {apart:>7}  {worth}"
 
 
 def run() -> Iterator[Line]:
-    own: dict[str, list[Trial]] = {workload: [] for workload in WORKLOADS}
+    trials: dict[str, list[Trial]] = {workload: [] for workload in WORKLOADS}
     others: dict[str, list[Answer]] = {}
     absent: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.parquet"
         programs = peers(compile_c(Path(__file__).with_name("launch_once.c"), Path(folder) / "launch_once"))
-        absent |= {name: "not installed" for name, one in programs.items() if shutil.which(one.argv[0]) is None}
+        absent |= {name: "not installed" for name, peer in programs.items() if shutil.which(peer.argv[0]) is None}
         for _ in range(REPETITIONS):
             for workload in WORKLOADS:
-                own[workload].append(trial_of(workload, out))
+                trials[workload].append(trial_of(workload, out))
             for name, program in programs.items():
                 if name in absent:
                     continue
@@ -220,7 +223,7 @@ def run() -> Iterator[Line]:
                 else:
                     absent[name] = answer.reason
     for workload in WORKLOADS:
-        yield from map(say, own_lines(workload, own[workload]))
+        yield from map(say, own_lines(workload, trials[workload]))
     for name, answers in others.items():
         yield from map(say, peer_lines(name, answers))
-    print("\n".join(table(own, others, absent)))
+    print("\n".join(table(trials, others, absent)))

@@ -45,18 +45,18 @@ def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed
         seed, plan.budget_seconds, timed_quantities(catalogue), target_width=plan.target_width, stretch=1.5
     )
     measure(plan, catalogue, drivers, out=out, seed=seed, scheduler=scheduler, force=True)
-    with open_run(out) as found:
-        return read_side(found, out.stem)
+    with open_run(out) as opened:
+        return read_side(opened, out.stem)
 
 
 def reaped_ns(side: Book) -> dict[str, float]:
     """The median of `reaped` of every cell; where tasks ran in two places, of the place with more samples."""
-    found: dict[str, float] = {}
+    medians_ns: dict[str, float] = {}
     for cell, rows in side.cells.items():
-        own = [one.estimate for one in rows.values() if one.estimate.stage == "reaped"]
-        if own:
-            found[cell] = max(own, key=lambda one: one.n_samples).median_ns or 0.0
-    return found
+        estimates = [estimate.estimate for estimate in rows.values() if estimate.estimate.stage == "reaped"]
+        if estimates:
+            medians_ns[cell] = max(estimates, key=lambda estimate: estimate.n_samples).median_ns or 0.0
+    return medians_ns
 
 
 def slowed(plan: Plan, baseline: Book) -> Plan:
@@ -86,36 +86,36 @@ def judged(rows: Sequence[CheckedRow], spins: Mapping[str, int]) -> list[Checked
 
     The delay was a tenth of the baseline's launch; on a machine that was slower since it is less than a tenth.
     """
-    found = []
+    kept = []
     for row in rows:
         spin_ns, median_ns = spins.get(row.compared.other.cell), row.compared.other.median_ns
         if row.compared.base.stage != "reaped" or not spin_ns or not median_ns or row.detectable is None:
             continue
         share = spin_ns / (median_ns - spin_ns)
         if row.detectable <= min(DETECTABLE, share):
-            found.append(row)
-    return found
+            kept.append(row)
+    return kept
 
 
 def whole_rows(rows: Sequence[CheckedRow]) -> list[CheckedRow]:
     """One row a cell: the last stage of a launch or wake, which contains the others, or what is no stage."""
     last: dict[tuple[str, str | None], CheckedRow] = {}
     for row in rows:
-        one = row.compared.base
-        if one.stage in ("reaped", None):
-            last[one.cell, one.placement] = row
+        base = row.compared.base
+        if base.stage in ("reaped", None):
+            last[base.cell, base.placement] = row
     return list(last.values())
 
 
 def detectable_words(rows: Sequence[CheckedRow]) -> str:
     """The detectable change of each row, sorted."""
     known = sorted(row.detectable for row in rows if row.detectable is not None)
-    return ", ".join(f"{one:.0%}" for one in known) + (f" and {len(rows) - len(known)} none" if known else "none")
+    return ", ".join(f"{change:.0%}" for change in known) + (f" and {len(rows) - len(known)} none" if known else "none")
 
 
 def run() -> Iterator[Line]:
     drivers, catalogue, plan = drivers_and_plan()
-    found = missed = 0
+    expected = missed = 0
     seen = cell_count = 0
     with tempfile.TemporaryDirectory() as folder:
         for repetition in range(REPETITIONS):
@@ -123,19 +123,19 @@ def run() -> Iterator[Line]:
             slower = slowed(plan, base)
             slow = measured(slower, catalogue, drivers, Path(folder) / "slow.parquet", 2 * repetition + 1)
             checked = check_runs(base, slow)
-            own = judged(checked.rows, injected_ns(slower))
-            missed += sum(row.verdict != REGRESSED for row in own)
-            found += len(own)
+            warm = judged(checked.rows, injected_ns(slower))
+            missed += sum(row.verdict != REGRESSED for row in warm)
+            expected += len(warm)
             cells = whole_rows(checked.rows)
             seen += sum(row.detectable is not None and row.detectable <= DETECTABLE for row in cells)
             cell_count += len(cells)
             print(
-                f"  {repetition + 1}: {checked.verdict}; {len(own)} warm cells detect 10%, "
-                f"{sum(row.verdict == REGRESSED for row in own)} of them alarm; the machine was "
+                f"  {repetition + 1}: {checked.verdict}; {len(warm)} warm cells detect 10%, "
+                f"{sum(row.verdict == REGRESSED for row in warm)} of them alarm; the machine was "
                 f"{checked.machine_shift:+.0%} slower; detectable: {detectable_words(cells)}"
             )
-    share = missed / found if found else 1.0
-    note = f"{missed} of {found} slow-downs of 10% in cells that detect it"
+    share = missed / expected if expected else 1.0
+    note = f"{missed} of {expected} slow-downs of 10% in cells that detect it"
     yield say(Line("regression.missed", share, share, share, MOST_MISSED, "share", note))
     blind = 1 - seen / cell_count if cell_count else 1.0
     note = f"of {cell_count} cells of quick plans whose detectable change is above 10%"

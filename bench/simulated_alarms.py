@@ -56,7 +56,7 @@ def one_run(
     """Process medians of every kind, temperature and stage."""
     times, slowness = machine(random, drift)
     slowed = random.uniform(*NEIGHBOUR) if crowded else 0.0
-    found = {}
+    medians = {}
     for kind in range(KINDS):
         count = int(random.integers(*sizes))
         starts = np.sort(random.uniform(0, SECONDS, count))
@@ -70,9 +70,9 @@ def one_run(
             deviations = np.clip(random.standard_t(3, count), -8, 8)
             shared = np.where(deviations > 0, wide, downwards) * deviations
             for stage in range(STAGES):
-                own = shared + 0.3 * downwards * random.normal(size=count)
-                found[kind, warmth, stage] = Processes.of(np.exp(9.0 + speed + own), starts)
-    return found
+                logs = shared + 0.3 * downwards * random.normal(size=count)
+                medians[kind, warmth, stage] = Processes.of(np.exp(9.0 + speed + logs), starts)
+    return medians
 
 
 def matches(random: Generator, drift: float, sizes: tuple[int, int], *, crowded: bool) -> list[Match]:
@@ -129,12 +129,12 @@ def _any_alarm(p: list[float], ratios: list[float]) -> bool:
 def simulated(checks: int, drift: float, sizes: tuple[int, int], *, crowded: bool, seed: int) -> tuple[int, int]:
     """How many of so many checks alarm: by the gate, and by medians as if the machine stood still."""
     random = np.random.default_rng(seed)
-    found = without_care = 0
+    n_alarms = without_care = 0
     for _ in range(checks):
         rows = matches(random, drift, sizes, crowded=crowded)
-        found += alarmed(rows)
+        n_alarms += alarmed(rows)
         without_care += careless(rows)
-    return found, without_care
+    return n_alarms, without_care
 
 
 def run() -> Iterator[Line]:
@@ -146,7 +146,7 @@ def run() -> Iterator[Line]:
         ("crowded_many", 0.2, MANY, True),
     )
     for name, drift, sizes, crowded in cases:
-        found, without_care = simulated(CHECKS, drift, sizes, crowded=crowded, seed=1)
-        low, high = rate_interval(found, CHECKS)
-        note = f"{found} of {CHECKS} checks; {without_care} by medians as they were measured"
-        yield say(Line(f"simulated_alarms.{name}", found / CHECKS, low, high, MOST_ALARMS, "share", note))
+        n_alarms, without_care = simulated(CHECKS, drift, sizes, crowded=crowded, seed=1)
+        low, high = rate_interval(n_alarms, CHECKS)
+        note = f"{n_alarms} of {CHECKS} checks; {without_care} by medians as they were measured"
+        yield say(Line(f"simulated_alarms.{name}", n_alarms / CHECKS, low, high, MOST_ALARMS, "share", note))

@@ -67,7 +67,7 @@ class Row:
 
     def holds(self) -> bool:
         """Whether all that is claimed of the line is so."""
-        covers = not self.must_cover or all(LOWEST <= one <= HIGHEST for one in (self.median, self.ratio))
+        covers = not self.must_cover or all(LOWEST <= share <= HIGHEST for share in (self.median, self.ratio))
         return covers and (not self.must_warn or self.warned >= self.least_warned)
 
     def text(self) -> str:
@@ -168,8 +168,8 @@ def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, cla
     medians = ratios = warned = unsaid = 0
     for place in range(sets):
         covered = median_in_time(a[place]).contains(truth)
-        said = processes < FEW_PROCESSES or level_change(a[place], starts) is not None
-        medians, warned, unsaid = medians + covered, warned + said, unsaid + (not covered and not said)
+        is_warned = processes < FEW_PROCESSES or level_change(a[place], starts) is not None
+        medians, warned, unsaid = medians + covered, warned + is_warned, unsaid + (not covered and not is_warned)
         sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)
         ratios += ratio_of_medians(*sides, seed=place, resamples=1000).contains(TRUE_RATIO)
     shares = [count / sets for count in (medians, ratios, warned, unsaid)]

@@ -69,7 +69,7 @@ def conditions(catalogue: Catalogue) -> Iterator[tuple[str, dict[str, AxisValue]
             for value in values_of(catalogue.axes[name]):
                 yield workload, {**COMPANIONS.get(name, {}), name: value}
     for name, texts in TEXTS.items():
-        for workload in (one for one in catalogue.workloads.values() if name in one.axes):
+        for workload in (candidate for candidate in catalogue.workloads.values() if name in candidate.axes):
             yield from ((workload.id, {name: text}) for text in texts)
 
 
@@ -115,7 +115,7 @@ class Dots(Silent):
 
 def judge(plan: Plan, results: Results) -> list[Verdict]:
     """Say of each target how it ended; launches that all failed are a failure, whatever the driver says."""
-    statuses = {one.cell: one for one in results.cell_statuses}
+    statuses = {status.cell: status for status in results.cell_statuses}
     rows: dict[str, list[Estimate]] = {}
     for row in results.cells:
         rows.setdefault(row.cell, []).append(row)
@@ -187,9 +187,9 @@ def measure_all() -> int:
             print("interrupted", file=sys.stderr)
             return 130
         verdicts = judge(plan, read_results(outcome.path))
-    for one in verdicts:
-        print(f"{one.word:<12} {one.cell}: {one.text}")
-    counts = {word: sum(one.word == word for one in verdicts) for word in ("ok", "unavailable", "failed")}
+    for verdict in verdicts:
+        print(f"{verdict.word:<12} {verdict.cell}: {verdict.text}")
+    counts = {word: sum(verdict.word == word for verdict in verdicts) for word in ("ok", "unavailable", "failed")}
     print(", ".join(f"{word} {count}" for word, count in counts.items()))
     return 1 if counts["failed"] else 0
 

@@ -40,8 +40,8 @@ def sources() -> list[Path]:
     """What is checked, the longest first: the last one to end is then a short one."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *SOURCES]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = [Path(name) for name in listed.splitlines() if Path(name).is_file()]
-    return sorted(found, key=lambda path: path.stat().st_size, reverse=True)
+    paths = [Path(name) for name in listed.splitlines() if Path(name).is_file()]
+    return sorted(paths, key=lambda path: path.stat().st_size, reverse=True)
 
 
 def checked(path: Path) -> subprocess.CompletedProcess[str]:
@@ -59,10 +59,10 @@ def main() -> int:
     sys.stdout.writelines(f"{path}: no target compiles it\n" for path in unbuilt)
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         ended = list(pool.map(checked, [path for path in files if path not in unbuilt]))
-    for one in ended:
-        if one.returncode != 0:
-            sys.stdout.write(one.stdout + one.stderr)
-    return 1 if unbuilt or any(one.returncode for one in ended) else 0
+    for process in ended:
+        if process.returncode != 0:
+            sys.stdout.write(process.stdout + process.stderr)
+    return 1 if unbuilt or any(process.returncode for process in ended) else 0
 
 
 if __name__ == "__main__":

@@ -128,11 +128,11 @@ def counted(written: Path, left_out: Mapping[str, str]) -> str:
     reasons = [plain(skip.get("message") or "") for case in cases for skip in case.iter("skipped")]
     text = f"{len(cases) - len(reasons)} passed, {len(reasons)} skipped"
     common = collections.Counter(reasons).most_common()
-    told = [f"{count} {reason}" for reason, count in common[:MOST_REASONS]]
+    parts = [f"{count} {reason}" for reason, count in common[:MOST_REASONS]]
     if len(common) > MOST_REASONS:
-        told.append(f"{sum(count for _, count in common[MOST_REASONS:])} for other reasons")
-    told += [f"left out {test.rpartition('::')[2]}: {reason}" for test, reason in left_out.items()]
-    return text + (f": {'; '.join(told)}" if told else "")
+        parts.append(f"{sum(count for _, count in common[MOST_REASONS:])} for other reasons")
+    parts += [f"left out {test.rpartition('::')[2]}: {reason}" for test, reason in left_out.items()]
+    return text + (f": {'; '.join(parts)}" if parts else "")
 
 
 def plain(reason: str) -> str:

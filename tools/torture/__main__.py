@@ -80,7 +80,7 @@ def in_turn(kinds: list[str], seed: int, seconds: float) -> Iterator[Trial]:
     spent = dict.fromkeys(kinds, 0.0)
     end_s = time.monotonic() + seconds
     while time.monotonic() < end_s:
-        kind = min(kinds, key=lambda one: spent[one] / SHARE[one])
+        kind = min(kinds, key=lambda candidate: spent[candidate] / SHARE[candidate])
         began_s = time.monotonic()
         yield next(queues[kind])
         spent[kind] += time.monotonic() - began_s
@@ -93,7 +93,8 @@ def find(name: str, seed: int) -> Trial:
         sys.exit(f"no class {kind!r}: {', '.join(CLASSES)}")
     if kind == mutations.KIND:
         made = {
-            one.name.split("/")[0]: one for one, _ in zip(mutations.trials(random.Random(0)), range(6), strict=False)
+            trial.name.split("/")[0]: trial
+            for trial, _ in zip(mutations.trials(random.Random(0)), range(6), strict=False)
         }
         return Trial(kind, rest, made[rest.split("/")[0]].attempt)
     for trial, _ in zip(CLASSES[kind](random.Random(f"{seed}/{kind}")), range(100_000), strict=False):

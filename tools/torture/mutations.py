@@ -81,10 +81,10 @@ class _Zygote:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"words": words, "folder": str(sandbox.folder)}) + "\n")
         self._process.stdin.flush()
-        told = json.loads(self._process.stdout.readline())
+        outcome = json.loads(self._process.stdout.readline())
         out, err = ((sandbox.root / name).read_text("utf-8", "replace") for name in ("out", "err"))
-        hung = told["status"] == -signal.SIGKILL
-        return Ended((*COMMAND, *words), told["status"], out, err, told["seconds"], told["rss_bytes"], hung)
+        hung = outcome["status"] == -signal.SIGKILL
+        return Ended((*COMMAND, *words), outcome["status"], out, err, outcome["seconds"], outcome["rss_bytes"], hung)
 
 
 @cache
@@ -110,8 +110,8 @@ def base(place: Path) -> dict[str, Path]:
     killed.wait()
     words = [*COMMAND, "explain", "launch.fork", "--processes", "2", "--out", "why.json"]
     explained = subprocess.run(words, cwd=place, capture_output=True, timeout=90, check=False)
-    found = {"run": place / "base.parquet", "raw": raw}
-    return found | ({"why": place / "why.json"} if explained.returncode == 0 else {})
+    files = {"run": place / "base.parquet", "raw": raw}
+    return files | ({"why": place / "why.json"} if explained.returncode == 0 else {})
 
 
 def damage(data: bytes, draw: random.Random) -> bytes:
@@ -163,8 +163,8 @@ def _read(sandbox: Sandbox, draw: random.Random, name: str, sound: Path) -> list
 
 
 def _harmless(ended: Ended) -> list[str]:
-    found = _STEERS.search(re.sub(r"\r\n|[\n\t]", "", ended.out + ended.err))
-    return [f"{found.group()!r} reached the terminal"] if found else []
+    sequence = _STEERS.search(re.sub(r"\r\n|[\n\t]", "", ended.out + ended.err))
+    return [f"{sequence.group()!r} reached the terminal"] if sequence else []
 
 
 def _files(sandbox: Sandbox) -> dict[str, Path]:

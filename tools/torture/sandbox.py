@@ -51,11 +51,11 @@ def become_subreaper(wanted: bool = True) -> None:
 
 def children_of(pid: int) -> list[int]:
     """The children of all threads of a process; none where it has gone."""
-    found: list[int] = []
+    children: list[int] = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
+            children += map(int, (task / "children").read_text().split())
+    return children
 
 
 def descendants(pid: int) -> list[int]:
@@ -93,17 +93,17 @@ def reap() -> None:
 
 def hierarchies() -> dict[str, Path]:
     """Our own group in the hierarchies that matter, by the name of the controller or ``cgroup2``."""
-    own = {}
+    groups = {}
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         number, names, path = line.split(":", 2)
-        own["cgroup2" if number == "0" else names] = path.rstrip("/")
-    found = {}
+        groups["cgroup2" if number == "0" else names] = path.rstrip("/")
+    folders = {}
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, where, kind, options, *_ = line.split()
         for name in _CONTROLLERS:
-            if (kind == name == "cgroup2" or (kind == "cgroup" and name in options.split(","))) and name in own:
-                found[name] = Path(f"{where}{own[name]}")
-    return found
+            if (kind == name == "cgroup2" or (kind == "cgroup" and name in options.split(","))) and name in groups:
+                folders[name] = Path(f"{where}{groups[name]}")
+    return folders
 
 
 @dataclass
@@ -159,28 +159,28 @@ class Sandbox:
     def left(self) -> list[str]:
         """What is still there of the trial: tasks, temporary files, control groups."""
         reap()
-        found = []
+        remains = []
         for pid in descendants(os.getpid()):
             name, state, _ = stat_of(pid)
             if name:
-                found.append(f"task {pid} ({name}, {state})")
-        found += [f"temporary file {path.name}" for path in self.temporary.iterdir()]
+                remains.append(f"task {pid} ({name}, {state})")
+        remains += [f"temporary file {path.name}" for path in self.temporary.iterdir()]
         for group in self.groups.values():
-            found += [f"control group {path}" for path in group.iterdir() if path.is_dir()]
-        return found
+            remains += [f"control group {path}" for path in group.iterdir() if path.is_dir()]
+        return remains
 
     def leftovers(self) -> list[str]:
         """What is left after some patience; it is removed then, so that the next trial has its peace."""
         end_s = time.monotonic() + PATIENCE_S
-        while (found := self.left()) and time.monotonic() < end_s:
+        while (remains := self.left()) and time.monotonic() < end_s:
             time.sleep(0.01)
-        if found:
+        if remains:
             for pid in descendants(os.getpid()):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.1)
             reap()
-        return [f"left behind: {one}" for one in found]
+        return [f"left behind: {remnant}" for remnant in remains]
 
 
 class Command:
@@ -301,8 +301,8 @@ def sandbox(base: Path) -> Iterator[Sandbox]:
         folder.chmod(0o1777)
     root.chmod(0o755)
     made = Sandbox(root)
-    for name, own in hierarchies().items():
-        group = own / f"torture-{os.getpid()}"
+    for name, folder in hierarchies().items():
+        group = folder / f"torture-{os.getpid()}"
         with contextlib.suppress(OSError):
             group.mkdir(exist_ok=True)
             made.groups[name] = group

@@ -70,7 +70,7 @@ def _means_something(workload: str, whom: str, moment: str) -> bool:
 def _of_run(workload: str, number: signal.Signals, whom: str, moment: str, turn: int) -> Trial:
     def attempt(sandbox: Sandbox, draw: random.Random) -> list[str]:
         name, *settings = workload.split()
-        words = ["run", name, *(word for one in settings for word in ("--set", one))]
+        words = ["run", name, *(word for setting in settings for word in ("--set", setting))]
         before = _ignore_hangups if whom.startswith("nobody") else None
         command = sandbox.start(*words, "--budget", "1.5", "--out", "o.parquet", before=before)
         _await(command, moment, draw, sandbox.folder)
@@ -184,7 +184,7 @@ def _meet(command: Command, whom: str, draw: random.Random) -> int | None:
         drivers = command.drivers()
         below = [pid for driver in drivers for pid in (descendants(driver) if whom != "driver" else [driver])]
         guards = {pid for pid in below if stat_of(pid)[0] == "clonometer-guar"}
-        found = sorted(guards if whom == "guardian" else set(below) - guards)
-        if found:
-            return draw.choice(found)
+        candidates = sorted(guards if whom == "guardian" else set(below) - guards)
+        if candidates:
+            return draw.choice(candidates)
     return None

@@ -37,8 +37,8 @@ def _serve(request: dict[str, object]) -> dict[str, object]:
     if pid == 0:
         _become(request)
     while True:
-        found, status, usage = os.wait4(pid, os.WNOHANG)
-        if found:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        if ended:
             break
         if time.monotonic() - began_s > BOUND_S:
             os.kill(pid, signal.SIGKILL)

@@ -30,7 +30,7 @@ def cell_statuses(metadata: Mapping[str, Any]) -> tuple[CellStatus, ...]:
             entry["cell"],
             entry["status"],
             entry["reason"],
-            next((one for one in STOPPED_BY if one == entry.get("stopped_by")), None),
+            next((known for known in STOPPED_BY if known == entry.get("stopped_by")), None),
         )
         for entry in metadata["cells"]
     )

@@ -48,16 +48,16 @@ def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost
     import numpy as np
 
     planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for cell in run.cells():
         if planned.get(cell) == CPUID:
             costs = run.columns(cell, ["cpuid_ns"])["cpuid_ns"]
-            found |= {"cost_ns": float(np.median(costs)), "least_ns": float(costs.min())} if costs.size else {}
+            figures |= {"cost_ns": float(np.median(costs)), "least_ns": float(costs.min())} if costs.size else {}
         elif planned.get(cell) == STEPS:
             columns = run.columns(cell, ["cpuid", "errno"])
             counts = columns["cpuid"][columns["errno"] == 0]
-            found |= {"at_start": int(counts[0])} if counts.size else {}
-    return CpuidCost(**found, reason=next((why for why in unavailable.values() if why), None))
+            figures |= {"at_start": int(counts[0])} if counts.size else {}
+    return CpuidCost(**figures, reason=next((why for why in unavailable.values() if why), None))
 
 
 def check_cpuid(cost: CpuidCost) -> list[AuditItem]:

@@ -72,12 +72,12 @@ class Facts:
     def texts(self, key: str) -> list[str] | None:
         """A list of texts."""
         value = self._facts.get(key)
-        return [str(one) for one in value] if isinstance(value, list | tuple) else None
+        return [str(item) for item in value] if isinstance(value, list | tuple) else None
 
     def table(self, key: str) -> dict[str, str] | None:
         """An object of texts."""
         value = self._facts.get(key)
-        return {str(name): str(one) for name, one in value.items()} if isinstance(value, Mapping) else None
+        return {str(name): str(item) for name, item in value.items()} if isinstance(value, Mapping) else None
 
     def unlimited(self, key: str) -> bool:
         """Whether null stands for no limit here, and not for a fact that could not be read."""

@@ -52,9 +52,9 @@ def _debugging(facts: Facts) -> AuditItem:
         return unknown(facts, key, id_, title, "Checks of the kernel's own memory make each launch dearer.")
     names = [name for name in facts.flags() if name in _DEBUGGING]
     if names:
-        found = [f"{name}={facts.flags()[name]}".removesuffix("=") for name in names]
+        flags = [f"{name}={facts.flags()[name]}".removesuffix("=") for name in names]
         effect = "The kernel checks its own allocations: every structure that a launch builds costs more."
-        return AuditItem(id_, title, ", ".join(found), WARN, effect, _unboot(names))
+        return AuditItem(id_, title, ", ".join(flags), WARN, effect, _unboot(names))
     return AuditItem(id_, title, "off", FINE, "The kernel's command line asks for none.")
 
 

@@ -20,7 +20,7 @@ def check_limits(facts: Facts) -> list[AuditItem]:
         ("limit.pid_max", "Process numbers", "kernel.pid_max", "sudo sysctl kernel.pid_max=4194304"),
         ("limit.threads_max", "Tasks of the kernel", "kernel.threads_max", "sudo sysctl kernel.threads-max=200000"),
     )
-    return [*(_tasks(facts, *one) for one in tasks), *(check(facts) for check in (_nofile, _memlock, _stack))]
+    return [*(_tasks(facts, *limit) for limit in tasks), *(check(facts) for check in (_nofile, _memlock, _stack))]
 
 
 def check_cgroup(facts: Facts) -> list[AuditItem]:

@@ -38,11 +38,11 @@ def _multi_size(facts: Facts) -> AuditItem:
     always = facts.text("thp.enabled") == "always"
     # The largest is the classic huge page, which has its own item.
     between = sorted(int(size) for size in sizes)[:-1]
-    found = [size for size in between if sizes[str(size)] == "always" or (sizes[str(size)] == "inherit" and always)]
-    if found:
-        names = ", ".join(format_bytes(size) for size in found)
+    enabled = [size for size in between if sizes[str(size)] == "always" or (sizes[str(size)] == "inherit" and always)]
+    if enabled:
+        names = ", ".join(format_bytes(size) for size in enabled)
         effect = "Memory that was to have 4 KiB pages may get these: fork and the first writes after it then cost less."
-        files = " ".join(f"{_THP}/hugepages-{size // 1024}kB/enabled" for size in found)
+        files = " ".join(f"{_THP}/hugepages-{size // 1024}kB/enabled" for size in enabled)
         command = f"echo never | sudo tee {files}"
         return AuditItem(id_, title, f"on for {names}", WARN, effect, command)
     return AuditItem(id_, title, "not without asking", FINE, "Pages are 4 KiB or huge, nothing between.")

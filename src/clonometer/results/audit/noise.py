@@ -74,8 +74,8 @@ def noise_of(run: RunSource) -> Noise:
     forks: list[NDArray[np.float64]] = []
     for cell in run.cells():
         if planned.get(cell) == LOOP:
-            found, length_ns = _gaps(run.columns(cell, ["process", "block", "start_ns"]))
-            gaps += found
+            cell_gaps, length_ns = _gaps(run.columns(cell, ["process", "block", "start_ns"]))
+            gaps += cell_gaps
             watched_ns += length_ns
         elif planned.get(cell) == LAUNCH:
             forks.append(_reaped(run.columns(cell, ["reaped_ns", "errno"])))

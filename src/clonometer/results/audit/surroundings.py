@@ -20,7 +20,7 @@ def _hypervisor(facts: Facts) -> AuditItem:
         ("around.hypervisor", "Hypervisor", "virt.hypervisor"),
         unseen="Under a hypervisor page faults and wake-ups cost more.",
         absent="The kernel has the machine for itself.",
-        there="Page faults walk two tables, and to wake another CPU leaves the guest: fork and free placement "
+        present="Page faults walk two tables, and to wake another CPU leaves the guest: fork and free placement "
         "cost more.",
     )
 
@@ -31,19 +31,19 @@ def _container(facts: Facts) -> AuditItem:
         ("around.container", "Container", "virt.container"),
         unseen="Containers bring filters, quotas and deeper namespaces.",
         absent="No namespaces and quotas between us and the machine.",
-        there="Each new task gets a number in every PID namespace on the way, and is charged to the group's quotas.",
+        present="Each new task gets a number in every PID namespace on the way, and is charged to the group's quotas.",
     )
 
 
-def _layer(facts: Facts, names: tuple[str, str, str], *, unseen: str, absent: str, there: str) -> AuditItem:
+def _layer(facts: Facts, names: tuple[str, str, str], *, unseen: str, absent: str, present: str) -> AuditItem:
     """Judge what may lie between the machine and us: nothing is best, and its name is worth knowing."""
     id_, title, key = names
-    found = facts.text(key)
-    if found is None:
+    name = facts.text(key)
+    if name is None:
         return unknown(facts, key, id_, title, unseen)
-    if found == "none":
-        return AuditItem(id_, title, found, FINE, absent)
-    return AuditItem(id_, title, found, NOTE, there)
+    if name == "none":
+        return AuditItem(id_, title, name, FINE, absent)
+    return AuditItem(id_, title, name, NOTE, present)
 
 
 def _steal(facts: Facts) -> AuditItem:

@@ -21,10 +21,10 @@ def check_tracing(refusals: Mapping[str, str | None] | None, unknown: str = "it 
     if refusals is None:
         effect = "Without tracing, explain and census see less."
         return AuditItem(_ID, _TITLE, f"unknown: {unknown}", NOTE, effect, known=False)
-    rings, bpf, own = (refusals.get(name, unknown) for name in ("tracepoints", "fast", "own"))
+    rings, bpf, own_events = (refusals.get(name, unknown) for name in ("tracepoints", "fast", "own"))
     if rings is None:
         means = "perf and bpf" if bpf is None else "perf; bpf, which costs a launch less, is refused"
         return AuditItem(_ID, _TITLE, f"kernel tracepoints ({means})", FINE, "explain and census see all they can.")
-    seen = "the parent's own perf events" if own is None else "stamps only"
+    seen = "the parent's own perf events" if own_events is None else "stamps only"
     effect = f"explain sees less and census uses ptrace, which inflates times: {rings}."
     return AuditItem(_ID, _TITLE, seen, NOTE, effect)

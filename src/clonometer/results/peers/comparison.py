@@ -48,7 +48,7 @@ def compare_peers(
         One for each of `CONFIGURATIONS`, in its order.
     """
     present = set(run.cells())
-    starts = {int(one["process"]): float(one["started_ns"]) for one in run.metadata["processes"]}
+    starts = {int(process["process"]): float(process["started_ns"]) for process in run.metadata["processes"]}
     ours: dict[tuple[str, str, str, int], Processes | None] = {}
     rows = []
     for configuration in CONFIGURATIONS:
@@ -71,8 +71,8 @@ def _compare(
 
     fields: dict[str, Any] = {}
     if ours is not None:
-        own = quantile_interval(ours.values)
-        fields |= {"ours_ns": own.value, "ours_low_ns": own.low, "ours_high_ns": own.high}
+        our_median = quantile_interval(ours.values)
+        fields |= {"ours_ns": our_median.value, "ours_low_ns": our_median.low, "ours_high_ns": our_median.high}
         fields["ours_processes"] = int(ours.values.size)
     if not figure:
         if configuration.id.startswith("clonometer."):
@@ -112,15 +112,15 @@ def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int,
         return None
     process, block = columns["process"][usable], columns["block"][usable]
     began = columns["start_ns"][usable] if "start_ns" in columns else None
-    found, when = [], []
+    figures, when = [], []
     for number in np.unique(process):
-        own = process == number
-        blocks = [own & (block == index) for index in np.unique(block[own])]
+        of_process = process == number
+        blocks = [of_process & (block == index) for index in np.unique(block[of_process])]
         figure = _statistic(configuration.statistic, values[usable].astype(np.float64), began, blocks)
         if figure is not None:
-            found.append(figure * configuration.times)
+            figures.append(figure * configuration.times)
             when.append(starts.get(int(number), 0.0))
-    return Processes.of(found, when) if found else None
+    return Processes.of(figures, when) if figures else None
 
 
 def _columns_of(run: RunSource) -> set[str]:
@@ -136,13 +136,13 @@ def _statistic(
     """One process's figure in ns: ``rate`` is the mean distance of starts within blocks."""
     import numpy as np
 
-    own = np.concatenate([values[block] for block in blocks])
+    all_values = np.concatenate([values[block] for block in blocks])
     if name == "best batch":
         return min(float(values[block].mean()) for block in blocks)
     if name == "median":
-        return float(np.median(own))
+        return float(np.median(all_values))
     if name == "rate" and began is not None:
         gaps = [np.diff(began[block].astype(np.float64)) for block in blocks]
         together = np.concatenate(gaps)
         return float(together.mean()) if together.size else None
-    return float(own.mean())
+    return float(all_values.mean())

@@ -43,8 +43,8 @@ def spread(rows: Sequence[PeerRow], word: str) -> tuple[PeerRow, PeerRow] | None
     tuple of two PeerRow, or None
         None where fewer than two rows have a figure.
     """
-    found = [row for row in rows if row.configuration.word == word and row.ours_ns is not None]
-    if len(found) < 2:
+    measured = [row for row in rows if row.configuration.word == word and row.ours_ns is not None]
+    if len(measured) < 2:
         return None
-    found.sort(key=lambda row: row.ours_ns or 0.0)
-    return found[0], found[-1]
+    measured.sort(key=lambda row: row.ours_ns or 0.0)
+    return measured[0], measured[-1]

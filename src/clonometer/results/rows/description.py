@@ -228,6 +228,6 @@ def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
     if group.values.min() <= 0:
         return {"n_modes": None, "modes": ()}
     step = -(-group.values.size // _MODE_SAMPLES)
-    found = find_modes(group.values[::step], effective=group.effective_samples / step, resolution=resolution_ns)
-    modes: tuple[Mapping[str, float], ...] = tuple({"value_ns": mode.value, "share": mode.share} for mode in found)
+    peaks = find_modes(group.values[::step], effective=group.effective_samples / step, resolution=resolution_ns)
+    modes: tuple[Mapping[str, float], ...] = tuple({"value_ns": mode.value, "share": mode.share} for mode in peaks)
     return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

@@ -175,7 +175,7 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
         If the catalogue does not have the workload.
     """
     catalogue = metadata["catalogue"]
-    entry = next((one for one in catalogue["workloads"] if one["id"] == workload), None)
+    entry = next((candidate for candidate in catalogue["workloads"] if candidate["id"] == workload), None)
     if entry is None:
         raise RunFileError(f"the run's catalogue does not have its workload {workload!r}")
     columns = metadata["columns"]

@@ -50,7 +50,7 @@ class _Collector:
         self.processes: list[int] = []
         self.medians: list[float] = []
         self.means: list[float] = []
-        self._own = Digest()
+        self._process_digest = Digest()
         self._held: list[NDArray[Any]] = []
         self._n_held = 0
         self.kept: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
@@ -80,25 +80,25 @@ class _Collector:
     def _release(self) -> None:
         # Counting a few values costs as much as counting many: the counts are as long as the largest value.
         for values in self._held:
-            self._own.add(values)
+            self._process_digest.add(values)
         self._held, self._n_held = [], 0
 
     def close(self) -> None:
         """End the process that is being added."""
         import numpy as np
 
-        if self._own.count == 0 and self._held:
+        if self._process_digest.count == 0 and self._held:
             joined = np.concatenate(self._held)
             self.medians.append(float(np.median(joined)))
             self.means.append(float(joined.mean()))
             self.digest.add(joined)
             self._held, self._n_held = [], 0
-        elif self._own.count:
+        elif self._process_digest.count:
             self._release()
-            self.medians.append(self._own.quantile(0.5))
-            self.means.append(self._own.mean)
-            self.digest.merge(self._own)
-            self._own = Digest()
+            self.medians.append(self._process_digest.quantile(0.5))
+            self.means.append(self._process_digest.mean)
+            self.digest.merge(self._process_digest)
+            self._process_digest = Digest()
 
 
 def is_large(run: PiecewiseSource, cell: str) -> bool:
@@ -184,14 +184,14 @@ def _collect(
 def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector], step: int) -> Iterator[SampleGroup]:
     import numpy as np
 
-    found = False
+    is_measured = False
     scale = quantity.ns_per_unit or 1.0
     for code, name in enumerate(PLACEMENTS):
         collector = collectors[quantity.name, code]
         collector.close()
         if collector.digest.count == 0:
             continue
-        found = True
+        is_measured = True
         process, block, values = (np.concatenate(parts) for parts in zip(*collector.kept, strict=True))
         totals = Totals(
             digest=collector.digest,
@@ -210,6 +210,6 @@ def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector]
             None,
             totals,
         )
-    if not found:
+    if not is_measured:
         empty = np.zeros(0, np.int64)
         yield SampleGroup(quantity, None, empty, empty, np.zeros(0))

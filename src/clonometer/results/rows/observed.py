@@ -97,11 +97,11 @@ def _groups(
     usable = valid & ~null_mask(column)
     scale = quantity.ns_per_unit or 1.0
     moved = _migrations(columns)
-    found: list[SampleGroup] = []
+    groups: list[SampleGroup] = []
     for code, name in enumerate(PLACEMENTS):
         chosen = usable & (placement == code)
-        if chosen.any() or (name is None and not found):
-            found.append(
+        if chosen.any() or (name is None and not groups):
+            groups.append(
                 SampleGroup(
                     quantity,
                     name,
@@ -111,4 +111,4 @@ def _groups(
                     None if moved is None else moved[chosen],
                 )
             )
-    return found
+    return groups

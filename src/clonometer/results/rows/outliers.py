@@ -67,11 +67,11 @@ def find_outliers(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launc
     causes: dict[str, int] = {}
     explained = np.zeros(out.size, dtype=np.bool_)
     for cause, holds in _facts(group, blocks, launches).items():
-        own = int((out & holds).sum())
+        with_cause = int((out & holds).sum())
         share = float(holds[~out].mean())
         error = math.sqrt(count * max(share * (1 - share), 1 / out.size))
-        if own >= LEAST_OUTLIERS and own - count * share > Z_CAUSE * error:
-            causes[cause] = own
+        if with_cause >= LEAST_OUTLIERS and with_cause - count * share > Z_CAUSE * error:
+            causes[cause] = with_cause
             explained |= out & holds
     return Outliers(count, causes, count - int(explained.sum()))
 
@@ -80,9 +80,9 @@ def _facts(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launches: bo
     """Tell for each sample which facts hold; the last two are known of its block only."""
     import numpy as np
 
-    found: dict[str, NDArray[np.bool_]] = {}
+    facts: dict[str, NDArray[np.bool_]] = {}
     if group.migrated is not None:
-        found["migration"] = group.migrated
+        facts["migration"] = group.migrated
     switched = {_key(block) for block in blocks if _is_disturbed(block, launches)}
     frequencies = {_key(block): mhz for block in blocks if (mhz := _mhz(block)) is not None}
     moved: set[tuple[int, int]] = set()
@@ -91,8 +91,8 @@ def _facts(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launches: bo
         moved = {key for key, mhz in frequencies.items() if abs(mhz / usual - 1) > FREQUENCY_SHARE}
     for cause, keys in (("involuntary_switch", switched), ("frequency_change", moved)):
         if keys:
-            found[cause] = _holds(group, keys)
-    return found
+            facts[cause] = _holds(group, keys)
+    return facts
 
 
 def _holds(group: SampleGroup, keys: set[tuple[int, int]]) -> NDArray[np.bool_]:

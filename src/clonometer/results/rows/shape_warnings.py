@@ -40,7 +40,7 @@ def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
 def _modes(estimate: Estimate, what: str) -> RunWarning | None:
     if len(estimate.modes) < 2:
         return None
-    words = " and ".join(f"{format_duration(one['value_ns'])} ({one['share']:.0%})" for one in estimate.modes)
+    words = " and ".join(f"{format_duration(mode['value_ns'])} ({mode['share']:.0%})" for mode in estimate.modes)
     return RunWarning(
         "modes.several",
         f"{what}: samples gather about {words}; the median speaks of the larger group",
@@ -80,15 +80,15 @@ def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
 
 
 def _outliers(estimate: Estimate, what: str) -> RunWarning | None:
-    found = estimate.outliers
-    if found is None or not found["causes"] or found["count"] < OUTLIER_SHARE * estimate.n_samples:
+    outliers = estimate.outliers
+    if outliers is None or not outliers["causes"] or outliers["count"] < OUTLIER_SHARE * estimate.n_samples:
         return None
-    if found["unexplained"] > (1 - EXPLAINED_SHARE) * found["count"]:
+    if outliers["unexplained"] > (1 - EXPLAINED_SHARE) * outliers["count"]:
         return None
-    cause, count = max(found["causes"].items(), key=lambda item: int(item[1]))
+    cause, count = max(outliers["causes"].items(), key=lambda item: int(item[1]))
     words, next_step = _CAUSES[cause]
     return RunWarning(
         "outliers.explained",
-        f"{what}: {found['count']} of {estimate.n_samples} samples are far out, {count} of them where {words}",
+        f"{what}: {outliers['count']} of {estimate.n_samples} samples are far out, {count} of them where {words}",
         next_step,
     )

@@ -48,19 +48,19 @@ def estimate_warnings(
     tuple of RunWarning
         In a fixed order; empty where nothing is wrong.
     """
-    found = [_failed_launches(estimate), _clock_skew(estimate)]
+    warnings = [_failed_launches(estimate), _clock_skew(estimate)]
     if estimate.n_samples:
         rare = _rare_placement(estimate, all_samples)
-        found.append(rare)
+        warnings.append(rare)
         if rare is None and not estimate.detail:
-            found += [
+            warnings += [
                 _few_processes(estimate),
                 _few_samples(estimate, group),
                 _wide_interval(estimate, metadata),
                 *shape_warnings(estimate, _name(estimate)),
             ]
-        found.append(drift)
-    return tuple(warning for warning in found if warning is not None)
+        warnings.append(drift)
+    return tuple(warning for warning in warnings if warning is not None)
 
 
 def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> tuple[RunWarning, ...]:
@@ -84,15 +84,15 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
         _neighbour(alone, loops),
         _wall(alone, loops),
     ]
-    found = [warning for warning in whole if warning is not None]
-    return tuple(found + _gathered(estimates, {warning.id for warning in found}))
+    warnings = [warning for warning in whole if warning is not None]
+    return tuple(warnings + _gathered(estimates, {warning.id for warning in warnings}))
 
 
-def _gathered(estimates: Iterable[Estimate], said: set[str]) -> list[RunWarning]:
+def _gathered(estimates: Iterable[Estimate], left_out: set[str]) -> list[RunWarning]:
     kinds: dict[str, dict[str, RunWarning]] = {}
     for estimate in estimates:
         for warning in estimate.warnings:
-            if warning.id not in said:
+            if warning.id not in left_out:
                 kinds.setdefault(warning.id, {}).setdefault(warning.sentence, warning)
     firsts = [(next(iter(sentences.values())), len(sentences) - 1) for sentences in kinds.values()]
     return [replace(first, alike=others) for first, others in firsts]

@@ -39,7 +39,7 @@ class Precision:
         """
         import numpy as np
 
-        found: dict[_Row, list[Any]] = {}
+        parts_of: dict[_Row, list[Any]] = {}
         for cell, columns in samples:
             valid = _succeeded(columns)
             placement = _placement(columns, valid.size)
@@ -49,10 +49,10 @@ class Precision:
                 usable = valid & _not_null(columns[quantity]) & (columns[quantity] >= 0)
                 for code in np.unique(placement[usable]).tolist():
                     row = (cell, quantity, code)
-                    found.setdefault(row, []).append(columns[quantity][usable & (placement == code)])
+                    parts_of.setdefault(row, []).append(columns[quantity][usable & (placement == code)])
                     if columns[quantity].dtype.kind == "i":
                         self._whole.add(row)
-        for row, parts in found.items():
+        for row, parts in parts_of.items():
             self._medians.setdefault(row, []).append(float(np.median(np.concatenate(parts))))
 
     def widest(self, target_width: float) -> float | None:

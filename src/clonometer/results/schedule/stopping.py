@@ -36,7 +36,7 @@ def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
         for name, entry in (described.items() if isinstance(described, Mapping) else ())
         if isinstance(entry, Mapping) and (entry.get("signed") or entry.get("detail"))
     }
-    timed = {name for name, one in catalogue.quantities.items() if one.unit in ("ns", "us")} - left_out
+    timed = {name for name, quantity in catalogue.quantities.items() if quantity.unit in ("ns", "us")} - left_out
     return {
         id_: tuple(name for name in workload.quantities if name in timed)
         for id_, workload in catalogue.workloads.items()
@@ -156,7 +156,7 @@ class TargetScheduler:
         return max(self._lacking(target), min(missing, _MOST_PROCESSES))
 
     def _cost_s(self, target: int) -> float:
-        known = self._seconds[target] or [cost for one in self._seconds for cost in one]
+        known = self._seconds[target] or [cost for seconds in self._seconds for cost in seconds]
         return max(median(known), 1e-6) if known else 0.0
 
     def _limit_s(self) -> float:
@@ -203,10 +203,10 @@ class TargetScheduler:
         room_s = self._spend(shares, lacking, even, room_s)
         if len(shares) < len(lacking) or any(shares[target] < count for target, count in lacking.items()):
             return shares
-        room_s = min(room_s, self._budget_s - elapsed_s - sum(self._cost_s(one) * n for one, n in shares.items()))
+        room_s = min(room_s, self._budget_s - elapsed_s - sum(self._cost_s(target) * n for target, n in shares.items()))
         wide = {target: self._needed(target) for target in live if not self._met(target) and self._widths[target]}
         weights = {target: min((self._widths[target] or 0.0) / self._target_width, _WIDEST) ** 2 for target in wide}
-        self._spend(shares, {one: n - shares.get(one, 0) for one, n in wide.items()}, weights, room_s)
+        self._spend(shares, {target: n - shares.get(target, 0) for target, n in wide.items()}, weights, room_s)
         return shares
 
     def _spend(

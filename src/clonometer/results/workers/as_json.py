@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.results.workers.types import WORKERS_SCHEMA, WorkersOfCell
 
 
-def workers_to_json(run_name: str, found: Sequence[WorkersOfCell]) -> dict[str, Any]:
+def workers_to_json(run_name: str, described: Sequence[WorkersOfCell]) -> dict[str, Any]:
     """Turn workers into plain JSON values.
 
     Parameters
@@ -28,11 +28,11 @@ def workers_to_json(run_name: str, found: Sequence[WorkersOfCell]) -> dict[str, 
         "run": run_name,
         "cells": [
             {
-                "cell": one.cell,
-                "executions": one.executions,
-                "units": dict(one.units),
-                "workers": [{"worker": row.worker, "values": dict(row.values)} for row in one.rows],
+                "cell": cell.cell,
+                "executions": cell.executions,
+                "units": dict(cell.units),
+                "workers": [{"worker": row.worker, "values": dict(row.values)} for row in cell.rows],
             }
-            for one in found
+            for cell in described
         ],
     }

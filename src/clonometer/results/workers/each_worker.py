@@ -47,7 +47,7 @@ def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
     declared = run.metadata["columns"]
     catalogue = run.metadata["catalogue"]
     own_names = {entry["id"]: entry["quantities"] for entry in catalogue["workloads"]}
-    found = []
+    described = []
     for cell in cells:
         quantities = own_names.get(cell.partition("[")[0], ())
         about = catalogue["quantities"]
@@ -62,8 +62,8 @@ def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
             continue
         rows = []
         for number in np.unique(worker[sound]).tolist():
-            own = worker == number
-            values = {name: columns[name][own & ~null_mask(columns[name])] for name in quantities}
+            of_worker = worker == number
+            values = {name: columns[name][of_worker & ~null_mask(columns[name])] for name in quantities}
             rows.append(
                 WorkerRow(
                     number, {name: float(np.median(some)) if some.size else None for name, some in values.items()}
@@ -71,5 +71,5 @@ def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
             )
         units = {name: declared[name]["unit"] for name in quantities}
         ran = int(max((~null_mask(columns[name]))[worker == rows[0].worker].sum() for name in quantities))
-        found.append(WorkersOfCell(cell, units, ran, tuple(rows)))
-    return found
+        described.append(WorkersOfCell(cell, units, ran, tuple(rows)))
+    return described
