@@ -26,8 +26,8 @@ from clonometer.results.types import Estimate, Results
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.interfaces import Silent
 from clonometer.runner.run import run
-from clonometer.views.labels import stage_name
 from clonometer.views.rows import quantity_text
+from clonometer.words import stage_name
 
 MAIN_WORKLOADS = ("launch.fork", "launch.pthread")
 LIMITS = Limits(processes=1, samples=5, blocks=1, warmup=2, block_limit_ns=20_000_000)
