@@ -14,6 +14,7 @@ import pytest
 from clonometer.cli import evidence
 from clonometer.cli.ending import run_to_the_end
 from clonometer.studies import parts
+from clonometer.studies.explained import Refused
 
 
 def run(capsys, *words):
@@ -109,7 +110,7 @@ def test_interrupted_while_launches_are_taken_to_pieces_it_keeps_what_was_measur
     assert not list(out.glob("explain*"))
     files = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     assert len(files) == 3
-    monkeypatch.setattr("clonometer.cli.evidence.explain_launches", lambda *a, **how: {"refused": "not permitted"})
+    monkeypatch.setattr("clonometer.cli.evidence.explain_launches", lambda *a, **how: Refused("not permitted"))
     status, text, _ = run(capsys, *words, "--json")
     assert status == 0
     reasons = {entry["id"]: entry["reason"] for entry in json.loads(text)["items"]}

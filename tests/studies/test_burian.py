@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from made import measured, series
 
+from clonometer.explain.work.types import WorkTier
 from clonometer.studies.answer import CLAIMS, answer
 from clonometer.studies.cells import cell
+from clonometer.studies.explained import NamedDelay, Refused, WorkAnswer
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import Judge, judge_all
 from clonometer.studies.measured import Measurements
@@ -151,16 +153,16 @@ def test_the_questions_are_answered_by_the_ablation():
         assert text("thread", 2000, 8, **CHAIN[0]) in found[id_].evidence
     assert "sleeps 500 ns against 10" in found["U10"].reason
     assert all("explain" not in one for one in found["U11"].evidence)
-    document = {
-        "conclusion": "Threads need 20% more: futex.",
-        "delays": [[{"label": "waits to run", "share": 0.9}], []],
-        "tier": {"name": "tracepoints", "how": "events", "refused": {}},
-    }
+    document = WorkAnswer(
+        "Threads need 20% more: futex.",
+        WorkTier("tracepoints", "events", {}, ()),
+        ((NamedDelay("run_queue", "waits to run", 0.9),), ()),
+    )
     found = judge_all(CLAIMS, measured(values, explained={"work": document}))
     assert "Threads need 20% more: futex." in found["U11"].reason
     assert "those of threads: waits to run 90%" in found["U10"].reason
     assert {one for id_ in ("U10", "U11") for one in found[id_].evidence if one.startswith("explain work.factor")}
-    refused = judge_all(CLAIMS, measured(values, explained={"work": {"refused": "no perf"}}))
+    refused = judge_all(CLAIMS, measured(values, explained={"work": Refused("no perf")}))
     assert "could not be looked at closely here (no perf)" in refused["U11"].reason
     assert "unexplained 5%" in refused["U11"].reason
     assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from explanations import loop
 from made import measured
 
+from clonometer.errors import InputError
+from clonometer.explain.work.types import WorkTier
+from clonometer.records import to_json
 from clonometer.studies.answer import CLAIMS
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
-from clonometer.studies.explained import EXPLANATIONS, LOOP, read_explained, read_work
+from clonometer.studies.explained import (
+    EXPLANATIONS,
+    LOOP,
+    WORK,
+    ExplainedWork,
+    NamedDelay,
+    Refused,
+    WorkAnswer,
+    read_answer,
+    share_of,
+    worked_of,
+)
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import CALL, REAPED, RUNS, judge_all
 from clonometer.studies.published import load_published
@@ -42,13 +58,13 @@ def test_l9_is_judged_by_the_share_of_the_call_in_the_difference(call, exit_, ha
 def test_l9_names_the_parts_that_make_the_ratio():
     verdict = judged(loop())["L9"]
     assert "a process takes 5.3 times as long, and the call is 49% of the difference" in verdict.reason
-    assert "child: child_exit 35% (30.0 µs against 7.0 µs)" in verdict.reason
-    assert "child: child_cow 15% (10.0 µs against none)" in verdict.reason
+    assert "child: exit 35% (30.0 µs against 7.0 µs)" in verdict.reason
+    assert "child: faults: copy on write 15% (10.0 µs against none)" in verdict.reason
     assert verdict.evidence[-1] == EXPLANATIONS[LOOP].evidence
     assert verdict.evidence[-1].startswith("explain launch.fork --vs launch.pthread")
 
 
-@pytest.mark.parametrize("document", [{"refused": "no perf"}, loop(tier="own", refused={"tracepoints": "no perf"})])
+@pytest.mark.parametrize("document", [Refused("no perf"), loop(tier="own", refused={"tracepoints": "no perf"})])
 def test_without_the_kernels_events_l9_falls_back_to_stages_and_says_why(document):
     verdict = judged(document)["L9"]
     assert "could not be seen here" in verdict.reason
@@ -64,10 +80,10 @@ def test_l8_counts_the_calls_of_the_launch_without_those_of_the_probe():
     assert "rt_sigprocmask 2 times, clone3" in verdict.reason
     assert "pwrite64" not in verdict.reason
     demo = {"flags": {f"{kind}_system_calls_{when}": "9" for kind in ("thread", "fork") for when in ("next", "first")}}
-    verdict = judged({"refused": "no perf"}, observed=demo)["L8"]
+    verdict = judged(Refused("no perf"), observed=demo)["L8"]
     assert verdict.status == "does_not_hold"
     assert verdict.evidence == ("demo flags",)
-    assert judged({"refused": "no perf"})["L8"].status == "not_measurable"
+    assert judged(Refused("no perf"))["L8"].status == "not_measurable"
 
 
 def test_l5_tells_the_call_as_the_kernel_saw_it():
@@ -84,33 +100,47 @@ def test_l5_tells_the_call_as_the_kernel_saw_it():
 
 
 def test_a_part_without_a_certain_difference_has_no_certain_share():
-    found = read_explained(loop(8e3, 7e3, half=0.5))
-    assert found.share("launch_call")[1:] == (float("-inf"), float("inf"))
+    share = share_of(loop(8e3, 7e3, half=0.5), "launch_call")
+    assert (share.low, share.high) == (float("-inf"), float("inf"))
 
 
 def work(tier="tracepoints", refused=None):
     """What explaining workers gives, made by hand."""
-    return {
-        "conclusion": "Threads need 12% more than processes: 80% of it blocked in futex; unexplained 1% of it.",
-        "tier": {"name": tier, "how": "kernel tracepoints", "refused": refused or {}, "cannot_see": []},
-        "delays": [[{"part": "futex_wait", "label": "blocked in futex", "share": 0.7}], []],
-    }
+    return WorkAnswer(
+        "Threads need 12% more than processes: 80% of it blocked in futex; unexplained 1% of it.",
+        WorkTier(tier, "kernel tracepoints", refused or {}, ()),
+        ((NamedDelay("futex_wait", "blocked in futex", 0.7),), ()),
+    )
 
 
 def test_workers_taken_to_pieces_say_why_the_gap_is_there_and_what_delays_them():
-    found = read_work(work())
+    found = ExplainedWork(work())
     assert found.text == (
         "Taken to pieces (kernel tracepoints): Threads need 12% more than processes: 80% of it blocked in futex; "
         "unexplained 1% of it."
     )
     assert found.delayed.endswith("slow by (kernel tracepoints), those of threads: blocked in futex 70%.")
     assert "closer look is not permitted here (tracepoints: no perf)" in (
-        read_work(work("proc", {"tracepoints": "no perf"})).text
+        ExplainedWork(work("proc", {"tracepoints": "no perf"})).text
     )
 
 
 def test_what_was_refused_leaves_the_ablation_and_says_so():
-    found = read_work({"refused": "perf events are not permitted"})
+    found = worked_of({WORK: Refused("perf events are not permitted")})
+    assert found is not None
     assert found.delayed == ""
     assert "perf events are not permitted" in found.text
     assert "the ablation alone answers" in found.text
+
+
+@pytest.mark.parametrize(("name", "answer"), [(LOOP, loop()), (LOOP, Refused("no perf")), (WORK, work())])
+def test_an_answer_that_was_kept_is_read_as_it_was(name, answer):
+    document = json.loads(json.dumps(to_json(answer)))
+    # What an earlier version kept of workers besides.
+    assert read_answer(name, {**document, "pairs": 3, "gap": {"value": 0.1}, "notes": []}) == answer
+
+
+def test_an_answer_that_was_damaged_is_refused():
+    document = to_json(work())
+    with pytest.raises(InputError, match=r"delays has 1 entries, not 2"):
+        read_answer(WORK, {**document, "delays": [[]]})

@@ -12,6 +12,7 @@ from clonometer.cli.options import examples
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
+    from clonometer.studies.explained import Answer
     from clonometer.studies.measured import Measurements
     from clonometer.studies.types import Reproduction
 
@@ -128,13 +129,16 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
         parts.append(measured)
         if interrupted:
             break
-    explained: dict[str, Any] = {}
+    explained: dict[str, Answer] = {}
     for name, wanted in EXPLANATIONS.items():
         if wanted.study in studies and not interrupted:
-            explained[name], interrupted = kept.explain(name, wanted, catalogue, drivers, quick=quick)
+            answered = kept.explain(name, wanted, catalogue, drivers, quick=quick)
+            if answered is None:
+                interrupted = True
+            else:
+                explained[name] = answered
     observed = {} if interrupted else observe_demos()
-    known = {name: explanation for name, explanation in explained.items() if explanation is not None}
-    return answer(merge(parts, observed, known), studies, notes=notes, quick=quick, seed=seed), interrupted
+    return answer(merge(parts, observed, explained), studies, notes=notes, quick=quick, seed=seed), interrupted
 
 
 def _print(reproduction: Reproduction) -> None:

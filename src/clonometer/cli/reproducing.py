@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.outputs import write_text
-from clonometer.errors import EXIT_INTERRUPTED, OutputError, RunFileError, UsageError
+from clonometer.errors import EXIT_INTERRUPTED, InputError, OutputError, RunFileError, UsageError
 from clonometer.files import refuse_if_claimed, take_away
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runner.drivers import Drivers
-    from clonometer.studies.explained import Wanted
+    from clonometer.studies.explained import Answer, Wanted
     from clonometer.studies.measured import Measurements
 
 #: What makes two machines two.
@@ -125,28 +125,24 @@ class Kept:
 
     def explain(
         self, name: str, wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool
-    ) -> tuple[Mapping[str, Any] | None, bool]:
-        """Take launches to pieces, or take over what is kept of that.
-
-        Returns
-        -------
-        mapping or None, bool
-            What ``explain --json`` prints, or ``{"refused": why}``; and whether it was interrupted.
-        """
+    ) -> Answer | None:
+        """Take launches to pieces, or take over what is kept of that; None where it was interrupted."""
         from clonometer.cli.evidence import explain_launches
+        from clonometer.records import to_json
 
         path = self._folder / f"explain-{name}{'-quick' if quick else ''}.json"
-        kept = None if self._force else _read_json(path)
+        kept = None if self._force else _read_answer(name, path)
         if kept is not None:
-            self._check_machine(path, kept["machine"])
-            return kept["answer"], False
+            machine, answer = kept
+            self._check_machine(path, machine)
+            return answer
         try:
             answer = explain_launches(wanted, catalogue, drivers, quick=quick)
         except KeyboardInterrupt:
-            return None, True
-        machine = {fact: self._here().get(fact) for fact in _MACHINE}
-        write_text(path, json.dumps({"machine": machine, "answer": answer}))
-        return answer, False
+            return None
+        facts = {fact: self._here().get(fact) for fact in _MACHINE}
+        write_text(path, json.dumps({"machine": facts, "answer": to_json(answer)}))
+        return answer
 
     def _here(self) -> Mapping[str, Any]:
         if self._host is None:
@@ -176,10 +172,13 @@ class Kept:
         return merge(parts) if parts else Measurements([])
 
 
-def _read_json(path: Path) -> dict[str, Any] | None:
-    """Read what is kept; what cannot be read is made anew."""
+def _read_answer(name: str, path: Path) -> tuple[Mapping[str, Any], Answer] | None:
+    """Read an answer that is kept, and the facts of its machine; what cannot be read is made anew."""
+    from clonometer.studies.explained import read_answer
+
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        answer = read_answer(name, kept["answer"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, InputError):
         return None
-    return kept if isinstance(kept, dict) and {"machine", "answer"} <= set(kept) else None
+    return (kept["machine"], answer) if isinstance(kept.get("machine"), dict) else None

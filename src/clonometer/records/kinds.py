@@ -153,7 +153,7 @@ class Number(Codec):
         if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
             raise place.mistaken("a whole number" if self.whole else "a number")
         if not -_MOST <= value <= _MOST:
-            raise place.error("is not a finite number, or is out of range")
+            raise place.error("is not a finite number or is out of range")
         if self.least is not None and value < self.least:
             raise place.error(f"is {value:g}, less than {self.least:g}")
         if self.above is not None and value <= self.above:

@@ -209,7 +209,7 @@ def u10(judge: Judge) -> Verdict:
 def _pieces(judge: Judge) -> tuple[str, ...]:
     """The explanation as evidence, if there is one."""
     worked = judge.measured.worked
-    return (EXPLANATIONS[WORK].evidence,) if worked is not None and worked.conclusion else ()
+    return (EXPLANATIONS[WORK].evidence,) if worked is not None and worked.answer is not None else ()
 
 
 def u11(judge: Judge) -> Verdict:

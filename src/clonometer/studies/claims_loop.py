@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from clonometer.explain.types import Versus
 from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
-from clonometer.studies.explained import EXPLANATIONS, LOOP, Explained, say_calls, say_reasons
+from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
 from clonometer.studies.judge import CALL, REAPED, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
@@ -56,8 +57,9 @@ def l9(judge: Judge) -> Verdict:
     both = f"A process takes {said[0]} times as long as a thread in the loop, and its bare clone call {said[1]} times."
     cells = (LOOP_FORK, LOOP_THREAD, RAW_FORK, RAW_THREAD)
     seen = judge.measured.explained.get(LOOP)
-    if seen is not None and seen.closely:
-        return _taken_to_pieces(seen, both, cells)
+    closely = None if seen is None else seen.closely
+    if closely is not None:
+        return _taken_to_pieces(closely, both, cells)
     apart = loop.ratio.low > call.ratio.high
     other = call.ratio.low > loop.ratio.high
     status = HOLDS if apart else DOES_NOT_HOLD if other else NOT_DISTINGUISHABLE
@@ -72,16 +74,19 @@ def l9(judge: Judge) -> Verdict:
     return Verdict("L9", status, reason, loop.ratio.value, (loop.ratio.low, loop.ratio.high), "loop ratio", cells)
 
 
-def _taken_to_pieces(seen: Explained, both: str, cells: tuple[str, ...]) -> Verdict:
-    share, low, high = seen.share(_CALL_PART)
-    status = HOLDS if high < _ALL else DOES_NOT_HOLD if low > _ALL else NOT_DISTINGUISHABLE
-    over = ", ".join(f"{one:+.0%}" for one in seen.overhead)
+def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdict:
+    share = share_of(versus, _CALL_PART)
+    status = HOLDS if share.high < _ALL else DOES_NOT_HOLD if share.low > _ALL else NOT_DISTINGUISHABLE
+    over = ", ".join(f"{side.overhead.value:+.0%}" for side in (versus.first, versus.second))
     reason = (
-        f"{both} Taken to pieces ({seen.how}; listening changed their length by {over}), a process takes "
-        f"{seen.ratio:.1f} times as long, and the call is {share:.0%} of the difference: {say_reasons(seen.reasons)}."
+        f"{both} Taken to pieces ({versus.first.tier.how}; listening changed their length by {over}), a process takes "
+        f"{versus.against.ratio:.1f} times as long, and the call is {share.value:.0%} of the difference: "
+        f"{say_reasons(versus)}."
     )
     evidence = (*cells, EXPLANATIONS[LOOP].evidence)
-    return Verdict("L9", status, reason, share, (low, high), "the call's share of the difference", evidence)
+    return Verdict(
+        "L9", status, reason, share.value, (share.low, share.high), "the call's share of the difference", evidence
+    )
 
 
 def _by_stages(judge: Judge, whole: float) -> str:
@@ -104,9 +109,8 @@ def l8(judge: Judge) -> Verdict:
     counts = None if traced is None else (traced.count(1), traced.count(0))
     if counts is not None and None not in counts and traced is not None:
         thread, fork = counts
-        names = [say_calls(traced.calls[side]) for side in (1, 0)]
-        means = "ptrace" if traced.inflated else traced.how
-        said = f"{names[0]} against {names[1]}; by {means}"
+        names = [say_calls(traced.calls(side)) for side in (1, 0)]
+        said = f"{names[0]} against {names[1]}; by {traced.means}"
         evidence: tuple[str, ...] = (EXPLANATIONS[LOOP].evidence,)
     elif seen is not None:
         thread, fork = (float(seen[f"{name}_system_calls_next"]) for name in ("thread", "fork"))

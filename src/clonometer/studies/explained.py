@@ -1,17 +1,33 @@
-"""What ``clonometer explain`` found of the studies' own launches: its JSON (docs/explain.md) read and said in words."""
+"""What explaining the studies' own launches and workers found, and how that is said in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from clonometer.explain.anatomy import Wish, admit, explain
+from clonometer.explain.budget import set_beside
+from clonometer.explain.parts import MAKES_TASK, part_of
+from clonometer.explain.source import Tracer
+from clonometer.explain.types import Bounded, CallUse, Explanation, RatioPart, Tier, Versus
+from clonometer.explain.work import WorkExplanation, WorkWish, explain_work, work_sides
+from clonometer.explain.work.types import WorkSide, WorkTier
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.types import Catalogue, Target
+from clonometer.records import from_json
 from clonometer.units import format_duration
 
 #: Names under which explanations are handed in (`EXPLANATIONS`).
 LOOP = "loop"
 WORK = "work"
 _TRACEPOINTS = "tracepoints"
+_NOTHING = Bounded(0.0, 0.0, 0.0)
+# By whether it is the short form.
+_PROCESSES = {True: 3, False: 8}
+_WORK_PAIRS = {True: 3, False: 12}
+_QUICK_SAMPLES = 6
+_LIMITS = {"samples": 100, "blocks": 2, "warmup": 20}
 #: The probe's own means to say when its new task ran; no program of the study makes it.
 _OURS = ("pwrite64",)
 
@@ -28,7 +44,7 @@ class Wanted:
     def evidence(self) -> str:
         """What a reader types to see it."""
         words = " --vs ".join(self.mechanisms)
-        return " ".join(["explain", words, *(f"--set {one}" for one in self.settings)])
+        return " ".join(["explain", words, *(f"--set {setting}" for setting in self.settings)])
 
 
 #: The two loops, as the study wrote them.
@@ -48,218 +64,249 @@ EXPLANATIONS: Mapping[str, Wanted] = {
 }  # fmt: skip
 
 
-Ends = tuple[float, float, float]
+@dataclass(frozen=True)
+class Refused:
+    """Why nothing could be looked at."""
+
+    refused: str
 
 
 @dataclass(frozen=True)
-class Reason:
-    """A part of the difference between two mechanisms.
-
-    Attributes
-    ----------
-    part, words
-        Its id, and who does what.
-    first_ns, second_ns
-        Mean time in each, with the ends of its 95% interval.
-    share
-        Of the difference.
-    """
+class NamedDelay:
+    """A part that makes slow executions slow, and its share of what they take longer."""
 
     part: str
-    words: str
-    first_ns: Ends
-    second_ns: Ends
+    label: str
     share: float
 
 
 @dataclass(frozen=True)
-class Call:
-    """A system call: whose, how often a launch, and how long each in ns."""
+class WorkAnswer:
+    """Of workers that are threads beside workers that are processes, what the ledger uses.
 
-    who: str
-    name: str
-    count: float
-    each_ns: float
+    ``delays`` says what makes the slowest quarter of the executions slow, of threads and of processes.
+    """
+
+    conclusion: str
+    tier: WorkTier
+    delays: tuple[tuple[NamedDelay, ...], tuple[NamedDelay, ...]]
+
+
+Answer = Versus | WorkAnswer | Refused
+
+
+def look_closely(
+    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, cpus: int, quick: bool
+) -> Callable[[], Answer]:
+    """Explain what the ledger uses.
+
+    Parameters
+    ----------
+    wanted
+        What, and under which conditions: each mechanism takes those that it has an axis for.
+    catalogue
+        What exists.
+    listen
+        Makes what starts the probe.
+    cpus
+        On how many CPUs workers may run.
+    quick
+        With fewer processes.
+
+    Returns
+    -------
+    callable
+        Makes the answer of what was seen; not to be called where somebody wished to stop meanwhile.
+    """
+    if wanted.mechanisms == ("work.factor",):
+        sides = work_sides(wanted.settings, catalogue)
+        if quick:
+            sides = (_shorter(sides[0]), _shorter(sides[1]))
+        worked = explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
+        return lambda: answer_of_work(worked)
+    targets = [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]
+    explained = []
+    for target in targets:
+        admit(target, catalogue)
+        explained.append(explain(listen(), target, Wish(_PROCESSES[quick])))
+    return lambda: set_beside(explained[0], explained[1])
+
+
+def _shorter(target: Target) -> Target:
+    return replace(target, limits=replace(target.limits, samples=min(target.limits.samples, _QUICK_SAMPLES)))
+
+
+def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
+    axes = catalogue.workloads[name].axes
+    fitting = [setting for setting in settings if setting.partition("=")[0] in axes]
+    return plan_from_arguments([name], [*fitting, "temperature=warm"], catalogue, limits=_LIMITS).targets[0]
+
+
+def answer_of_work(worked: WorkExplanation) -> WorkAnswer:
+    """Take from an explanation what the ledger uses."""
+    return WorkAnswer(worked.conclusion, worked.tier, (_delays(worked.thread), _delays(worked.process)))
+
+
+def _delays(side: WorkSide) -> tuple[NamedDelay, ...]:
+    return tuple(NamedDelay(delay.part, part_of(delay.part).label, delay.share) for delay in side.delays)
+
+
+def read_answer(name: str, document: Mapping[str, Any]) -> Answer:
+    """Read an answer that was kept.
+
+    Parameters
+    ----------
+    name
+        Of `EXPLANATIONS`.
+    document
+        What `clonometer.records.to_json` made of the answer.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+
+    Examples
+    --------
+    >>> read_answer(WORK, {"refused": "perf events are not permitted"})
+    Refused(refused='perf events are not permitted')
+    """
+    if "refused" in document:
+        return from_json(Refused, document)
+    return from_json(WorkAnswer, document) if name == WORK else from_json(Versus, document)
+
+
+def _refusals(tier: Tier) -> str:
+    return "; ".join(f"{means}: {why}" for means, why in tier.refused.items())
 
 
 @dataclass(frozen=True)
 class Explained:
-    """One mechanism beside another.
+    """One mechanism beside another; None with the reason where nothing could be looked at."""
 
-    Attributes
-    ----------
-    how, tier
-        The means by which launches were looked at.
-    refused
-        Why there is no closer look, or none at all; empty where it is the closest.
-    ratio, difference_ns, reasons
-        The first over the second, the first less the second, and what makes it, largest first.
-    calls
-        System calls of the first and of the second; empty where none could be seen.
-    inflated
-        Whether the calls' times come from ptrace and are many times too long.
-    overhead
-        How much longer traced launches are, as shares, of both.
-    """
-
-    how: str = ""
-    tier: str = ""
-    refused: str = ""
-    ratio: float = 0.0
-    difference_ns: Ends = (0.0, 0.0, 0.0)
-    reasons: tuple[Reason, ...] = ()
-    calls: tuple[tuple[Call, ...], tuple[Call, ...]] = ((), ())
-    inflated: bool = False
-    overhead: tuple[float, ...] = ()
+    versus: Versus | None
+    why_none: str = ""
 
     @property
-    def closely(self) -> bool:
-        """Whether the kernel's own events were seen, so that reasons name what it did."""
-        return self.tier == _TRACEPOINTS and bool(self.reasons)
+    def closely(self) -> Versus | None:
+        """The two where the kernel's own events were seen, so that reasons name what it did; else None."""
+        seen = self.versus
+        return seen if seen is not None and seen.first.tier.name == _TRACEPOINTS and seen.against.reasons else None
 
-    def share(self, part: str) -> Ends:
-        """A part's share of the difference; the ends are those of all that the intervals of both allow."""
-        one = next((one for one in self.reasons if one.part == part), None)
-        if one is None:
-            return 0.0, 0.0, 0.0
-        low, high = one.first_ns[1] - one.second_ns[2], one.first_ns[2] - one.second_ns[1]
-        whole = self.difference_ns
-        if whole[1] <= 0:
-            return one.share, float("-inf"), float("inf")
-        ends = [part_ns / whole_ns for part_ns in (low, high) for whole_ns in whole[1:]]
-        return one.share, min(ends), max(ends)
+    @property
+    def refused(self) -> str:
+        """Why there is no closer look, or none at all; empty where it is the closest."""
+        return self.why_none if self.versus is None else _refusals(self.versus.first.tier)
+
+    def calls(self, side: int) -> tuple[CallUse, ...]:
+        """System calls of the first mechanism or of the second; empty where none could be seen."""
+        if self.versus is None:
+            return ()
+        return (self.versus.first, self.versus.second)[side].calls
 
     def count(self, side: int) -> float | None:
         """System calls of parent and task together for one launch; None where none could be seen."""
-        own = [one.count for one in self.calls[side] if one.name not in _OURS]
-        return sum(own) if own else None
+        counts = [call.count for call in self.calls(side) if call.name not in _OURS]
+        return sum(counts) if counts else None
 
-    def making(self, side: int) -> Call | None:
+    def making(self, side: int) -> CallUse | None:
         """The call that makes the new task."""
-        return next((one for one in self.calls[side] if one.name in ("clone", "clone3", "fork", "vfork")), None)
+        return next((call for call in self.calls(side) if call.name in MAKES_TASK), None)
+
+    @property
+    def means(self) -> str:
+        """How the calls were seen."""
+        if self.versus is None:
+            return ""
+        return "ptrace" if self.versus.first.calls_inflated else self.versus.first.tier.how
+
+
+def _mean(explanation: Explanation, part: str) -> Bounded:
+    return next((each.mean_ns for each in explanation.budget if each.part == part), _NOTHING)
+
+
+def share_of(versus: Versus, part: str) -> Bounded:
+    """A part's share of the difference; the ends are those of all that the intervals of both allow."""
+    reason = next((each for each in versus.against.reasons if each.part == part), None)
+    if reason is None:
+        return _NOTHING
+    first, second = versus.first.reaped_ns, versus.second.reaped_ns
+    whole = (first.low - second.high, first.high - second.low)
+    if whole[0] <= 0:
+        return Bounded(reason.share, float("-inf"), float("inf"))
+    mine, other = (_mean(side, part) for side in (versus.first, versus.second))
+    ends = [part_ns / whole_ns for part_ns in (mine.low - other.high, mine.high - other.low) for whole_ns in whole]
+    return Bounded(reason.share, min(ends), max(ends))
 
 
 @dataclass(frozen=True)
 class ExplainedWork:
-    """Workers that are threads beside workers that are processes.
+    """Workers that are threads beside workers that are processes; None with the reason where nothing was seen."""
 
-    Attributes
-    ----------
-    conclusion
-        Who is slower, and where that time goes, in words; empty where nothing was seen.
-    how, refused
-        By which means; why there is no closer look, or none.
-    closely
-        Whether the kernel's own events were seen.
-    delays
-        What makes the slowest quarter of the executions slow: of threads, of processes; part and share, greatest first.
-    """
-
-    conclusion: str = ""
-    how: str = ""
-    refused: str = ""
-    closely: bool = False
-    delays: tuple[tuple[tuple[str, float], ...], ...] = ((), ())
+    answer: WorkAnswer | None
+    why_none: str = ""
 
     @property
     def text(self) -> str:
         """The answer to why the gap is there."""
-        if not self.conclusion:
-            return f"The workers could not be looked at closely here ({self.refused}): the ablation alone answers."
-        less = "" if self.closely else f" A closer look is not permitted here ({self.refused})."
-        return f"Taken to pieces ({self.how}): {self.conclusion}{less}"
+        if self.answer is None:
+            return f"The workers could not be looked at closely here ({self.why_none}): the ablation alone answers."
+        tier = self.answer.tier
+        closely = tier.name == _TRACEPOINTS
+        less = "" if closely else f" A closer look is not permitted here ({_refusals(tier)})."
+        return f"Taken to pieces ({tier.how}): {self.answer.conclusion}{less}"
 
     @property
     def delayed(self) -> str:
         """What slow executions are slow by; empty where there were too few."""
-        said = [
-            f"those of {side}: {', '.join(f'{part} {share:.0%}' for part, share in own[:3])}"
-            for side, own in zip(("threads", "processes"), self.delays, strict=True)
-            if own
+        if self.answer is None:
+            return ""
+        sides = [
+            f"those of {side}: {', '.join(f'{delay.label} {delay.share:.0%}' for delay in delays[:3])}"
+            for side, delays in zip(("threads", "processes"), self.answer.delays, strict=True)
+            if delays
         ]
-        return f"What the slowest quarter of executions is slow by ({self.how}), {'; '.join(said)}." if said else ""
+        how = self.answer.tier.how
+        return f"What the slowest quarter of executions is slow by ({how}), {'; '.join(sides)}." if sides else ""
 
 
-def read_work(document: Mapping[str, Any]) -> ExplainedWork:
-    """Take over what explaining workers gave, or ``{"refused": why}``.
-
-    Examples
-    --------
-    >>> read_work({"refused": "no probe has it"}).text
-    'The workers could not be looked at closely here (no probe has it): the ablation alone answers.'
-    """
-    if "conclusion" not in document:
-        return ExplainedWork(refused=str(document.get("refused") or "nothing was looked at"))
-    tier = document["tier"]
-    return ExplainedWork(
-        document["conclusion"],
-        tier["how"],
-        "; ".join(f"{means}: {why}" for means, why in tier["refused"].items()),
-        tier["name"] == _TRACEPOINTS,
-        tuple(tuple((one["label"], one["share"]) for one in side) for side in document["delays"]),
-    )
+def explained_of(answers: Mapping[str, Answer]) -> dict[str, Explained]:
+    """Each pair of mechanisms that was to be explained, by its name."""
+    return {
+        name: Explained(None, answer.refused) if isinstance(answer, Refused) else Explained(answer)
+        for name, answer in answers.items()
+        if name != WORK and not isinstance(answer, WorkAnswer)
+    }
 
 
-def read_explained(document: Mapping[str, Any]) -> Explained:
-    """Take over what ``explain FIRST --vs OTHER --json`` printed, or ``{"refused": why}``.
-
-    Examples
-    --------
-    >>> read_explained({"refused": "perf events are not permitted"}).closely
-    False
-    """
-    versus = document.get("versus")
-    if versus is None:
-        return Explained(refused=str(document.get("refused") or "nothing was looked at"))
-    sides = (document, versus["other"])
-    labels: dict[str, str] = {}
-    means: list[dict[str, Ends]] = []
-    for one in sides:
-        labels |= {part["part"]: f"{part['who']}: {part['label']}" for part in one["budget"]}
-        means.append({part["part"]: _ends(part, "mean") for part in one["budget"]})
-    reasons = tuple(_reason(one, labels, means) for one in versus["reasons"])
-    first, other = (_ends(one, "reaped") for one in sides)
-    tier = document["tier"]
-    return Explained(
-        how=tier["how"],
-        tier=tier["name"],
-        refused="; ".join(f"{means}: {why}" for means, why in tier["refused"].items()),
-        ratio=versus["ratio"],
-        difference_ns=(versus["difference_ns"], first[1] - other[2], first[2] - other[1]),
-        reasons=reasons,
-        calls=(_calls(document), _calls(versus["other"])),
-        inflated=document["system_calls_inflated"],
-        overhead=tuple(one["overhead"] for one in sides),
-    )
+def worked_of(answers: Mapping[str, Answer]) -> ExplainedWork | None:
+    """What was found of workers; None where they were not to be explained."""
+    answer = answers.get(WORK)
+    if isinstance(answer, WorkAnswer):
+        return ExplainedWork(answer)
+    return ExplainedWork(None, answer.refused) if isinstance(answer, Refused) else None
 
 
-def _reason(one: Mapping[str, Any], labels: Mapping[str, str], means: Sequence[Mapping[str, Ends]]) -> Reason:
-    none = (0.0, 0.0, 0.0)
-    part = one["part"]
-    return Reason(part, labels.get(part, part), means[0].get(part, none), means[1].get(part, none), one["share"])
-
-
-def _ends(one: Mapping[str, Any], name: str) -> Ends:
-    return one[f"{name}_ns"], one[f"{name}_low_ns"], one[f"{name}_high_ns"]
-
-
-def _calls(document: Mapping[str, Any]) -> tuple[Call, ...]:
-    return tuple(Call(one["who"], one["call"], one["per_launch"], one["each_ns"]) for one in document["system_calls"])
-
-
-def say_reasons(reasons: Iterable[Reason], *, least: float = 0.02) -> str:
+def say_reasons(versus: Versus, *, least: float = 0.02) -> str:
     """Say the parts of a difference that are at least a share of it, and what the rest comes to."""
-    told = [one for one in reasons if abs(one.share) >= least]
-    rest = sum(one.share for one in reasons) - sum(one.share for one in told)
-    said = [f"{one.words} {one.share:.0%} ({_time(one.first_ns)} against {_time(one.second_ns)})" for one in told]
-    return ", ".join([*said, *([f"all else {rest:.0%}"] if abs(rest) >= 0.005 else [])])
+    named = [reason for reason in versus.against.reasons if abs(reason.share) >= least]
+    rest = sum(reason.share for reason in versus.against.reasons) - sum(reason.share for reason in named)
+    words = [_reason(versus, reason) for reason in named]
+    return ", ".join([*words, *([f"all else {rest:.0%}"] if abs(rest) >= 0.005 else [])])
 
 
-def _time(one: Ends) -> str:
-    return format_duration(*one) if one[0] > 0 else "none"
+def _reason(versus: Versus, reason: RatioPart) -> str:
+    first, second = (_time(_mean(side, reason.part)) for side in (versus.first, versus.second))
+    return f"{part_of(reason.part).title} {reason.share:.0%} ({first} against {second})"
 
 
-def say_calls(calls: Sequence[Call]) -> str:
+def _time(mean_ns: Bounded) -> str:
+    return format_duration(mean_ns.value, mean_ns.low, mean_ns.high) if mean_ns.value > 0 else "none"
+
+
+def say_calls(calls: Iterable[CallUse]) -> str:
     """Name system calls with how often they are made, the parent's first."""
-    ordered = sorted((one for one in calls if one.name not in _OURS), key=lambda one: one.who != "parent")
-    return ", ".join(f"{one.name}{f' {one.count:.3g} times' if round(one.count, 2) != 1 else ''}" for one in ordered)
+    ordered = sorted((call for call in calls if call.name not in _OURS), key=lambda call: call.who != "parent")
+    return ", ".join(
+        f"{call.name}{f' {call.count:.3g} times' if round(call.count, 2) != 1 else ''}" for call in ordered
+    )

@@ -84,7 +84,7 @@ def _inside(value: PublishedValue, measured: Measurements) -> str:
     call = None if seen is None else seen.making(value.side)
     if call is None or seen is None:
         return ""
-    means = "under ptrace" if seen.inflated else "by the kernel's events"
+    means = "under ptrace" if seen.means == "ptrace" else "by the kernel's events"
     return f"{call.name} {means} {format_duration(call.each_ns)}"
 
 

@@ -17,7 +17,7 @@ from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.cells import axes_of
-from clonometer.studies.explained import WORK, read_explained, read_work
+from clonometer.studies.explained import Answer, explained_of, worked_of
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
 FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%", "vm_pte_bytes": "bytes"}
@@ -37,7 +37,7 @@ class Measurements:
     observed
         Demo -> what its program printed, for claims about facts and not about times.
     explained
-        Name (`clonometer.studies.explained.EXPLANATIONS`) -> what ``clonometer explain --json`` printed.
+        Name (`clonometer.studies.explained.EXPLANATIONS`) -> what was found when launches or workers were explained.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Measurements:
         missing: Mapping[str, str] | None = None,
         host: Mapping[str, Any] | None = None,
         observed: Mapping[str, Mapping[str, str]] | None = None,
-        explained: Mapping[str, Mapping[str, Any]] | None = None,
+        explained: Mapping[str, Answer] | None = None,
     ) -> None:
         joined: dict[tuple[str, RowKey], Evidence] = {}
         for row in rows:
@@ -56,9 +56,8 @@ class Measurements:
         self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
         self.host = dict(host or {})
         self.observed = dict(observed or {})
-        given = explained or {}
-        self.explained = {name: read_explained(one) for name, one in given.items() if name != WORK}
-        self.worked = read_work(given[WORK]) if WORK in given else None
+        self.explained = explained_of(explained or {})
+        self.worked = worked_of(explained or {})
 
     @property
     def rows(self) -> tuple[Evidence, ...]:
@@ -177,7 +176,7 @@ def gather(run: RunSource) -> Measurements:
 def merge(
     parts: Sequence[Measurements],
     observed: Mapping[str, Mapping[str, str]] | None = None,
-    explained: Mapping[str, Mapping[str, Any]] | None = None,
+    explained: Mapping[str, Answer] | None = None,
 ) -> Measurements:
     """Join what several runs of one machine measured, what demos observed and what was explained there."""
     missing = {cell: why for part in parts for cell, why in part.missing.items()}
