@@ -38,7 +38,7 @@ class Fields(ABC):
         self.content: Mapping[str, Any] = content
 
     @abstractmethod
-    def complaint(self, place: str, wanted: str, found: str) -> Exception:
+    def complaint(self, place: str, wanted: str, actual: str) -> Exception:
         """Make the error that says what should stand at a place, and what does."""
 
     def wrong(self, key: str, wanted: str) -> Exception:

@@ -70,16 +70,16 @@ def explain_launches(
         "counters": None if counters == "none" else counters,
         "arguments": arguments,
     }
-    found = _explain(names, settings, processes or _PROCESSES, wishes, files)
+    explanations = _explain(names, settings, processes or _PROCESSES, wishes, files)
     from clonometer.records import to_json
 
-    versus = _versus(found)
-    text = json.dumps(to_json(versus or found[0]), indent=2, allow_nan=False)
+    versus = _versus(explanations)
+    text = json.dumps(to_json(versus or explanations[0]), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
     else:
-        _print(found, versus, timeline=timeline, calls=calls or arguments)
-    _write(files, found, versus, text)
+        _print(explanations, versus, timeline=timeline, calls=calls or arguments)
+    _write(files, explanations, versus, text)
 
 
 def _explain(
@@ -100,15 +100,15 @@ def _explain(
         admit(target, catalogue)
     files.check()
     symbol = kernel_symbols() if wishes["stacks"] else hex
-    found = []
+    explanations = []
     with interruption() as wish_to_stop:
         for target in targets:
             cold = target.cells[0].temperature == "cold"
             tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
             wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
-            one = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
-            found.append(replace(one, steps=count_steps(tracer, target, catalogue)))
-    return found
+            explanation = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
+            explanations.append(replace(explanation, steps=count_steps(tracer, target, catalogue)))
+    return explanations
 
 
 def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue) -> list[Target]:
@@ -120,10 +120,10 @@ def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue
     names = [name if name in catalogue.workloads else full_name(name, explained, "mechanism") for name in names]
     axes = [{*catalogue.workloads[name].axes, "temperature"} for name in names]
     targets = []
-    for name, own in zip(names, axes, strict=True):
-        strange = [one for one in settings if one.partition("=")[0].strip() not in own]
-        elsewhere = all(any(one.partition("=")[0].strip() in other for other in axes) for one in strange)
-        given = [one for one in settings if one not in strange or not elsewhere]
+    for name, known in zip(names, axes, strict=True):
+        strange = [setting for setting in settings if setting.partition("=")[0].strip() not in known]
+        elsewhere = all(any(setting.partition("=")[0].strip() in other for other in axes) for setting in strange)
+        given = [setting for setting in settings if setting not in strange or not elsewhere]
         targets.append(_target(name, given, catalogue))
     return targets
 
@@ -131,7 +131,7 @@ def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue
 def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
     from clonometer.plan.adhoc import plan_from_arguments
 
-    warm = [] if any(one.strip().startswith("temperature") for one in settings) else ["temperature=warm"]
+    warm = [] if any(setting.strip().startswith("temperature") for setting in settings) else ["temperature=warm"]
     given = [*settings, *(warm if catalogue.workloads[name].temperatures else [])]
     plan = plan_from_arguments([name], given, catalogue, limits=_SAMPLES)
     if len(plan.targets) != 1 or len(plan.targets[0].cells) != 1:
@@ -139,13 +139,13 @@ def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
     return plan.targets[0]
 
 
-def _versus(found: list[Explanation]) -> Versus | None:
+def _versus(explanations: list[Explanation]) -> Versus | None:
     from clonometer.explain.budget import set_beside
 
-    return set_beside(found[0], found[1]) if len(found) > 1 else None
+    return set_beside(explanations[0], explanations[1]) if len(explanations) > 1 else None
 
 
-def _print(found: list[Explanation], versus: Versus | None, *, timeline: bool, calls: bool) -> None:
+def _print(explanations: list[Explanation], versus: Versus | None, *, timeline: bool, calls: bool) -> None:
     from clonometer.views.terminal.explain import render_explanation, render_versus
 
     colour, plain = wants_colour(sys.stdout), not can_write(sys.stdout, "µ×…█–")
@@ -153,45 +153,47 @@ def _print(found: list[Explanation], versus: Versus | None, *, timeline: bool, c
     if versus is not None:
         click.echo(render_versus(versus, width=width, colour=colour, ascii_only=plain), nl=False, color=colour)
     if versus is None or timeline or calls:
-        for number, one in enumerate(found):
-            text = render_explanation(one, width=width, colour=colour, ascii_only=plain, timeline=timeline, calls=calls)
+        for number, explanation in enumerate(explanations):
+            text = render_explanation(
+                explanation, width=width, colour=colour, ascii_only=plain, timeline=timeline, calls=calls
+            )
             click.echo(("\n" if number or versus is not None else "") + text, nl=False, color=colour)
 
 
-def _write(files: Files, found: list[Explanation], versus: Versus | None, text: str) -> None:
+def _write(files: Files, explanations: list[Explanation], versus: Versus | None, text: str) -> None:
     files.write(
         {
             "out": lambda: text + "\n",
-            "html": lambda: _page(found, versus),
-            "trace": lambda: _trace_events(found),
-            "picture": lambda: _picture(found, files.picture_format),
-            "folded": lambda: "".join(_folded(found)),
+            "html": lambda: _page(explanations, versus),
+            "trace": lambda: _trace_events(explanations),
+            "picture": lambda: _picture(explanations, files.picture_format),
+            "folded": lambda: "".join(_folded(explanations)),
         }
     )
 
 
-def _page(found: list[Explanation], versus: Versus | None) -> str:
+def _page(explanations: list[Explanation], versus: Versus | None) -> str:
     from clonometer.views.html.explain import render_explain_page
 
-    return render_explain_page(found, versus)
+    return render_explain_page(explanations, versus)
 
 
-def _trace_events(found: list[Explanation]) -> str:
+def _trace_events(explanations: list[Explanation]) -> str:
     from clonometer.views.trace_events import trace_events
 
-    return json.dumps(trace_events(found), allow_nan=False) + "\n"
+    return json.dumps(trace_events(explanations), allow_nan=False) + "\n"
 
 
-def _picture(found: list[Explanation], picture_format: str) -> bytes | str:
+def _picture(explanations: list[Explanation], picture_format: str) -> bytes | str:
     from clonometer.views.explain_picture import explain_picture
 
-    return explain_picture(found, picture_format)
+    return explain_picture(explanations, picture_format)
 
 
-def _folded(found: list[Explanation]) -> list[str]:
+def _folded(explanations: list[Explanation]) -> list[str]:
     """Lines as flame graphs take them; of two mechanisms each stack begins with its own."""
     return [
-        f"{one.workload + ';' if len(found) > 1 else ''}{stack} {count}\n"
-        for one in found
-        for stack, count in one.stacks.items()
+        f"{explanation.workload + ';' if len(explanations) > 1 else ''}{stack} {count}\n"
+        for explanation in explanations
+        for stack, count in explanation.stacks.items()
     ]

@@ -60,18 +60,20 @@ def explain_work_factor(
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
     files.check()
-    one = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
+    explanation = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
     from clonometer.records import to_json
 
-    text = json.dumps(to_json(one), indent=2, allow_nan=False)
+    text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
     else:
         from clonometer.views.terminal.work import render_work
 
         colour, plain = wants_colour(sys.stdout), not can_write(sys.stdout, "µ×…–")
-        click.echo(render_work(one, width=plain_width(), colour=colour, ascii_only=plain), nl=False, color=colour)
-    _write(files, one, text)
+        click.echo(
+            render_work(explanation, width=plain_width(), colour=colour, ascii_only=plain), nl=False, color=colour
+        )
+    _write(files, explanation, text)
 
 
 def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation: bool) -> WorkExplanation:
@@ -86,37 +88,37 @@ def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation:
     with interruption() as wish_to_stop:
         tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
         wish = WorkWish(pairs, tier, watcher("threads and processes in turn"))
-        one = explain_work(tracer, sides, wish, cpus=len(os.sched_getaffinity(0)))
+        explanation = explain_work(tracer, sides, wish, cpus=len(os.sched_getaffinity(0)))
         if ablation:
             series = ablate(tracer, sides[0], catalogue, pairs, watcher("ablation"))
-            one = replace(one, ablation=series)
-    return one
+            explanation = replace(explanation, ablation=series)
+    return explanation
 
 
-def _write(files: Files, one: WorkExplanation, text: str) -> None:
+def _write(files: Files, explanation: WorkExplanation, text: str) -> None:
     files.write(
         {
             "out": lambda: text + "\n",
-            "html": lambda: _page(one),
-            "trace": lambda: _trace_events(one),
-            "picture": lambda: _picture(one, files.picture_format),
+            "html": lambda: _page(explanation),
+            "trace": lambda: _trace_events(explanation),
+            "picture": lambda: _picture(explanation, files.picture_format),
         }
     )
 
 
-def _page(one: WorkExplanation) -> str:
+def _page(explanation: WorkExplanation) -> str:
     from clonometer.views.html.work import render_work_page
 
-    return render_work_page(one)
+    return render_work_page(explanation)
 
 
-def _trace_events(one: WorkExplanation) -> str:
+def _trace_events(explanation: WorkExplanation) -> str:
     from clonometer.views.trace_events import work_trace_events
 
-    return json.dumps(work_trace_events(one), allow_nan=False) + "\n"
+    return json.dumps(work_trace_events(explanation), allow_nan=False) + "\n"
 
 
-def _picture(one: WorkExplanation, picture_format: str) -> bytes | str:
+def _picture(explanation: WorkExplanation, picture_format: str) -> bytes | str:
     from clonometer.views.work_picture import work_picture
 
-    return work_picture(one, picture_format)
+    return work_picture(explanation, picture_format)

@@ -32,8 +32,8 @@ def axes_of(text: str) -> tuple[str, dict[str, str]]:
     >>> axes_of("launch.fork[placement=free,temperature=warm]")
     ('launch.fork', {'placement': 'free', 'temperature': 'warm'})
     """
-    found = _INSIDE.match(text)
-    workload, inside = (found.group(1), found.group(2)) if found else (text, None)
+    match = _INSIDE.match(text)
+    workload, inside = (match.group(1), match.group(2)) if match else (text, None)
     return workload, dict(part.split("=", 1) for part in (inside or "").split(",") if "=" in part)
 
 

@@ -30,7 +30,7 @@ _PROCESS_OVER_THREAD = "processes over threads"
 
 def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], Evidence, Evidence]]:
     """Threads and processes under the same condition, of every workload that begins so."""
-    found = []
+    pairs = []
     for text in judge.measured.cells:
         workload, axes = axes_of(text)
         if not workload.startswith(prefix) or "task_kind" in axes:
@@ -38,10 +38,10 @@ def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str
         other = cell(workload, **axes, task_kind="process")
         a, b = judge.measured.find(text, quantity), judge.measured.find(other, quantity)
         if a is not None and b is not None:
-            found.append((workload, axes, a, b))
-    if not found:
+            pairs.append((workload, axes, a, b))
+    if not pairs:
         raise MissingEvidenceError(f"{prefix}*: {_why(judge, prefix)}")
-    return found
+    return pairs
 
 
 def _why(judge: Judge, prefix: str) -> str:
@@ -56,8 +56,8 @@ def s16(judge: Judge) -> Verdict:
         workload, axes = axes_of(text)
         if not workload.startswith("ipc.") or axes.get("task_kind") != "process":
             continue
-        own = {name: value for name, value in axes.items() if name != "task_kind"}
-        a, b = judge.measured.find(text, LATENCY), judge.measured.find(cell(SHARED, **own), LATENCY)
+        same = {name: value for name, value in axes.items() if name != "task_kind"}
+        a, b = judge.measured.find(text, LATENCY), judge.measured.find(cell(SHARED, **same), LATENCY)
         if a is not None and b is not None:
             size = approximate_bytes(parse_bytes(axes.get("message_bytes", "1")))
             words = f"{workload.partition('.')[2].replace('_', ' ')}, {size}"
@@ -90,21 +90,21 @@ def s17(judge: Judge) -> Verdict:
 def b10(judge: Judge) -> Verdict:
     """How long a switch takes, by each way, between threads and between processes."""
     parts = _switches(judge)
-    said = []
+    times_of_ways = []
     for workload, axes, a, b in _pairs(judge, "switch.", SWITCH):
         times = [_time(row) for row in (a, b)]
-        said.append(f"{_where(workload, axes)} {times[0]} between threads, {times[1]} between processes")
-    found = verdict("B10", over_conditions(parts), parts, "", _PROCESS_OVER_THREAD)
-    reason = f"One way, with the wake-up: {'; '.join(said)}."
-    return Verdict("B10", found.status, reason, found.effect, found.interval, found.effect_is, found.evidence)
+        times_of_ways.append(f"{_where(workload, axes)} {times[0]} between threads, {times[1]} between processes")
+    judged = verdict("B10", over_conditions(parts), parts, "", _PROCESS_OVER_THREAD)
+    reason = f"One way, with the wake-up: {'; '.join(times_of_ways)}."
+    return Verdict("B10", judged.status, reason, judged.effect, judged.interval, judged.effect_is, judged.evidence)
 
 
 def _time(row: Evidence) -> str:
     from clonometer.results.rows.description import median_interval
 
-    one = median_interval(row.processes.values)
-    low, high = (one.value if end is None else end for end in (one.low, one.high))
-    return format_duration_interval(one.value, low, high)
+    median = median_interval(row.processes.values)
+    low, high = (median.value if end is None else end for end in (median.low, median.high))
+    return format_duration_interval(median.value, low, high)
 
 
 _WORKER = "isolate.worker"
@@ -115,7 +115,7 @@ _HELD = "whole_each_bytes"
 
 def s18(judge: Judge) -> Verdict:
     """One of several workers fails, as a process and as a thread: how many of the others still work."""
-    said, shares, evidence = [], [], []
+    outcomes, shares, evidence = [], [], []
     for fault, words in ((None, "crashes"), ("kill", "is killed")):
         axes = {} if fault is None else {"fault": fault}
         for kind in ("process", "thread"):
@@ -124,7 +124,7 @@ def s18(judge: Judge) -> Verdict:
             shares.append((kind, float(alive.min()), float(alive.max())))
             known = _time(judge.find(text, "known_ns"))
             restored = _time(judge.find(text, "restored_ns"))
-            said.append(
+            outcomes.append(
                 f"one that {words} as a {kind}: {alive.mean() * _SIBLINGS:.3g} of the {_SIBLINGS} others work on, "
                 f"known after {known}, all restored after {restored}"
             )
@@ -135,8 +135,8 @@ def s18(judge: Judge) -> Verdict:
     seen = judge.measured.observed.get("crash")
     if seen is not None:
         evidence.append("demo crash")
-    low, high = min(one[1] for one in shares[::2]), max(one[2] for one in shares[::2])
-    reason = f"Of workers, {'; '.join(said)}."
+    low, high = min(share[1] for share in shares[::2]), max(share[2] for share in shares[::2])
+    reason = f"Of workers, {'; '.join(outcomes)}."
     return Verdict("S18", status, reason, low, (low, high), "share of other processes that work on", tuple(evidence))
 
 
@@ -150,7 +150,7 @@ def s22(judge: Judge) -> Verdict:
     for quantity, words in ((_HELD, "memory held"), ("create_each_ns", "to create"), ("reap_each_ns", "to reap")):
         process, thread = (judge.find(cells[kind], quantity) for kind in _KINDS)
         parts.append(Part(words, judge.ratio(process, thread), "above", 0.5, (process.cell, thread.cell)))
-    switch = [judge.measured.find(one, SWITCH) for one in (cell("switch.pipe", task_kind="process"), "switch.pipe")]
+    switch = [judge.measured.find(text, SWITCH) for text in (cell("switch.pipe", task_kind="process"), "switch.pipe")]
     if switch[0] is not None and switch[1] is not None:
         both = (switch[0].cell, switch[1].cell)
         parts.append(Part("to switch to", judge.ratio(switch[0], switch[1]), "above", 0.5, both))
@@ -189,9 +189,9 @@ def _workers(axes: dict[str, str]) -> str:
 def s20(judge: Judge) -> Verdict:
     """What follows from S16 and S18."""
     grounds = [s16(judge), s18(judge)]
-    statuses = {one.status for one in grounds}
+    statuses = {ground.status for ground in grounds}
     status = HOLDS if statuses == {HOLDS} else DOES_NOT_HOLD if DOES_NOT_HOLD in statuses else _weakest(statuses)
-    reason = " ".join(f"{one.id}: {one.reason}" for one in grounds)
+    reason = " ".join(f"{ground.id}: {ground.reason}" for ground in grounds)
     return Verdict("S20", status, reason, grounds[0].effect, grounds[0].interval, grounds[0].effect_is,
                    _cells(grounds))  # fmt: skip
 
@@ -201,7 +201,7 @@ def _weakest(statuses: Iterable[str]) -> str:
 
 
 def _cells(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.evidence))
+    return tuple(dict.fromkeys(text for verdict in verdicts for text in verdict.evidence))
 
 
 CLAIMS = {

@@ -119,12 +119,12 @@ def s15(judge: Judge) -> Verdict:
     """How many launches have their task on another CPU, and what that does to the call."""
     if judge.measured.cpus < 2:
         return Verdict("S15", NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
-    cells = [one(temperature) for one in (sysel_fork, sysel_thread) for temperature in ("cold", "warm")]
-    for one in cells:
-        judge.find(one, CALL)
+    cells = [make(temperature) for make in (sysel_fork, sysel_thread) for temperature in ("cold", "warm")]
+    for text in cells:
+        judge.find(text, CALL)
     counts = {"same_cpu": 0, "other_cpu": 0}
-    for one in cells:
-        for placement, row in judge.measured.placements(one, RUNS).items():
+    for text in cells:
+        for placement, row in judge.measured.placements(text, RUNS).items():
             if placement in counts:
                 counts[placement] += row.estimate.n_samples
     total = sum(counts.values())
@@ -132,19 +132,19 @@ def s15(judge: Judge) -> Verdict:
         raise MissingEvidenceError("no launch says where its task ran")
     share = counts["other_cpu"] / total
     effects = []
-    for one in cells:
-        own = judge.measured.placements(one, CALL)
-        if {"same_cpu", "other_cpu"} <= set(own):
-            ratio = judge.ratio(own["other_cpu"], own["same_cpu"])
-            effects.append(Part(f"{_short(one)}, other CPU over same CPU", ratio, "alike", RARE, (one,)))
-    said = f"{format_share(share)} of {total:,} launches ran on another CPU than their parent"
+    for text in cells:
+        rows = judge.measured.placements(text, CALL)
+        if {"same_cpu", "other_cpu"} <= set(rows):
+            ratio = judge.ratio(rows["other_cpu"], rows["same_cpu"])
+            effects.append(Part(f"{_short(text)}, other CPU over same CPU", ratio, "alike", RARE, (text,)))
+    migrated = f"{format_share(share)} of {total:,} launches ran on another CPU than their parent"
     outcomes = {part.outcome for part in effects}
     if share > RARE or "no" in outcomes:
         status = DOES_NOT_HOLD
     else:
         status = HOLDS if outcomes <= {"yes"} else NOT_DISTINGUISHABLE
     tail = "; ".join(part.text for part in effects)
-    reason = f"{said}{f'; until the call returns: {tail}' if tail else ''}."
+    reason = f"{migrated}{f'; until the call returns: {tail}' if tail else ''}."
     return Verdict("S15", status, reason, share, None, "share on another CPU", tuple(cells))
 
 

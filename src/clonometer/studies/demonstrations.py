@@ -57,10 +57,10 @@ class Demo:
     @property
     def build(self) -> str:
         """The command that compiles it."""
-        found = _BUILD.search(self.source)
-        if found is None:
+        match = _BUILD.search(self.source)
+        if match is None:
             raise InputError(f"{self.file} does not say how it is built")
-        return found.group(1)
+        return match.group(1)
 
     @property
     def shown(self) -> str:

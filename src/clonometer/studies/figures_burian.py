@@ -32,9 +32,9 @@ Computed = tuple[Interval | None, tuple[str, ...]]
 def dense(judge: Judge) -> Experiment:
     """The stretch of figure 1, or the closest points that were measured where it was not."""
     whole = by_numbers(judge.measured)
-    own = whole.between(*DENSE)
-    if len(own.x) > 2:
-        return own
+    stretch = whole.between(*DENSE)
+    if len(stretch.x) > 2:
+        return stretch
     x = whole.x
     steps = [b - a for a, b in pairwise(x)]
     least = min(steps)
@@ -62,18 +62,20 @@ def _u1(judge: Judge) -> list[Computed]:
 
 def _u2(judge: Judge) -> list[Computed]:
     whole = by_numbers(judge.measured)
-    found: list[Computed] = []
+    figures: list[Computed] = []
     for kind in (THREAD, PROCESS):
         line = fit(judge, whole, kind, 2)
-        found += [(_days(line.coefficients[power]), whole.cells) for power in (2, 1, 0)]
-        found.append((line.r_squared, whole.cells))
-    return found
+        figures += [(_days(line.coefficients[power]), whole.cells) for power in (2, 1, 0)]
+        figures.append((line.r_squared, whole.cells))
+    return figures
 
 
-def _days(one: Interval) -> Interval:
+def _days(interval: Interval) -> Interval:
     from dataclasses import replace
 
-    return replace(one, value=one.value / NS_PER_DAY, low=one.low / NS_PER_DAY, high=one.high / NS_PER_DAY)
+    return replace(
+        interval, value=interval.value / NS_PER_DAY, low=interval.low / NS_PER_DAY, high=interval.high / NS_PER_DAY
+    )
 
 
 def _u3(judge: Judge) -> list[Computed]:
@@ -87,7 +89,7 @@ def _u4(judge: Judge) -> list[Computed]:
     line = by_workers(judge.measured).between(*LINE)
     slopes = [coefficients(judge, line, power, 1) for power in (1, 0)]
     return [
-        *((one, line.cells) for one in slopes),
+        *((slope, line.cells) for slope in slopes),
         *((fit(judge, line, kind, 1).r_squared, line.cells) for kind in (PROCESS, THREAD)[::-1]),
     ]
 
@@ -99,11 +101,11 @@ def _u5(judge: Judge) -> list[Computed]:
         raise MissingEvidenceError("work.factor: there is but one CPU here, on which more workers gain nothing")
     if cpus not in each.x or 1 not in each.x:
         raise MissingEvidenceError(f"work.factor: 1 and {cpus} workers were not both measured")
-    found: list[Computed] = []
+    figures: list[Computed] = []
     for place in (1, 0):
-        many, one = each.pair(cpus)[place], each.pair(1)[place]
-        found.append((judge.ratio(many, one), (many.cell, one.cell)))
-    return found
+        many, alone = each.pair(cpus)[place], each.pair(1)[place]
+        figures.append((judge.ratio(many, alone), (many.cell, alone.cell)))
+    return figures
 
 
 def _u6(judge: Judge) -> list[Computed]:
@@ -124,13 +126,13 @@ _FIGURES: dict[str, Callable[[Judge], list[Computed]]] = {
 
 def burian_curves(judge: Judge) -> list[Curve]:
     """The six figures, those for which enough was measured."""
-    found = []
+    curves = []
     for make in (_figure_1, _figure_2, _figure_3, _figure_4, _figure_5, _figure_6):
         try:
-            found.append(make(judge))
+            curves.append(make(judge))
         except MissingEvidenceError:
             continue
-    return found
+    return curves
 
 
 def _curve(number: int, title: str, caption: str, x: str, lines: Iterable[CurveLine], **more: bool) -> Curve:

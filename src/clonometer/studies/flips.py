@@ -59,39 +59,39 @@ def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:
     """Conditions of either side that were planned and could not be set, said once for each reason."""
     workloads = {axes_of(side)[0] for side in (pairing.a, pairing.b)}
     tried = {axis: {axes_of(text)[1].get(axis) for text in judge.measured.cells} for axis in _HARD_TO_SET}
-    found: dict[tuple[str, str], list[str]] = {}
+    values_by_reason: dict[tuple[str, str], list[str]] = {}
     for text, why in judge.measured.missing.items():
         workload, axes = axes_of(text)
         if workload not in workloads:
             continue
         for axis in _HARD_TO_SET:
             if axis in axes and axes[axis] not in tried[axis]:
-                values = found.setdefault((axis, why.removeprefix(f"{axis}={axes[axis]}: ")), [])
+                values = values_by_reason.setdefault((axis, why.removeprefix(f"{axis}={axes[axis]}: ")), [])
                 if axes[axis] not in values:
                     values.append(axes[axis])
-    for (axis, why), values in found.items():
+    for (axis, why), values in values_by_reason.items():
         yield f"{axis} {', '.join(values)} ({why})"
 
 
 def _pairs(pairing: Pairing, judge: Judge) -> list[Pair]:
     told_apart = {axis for side in (pairing.a, pairing.b) for axis in axes_of(side)[1]}
     sides = [_side(workload, told_apart, judge) for workload in (pairing.a, pairing.b)]
-    found: dict[tuple[str, ...], Pair] = {}
+    pairs: dict[tuple[str, ...], Pair] = {}
     for first, second in ((0, 1), (1, 0)):
         for text, condition in sides[first].items():
             common = {name: value for name, value in condition.items() if name not in _ONE_SIDED}
-            own = {name: value for name, value in condition.items() if name in _ONE_SIDED}
-            other = next((one for one, theirs in sides[second].items() if theirs == common), None)
-            if other is None or (not own and first == 1):
+            special = {name: value for name, value in condition.items() if name in _ONE_SIDED}
+            other = next((candidate for candidate, theirs in sides[second].items() if theirs == common), None)
+            if other is None or (not special and first == 1):
                 continue
             cells = (text, other) if first == 0 else (other, text)
             for quantity in pairing.quantities:
-                a, b = (judge.measured.find(one, quantity) for one in cells)
+                a, b = (judge.measured.find(text, quantity) for text in cells)
                 if a is not None and b is not None:
                     ratio = judge.ratio(a, b)
                     pair = Pair(condition, quantity, ratio.value, ratio.low, ratio.high, ratio.n, cells)
-                    found.setdefault((*cells, quantity), pair)
-    return list(found.values())
+                    pairs.setdefault((*cells, quantity), pair)
+    return list(pairs.values())
 
 
 def _side(name: str, told_apart: set[str], judge: Judge) -> dict[str, dict[str, str]]:
@@ -99,8 +99,8 @@ def _side(name: str, told_apart: set[str], judge: Judge) -> dict[str, dict[str, 
     workload, fixed = axes_of(name)
     side = {}
     for text in judge.measured.cells:
-        own, axes = axes_of(text)
-        if own == workload and {axis: axes[axis] for axis in told_apart if axis in axes} == fixed:
+        workload_of_cell, axes = axes_of(text)
+        if workload_of_cell == workload and {axis: axes[axis] for axis in told_apart if axis in axes} == fixed:
             side[text] = {axis: value for axis, value in axes.items() if axis not in fixed}
     return side
 
@@ -155,8 +155,8 @@ def _changes(pairing: Pairing, pair: Pair) -> str:
     changed = {
         name: pair.condition.get(name, "") for name in names if pair.condition.get(name) != pairing.base.get(name)
     }
-    said = {name: value for name, value in changed.items() if value}
-    return condition_words(said)
+    set_axes = {name: value for name, value in changed.items() if value}
+    return condition_words(set_axes)
 
 
 def _effects(pairing: Pairing, quantity: str, judge: Judge) -> list[Effect]:
@@ -173,15 +173,18 @@ def _of_design(pairing: Pairing, design: Design, quantity: str, judge: Judge) ->
         sides = []
         for name in (pairing.a, pairing.b):
             workload, fixed = axes_of(name)
-            own = {
+            axes = {
                 axis: value for axis, value in condition.items() if name == pairing.a or axis not in design.first_only
             }
-            found = judge.measured.find(cell(workload, **fixed, **own), quantity)
-            if found is not None and found.processes.values.min() > 0:
-                sides.append(found)
+            row = judge.measured.find(cell(workload, **fixed, **axes), quantity)
+            if row is not None and row.processes.values.min() > 0:
+                sides.append(row)
         if len(sides) < 2:
             return []
         named = dict(zip(design.factors, levels, strict=True))
         points.append(DesignPoint(named, sides[0].processes, sides[1].processes))
     estimated = factorial_effects(points, seed=judge.seed(*sides))
-    return [Effect(one.factors, one.times.value, one.times.low, one.times.high, design.words) for one in estimated]
+    return [
+        Effect(effect.factors, effect.times.value, effect.times.low, effect.times.high, design.words)
+        for effect in estimated
+    ]

@@ -55,10 +55,10 @@ class Judge:
 
     def find(self, cell: str, quantity: str) -> Evidence:
         """The row of a cell; MissingEvidenceError where there is none."""
-        found = self.measured.find(cell, quantity)
-        if found is None:
+        row = self.measured.find(cell, quantity)
+        if row is None:
             raise MissingEvidenceError(f"{cell}: {self.measured.why(cell)}")
-        return found
+        return row
 
     def ratio(self, a: Evidence, b: Evidence) -> Interval:
         """A's median over B's."""
@@ -90,10 +90,10 @@ class Judge:
 def judge_all(claims: Mapping[str, Claim], measured: Measurements, seed: int = 1) -> dict[str, Verdict]:
     """Test claims; one whose evidence is missing is not measurable, with the reason."""
     judge = Judge(measured, seed)
-    found = {}
+    verdicts = {}
     for id_, claim in claims.items():
         try:
-            found[id_] = claim.test(judge)
+            verdicts[id_] = claim.test(judge)
         except MissingEvidenceError as error:
-            found[id_] = Verdict(id_, NOT_MEASURABLE, f"Not measured here: {error}.")
-    return found
+            verdicts[id_] = Verdict(id_, NOT_MEASURABLE, f"Not measured here: {error}.")
+    return verdicts

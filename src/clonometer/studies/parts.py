@@ -71,17 +71,17 @@ class Shrunk:
 
 def plans_for(studies: Iterable[str]) -> tuple[str, ...]:
     """Names of the plans that studies need, each once, what decides between them last."""
-    there = plan_names()
-    names = [name for study in studies for name in STUDY_PLANS[study] if name in there]
+    shipped = plan_names()
+    names = [name for study in studies for name in STUDY_PLANS[study] if name in shipped]
     return (*dict.fromkeys(names), RECONCILE)
 
 
 def say_shrunk(shrunk: Iterable[Shrunk]) -> list[str]:
     """Say what was made smaller, in sentences."""
     return [
-        f"{approximate_bytes(one.planned_bytes)} in the parent was made {approximate_bytes(one.bytes)} ({one.reason}); "
-        "figures for the larger are extrapolated and marked."
-        for one in shrunk
+        f"{approximate_bytes(change.planned_bytes)} in the parent was made {approximate_bytes(change.bytes)} "
+        f"({change.reason}); figures for the larger are extrapolated and marked."
+        for change in shrunk
     ]
 
 
@@ -137,12 +137,12 @@ def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> 
         size *= 2
     condition = {**target.condition, "parent_bytes": size}
     axes = axes_of(catalogue.workloads[target.workload], catalogue)
-    cells = tuple(make_cell(target.workload, condition, one.temperature, axes) for one in target.cells)
+    cells = tuple(make_cell(target.workload, condition, cell.temperature, axes) for cell in target.cells)
     return replace(target, condition=cells[0].condition, cells=cells), Shrunk(planned, size, why)
 
 
 def _quick_processes(target: Target) -> int:
-    cold = any(one.temperature == "cold" for one in target.cells)
+    cold = any(cell.temperature == "cold" for cell in target.cells)
     return _QUICK_COLD_FREE if cold and target.condition.get("placement") == "free" else _QUICK_PROCESSES
 
 

@@ -201,7 +201,7 @@ def _item(table: Mapping[str, Any], studies: Mapping[str, Study]) -> Item:
     kind, text = table.get("kind"), table.get("text")
     if kind not in KINDS or not isinstance(text, str):
         raise InputError(f"{id_}: kind is {kind!r}, text {text!r}")
-    values = tuple(_value(one, id_) for one in table.get("value", []))
+    values = tuple(_value(entry, id_) for entry in table.get("value", []))
     if (kind == "figure") != bool(values):
         raise InputError(f"{id_}: a {kind} {'without' if not values else 'with'} values")
     return Item(id_, _PREFIXES[id_[0]], kind, text, values)

@@ -232,7 +232,7 @@ class Reconciliation:
     def evidence(self) -> tuple[str, ...]:
         """The cells of the pairs that the sentence rests on."""
         chosen = self.reversed_by or self.pairs
-        return tuple(dict.fromkeys(one for pair in chosen[:6] for one in pair.cells))
+        return tuple(dict.fromkeys(text for pair in chosen[:6] for text in pair.cells))
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,6 @@ def verdict(id_: str, status: str, parts: Sequence[Part], words: str, effect_is:
     wanted = {HOLDS: "yes", DEPENDS: "yes", DOES_NOT_HOLD: "no", NOT_DISTINGUISHABLE: "unclear"}[status]
     lead = next((part for part in parts if part.outcome == wanted), parts[0])
     cells = tuple(dict.fromkeys(cell for part in parts for cell in part.cells))
-    said = "; ".join(part.text for part in parts)
+    outcomes = "; ".join(part.text for part in parts)
     ratio = lead.ratio
-    return Verdict(id_, status, f"{words}: {said}.", ratio.value, (ratio.low, ratio.high), effect_is, cells)
+    return Verdict(id_, status, f"{words}: {outcomes}.", ratio.value, (ratio.low, ratio.high), effect_is, cells)

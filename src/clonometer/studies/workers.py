@@ -33,7 +33,7 @@ class Experiment:
 
     def between(self, low: float, high: float) -> Experiment:
         """The part of it from ``low`` to ``high``, ends included."""
-        kept = {kind: [one for one in own if low <= one[0] <= high] for kind, own in self.points.items()}
+        kept = {kind: [point for point in rows if low <= point[0] <= high] for kind, rows in self.points.items()}
         return Experiment(kept, self.held)
 
     @property
@@ -45,7 +45,7 @@ class Experiment:
     @property
     def cells(self) -> tuple[str, ...]:
         """The evidence."""
-        return tuple(row.cell for own in self.points.values() for _, row in own)
+        return tuple(row.cell for points in self.points.values() for _, row in points)
 
     def pair(self, x: int) -> tuple[Evidence, Evidence]:
         """Threads and processes at one x."""
@@ -75,7 +75,7 @@ def by_workers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
 
 
 def _experiment(measured: Measurements, quantity: str, vary: int) -> Experiment:
-    found: dict[int, dict[str, dict[int, Evidence]]] = {}
+    rows_of: dict[int, dict[str, dict[int, Evidence]]] = {}
     for text in measured.cells:
         workload, axes = axes_of(text)
         row = measured.find(text, quantity)
@@ -83,12 +83,12 @@ def _experiment(measured: Measurements, quantity: str, vary: int) -> Experiment:
             continue
         place = (int(axes.get("numbers", _NUMBERS)), int(axes.get("workers", _WORKERS)))
         kind = axes.get("task_kind", THREAD)
-        found.setdefault(place[1 - vary], {}).setdefault(kind, {})[place[vary]] = row
-    whole = [(held, kinds) for held, kinds in found.items() if {THREAD, PROCESS} <= set(kinds)]
-    held, kinds = max(whole, key=lambda one: len(one[1][THREAD]), default=(0, {}))
+        rows_of.setdefault(place[1 - vary], {}).setdefault(kind, {})[place[vary]] = row
+    whole = [(held, kinds) for held, kinds in rows_of.items() if {THREAD, PROCESS} <= set(kinds)]
+    held, kinds = max(whole, key=lambda experiment: len(experiment[1][THREAD]), default=(0, {}))
     if not kinds or len(kinds[THREAD]) < 3:
         raise MissingEvidenceError(f"{WORKLOAD}: {_why(measured)}")
-    return Experiment({kind: sorted(own.items()) for kind, own in kinds.items()}, held)
+    return Experiment({kind: sorted(points.items()) for kind, points in kinds.items()}, held)
 
 
 def _why(measured: Measurements) -> str:
