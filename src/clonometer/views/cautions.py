@@ -37,19 +37,20 @@ def for_all(sentence: str, alike: int) -> str:
 
 def cautions(results: Results) -> list[Caution]:
     """Gather the warnings of a run and of its rows by kind, most sentences first."""
-    said: dict[tuple[str, str], dict[str, None]] = {}
+    sentences_of: dict[tuple[str, str], dict[str, None]] = {}
     touched: dict[tuple[str, str], dict[str, None]] = {}
-    told = {(one.id, one.sentence) for cell in results.cells for one in cell.warnings}
-    for one in results.warnings:
+    of_rows = {(warning.id, warning.sentence) for cell in results.cells for warning in cell.warnings}
+    for warning in results.warnings:
         # A run repeats the first of its rows' warnings for all of them; the rows say it in full.
-        if (one.id, one.sentence) not in told:
-            said.setdefault((one.id, one.next_step), {})[for_all(one.sentence, one.alike)] = None
+        if (warning.id, warning.sentence) not in of_rows:
+            sentence = for_all(warning.sentence, warning.alike)
+            sentences_of.setdefault((warning.id, warning.next_step), {})[sentence] = None
     for cell in results.cells:
-        for one in cell.warnings:
-            said.setdefault((one.id, one.next_step), {})[one.sentence] = None
-            touched.setdefault((one.id, one.next_step), {})[cell.cell] = None
+        for warning in cell.warnings:
+            sentences_of.setdefault((warning.id, warning.next_step), {})[warning.sentence] = None
+            touched.setdefault((warning.id, warning.next_step), {})[cell.cell] = None
     kinds = [
         Caution(name, step, tuple(sentences), tuple(touched.get((name, step), ())))
-        for (name, step), sentences in said.items()
+        for (name, step), sentences in sentences_of.items()
     ]
-    return sorted(kinds, key=lambda one: -len(one.sentences))
+    return sorted(kinds, key=lambda caution: -len(caution.sentences))

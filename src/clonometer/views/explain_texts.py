@@ -10,25 +10,29 @@ _NAMED = 3
 _LEAST_SHARE = 0.05
 
 
-def sentence(one: Explanation) -> str:
+def sentence(explanation: Explanation) -> str:
     """Say how long a launch takes, what most of that goes to, and how much is unexplained."""
-    whole = format_duration_interval(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high)
-    greatest = sorted(one.budget, key=lambda share: -share.share)[:_NAMED]
+    whole = format_duration_interval(explanation.reaped_ns.value, explanation.reaped_ns.low, explanation.reaped_ns.high)
+    greatest = sorted(explanation.budget, key=lambda share: -share.share)[:_NAMED]
     named = [
         f"{format_share(share.share)} is {part_of(share.part).title}"
         for share in greatest
         if share.share >= _LEAST_SHARE
     ]
-    rest = f"{format_share(one.unexplained)} is unexplained" if one.unexplained else "nothing is unexplained"
+    rest = (
+        f"{format_share(explanation.unexplained)} is unexplained"
+        if explanation.unexplained
+        else "nothing is unexplained"
+    )
     return f"A launch takes {whole}: {', '.join([*named, rest])}."
 
 
-def about_launches(one: Explanation) -> str:
+def about_launches(explanation: Explanation) -> str:
     """Say what was traced, how, and what ran untraced beside it."""
-    counts = one.launches
+    counts = explanation.launches
     return (
-        f"{counts.traced:,} traced launches in {counts.processes} processes ({one.tier.how}), {counts.untraced:,} "
-        "untraced beside them"
+        f"{counts.traced:,} traced launches in {counts.processes} processes ({explanation.tier.how}), "
+        f"{counts.untraced:,} untraced beside them"
     )
 
 
@@ -55,8 +59,8 @@ def why_no_closer(tier: Tier) -> str | None:
 
 def refused_besides(tier: Tier) -> list[str]:
     """Each better means that is not used and why, where `why_no_closer` does not say it already."""
-    said = next(iter(tier.refused.values()), None) if tier.name != "tracepoints" else None
-    return [f"{name}: {reason}" for name, reason in tier.refused.items() if reason != said]
+    stated = next(iter(tier.refused.values()), None) if tier.name != "tracepoints" else None
+    return [f"{name}: {reason}" for name, reason in tier.refused.items() if reason != stated]
 
 
 def lost_and_grown(lost: int, grown: int) -> str:
@@ -67,14 +71,14 @@ def lost_and_grown(lost: int, grown: int) -> str:
     >>> lost_and_grown(0, 1), lost_and_grown(1200, 2)
     ('no events lost; the buffer was made larger once', '1,200 events lost; the buffer was made larger 2 times')
     """
-    said = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "no events lost"
+    losses = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "no events lost"
     times = "once" if grown == 1 else f"{grown} times"
-    return f"{said}; the buffer was made larger {times}" if grown else said
+    return f"{losses}; the buffer was made larger {times}" if grown else losses
 
 
-def steps_sentences(one: Explanation) -> list[str]:
+def steps_sentences(explanation: Explanation) -> list[str]:
     """Say what CPUID costs a new program here, part by part; nothing where no program is started."""
-    steps = one.steps
+    steps = explanation.steps
     if steps is None:
         return []
     if steps.reason is not None:
@@ -88,7 +92,7 @@ def steps_sentences(one: Explanation) -> list[str]:
     does = "traps to the hypervisor" if steps.traps else "does not trap"
     each, least = format_duration(steps.cpuid_ns), format_duration(steps.cpuid_least_ns)
     first = f"CPUID {does} here: {each} each (at least {least}); the program executes {steps.cpuid} ({counted})"
-    means = {share.part: share.mean_ns.value for share in one.budget}
+    means = {share.part: share.mean_ns.value for share in explanation.budget}
     if FOREIGN in means:
         return [first, _cpuid_in("all of its user code", steps.cpuid, steps, means[FOREIGN])]
     return [

@@ -37,13 +37,13 @@ class FittedChart:
 
 def fitted_charts(panels: Sequence[FitPanel]) -> list[FittedChart]:
     """Arrange panels as charts, in their order; those without two points are left out."""
-    return [_chart(panel) for panel in panels if any(len(one.x) > 1 for one in panel.series)]
+    return [_chart(panel) for panel in panels if any(len(series.x) > 1 for series in panel.series)]
 
 
 def _chart(panel: FitPanel) -> FittedChart:
     names = [name.partition(", ")[2] or name for name in series_labels(panel.series)]
-    points = [point for one, name in zip(panel.series, names, strict=True) for point in series_points(one, name)]
-    by_condition = {_key(one.condition): name for one, name in zip(panel.series, names, strict=True)}
+    points = [point for series, name in zip(panel.series, names, strict=True) for point in series_points(series, name)]
+    by_condition = {_key(series.condition): name for series, name in zip(panel.series, names, strict=True)}
     curves = []
     for fit in panel.fits:
         label = by_condition.get(_key(fit.condition), "")
@@ -69,7 +69,10 @@ def _equations(panel: FitPanel, names: Mapping[tuple[tuple[str, int | str], ...]
 def equation_text(fit: FitSeries) -> str:
     """Write a curve as an equation in x, from the highest power down."""
     powers = {0: "", 1: " x"}
-    terms = [f"{coefficient_text(one)}{powers.get(power, f' x^{power}')}" for power, one in enumerate(fit.coefficients)]
+    terms = [
+        f"{coefficient_text(coefficient)}{powers.get(power, f' x^{power}')}"
+        for power, coefficient in enumerate(fit.coefficients)
+    ]
     return " + ".join(reversed(terms))
 
 
@@ -122,7 +125,7 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
     return spec
 
 
-def ablation_points(one: AblationSeries) -> list[dict[str, Any]]:
+def ablation_points(ablation: AblationSeries) -> list[dict[str, Any]]:
     """The points of an ablation's chart: the gap on each rung."""
     return [
         {
@@ -132,14 +135,14 @@ def ablation_points(one: AblationSeries) -> list[dict[str, Any]]:
             "high": rung.gap_relative[2],
             "tip": f"{label}: {format_duration_interval(*rung.gap_ns)}",
         }
-        for label, rung in zip(rung_labels(one), one.rungs, strict=True)
+        for label, rung in zip(rung_labels(ablation), ablation.rungs, strict=True)
     ]
 
 
-def ablation_title(one: AblationSeries) -> str:
+def ablation_title(ablation: AblationSeries) -> str:
     """Say what an ablation's gap is."""
-    first, second = (axis_words(one.axis, side) for side in one.sides)
-    return f"{one.workload}: {first} against {second}, as shared things are taken away"
+    first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
+    return f"{ablation.workload}: {first} against {second}, as shared things are taken away"
 
 
 def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 460) -> Spec:

@@ -179,7 +179,7 @@ def overview_panel(
             "field": "stage",
             "type": "nominal",
             "scale": {"domain": list(stages), "range": list(PALETTE[: max(len(stages), 1)])},
-            "legend": {"title": None, "values": [one for one in stages if one in present]},
+            "legend": {"title": None, "values": [stage for stage in stages if stage in present]},
         },
     }
     dots = {**shared, "x": x, "tooltip": TIP}
@@ -227,13 +227,13 @@ def time_ticks(low_ns: float, high_ns: float) -> list[float]:
     if not 0 < low_ns < high_ns:
         return []
     decades = range(math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns)) + 1)
-    found: list[float] = []
+    inside: list[float] = []
     for steps in _TICK_STEPS:
         ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
-        found = [tick for tick in ticks if low_ns <= tick <= high_ns]
-        if len(found) >= ENOUGH_TICKS:
+        inside = [tick for tick in ticks if low_ns <= tick <= high_ns]
+        if len(inside) >= ENOUGH_TICKS:
             break
-    return found
+    return inside
 
 
 def frame(data: Sequence[Datum], title: str | None, width: int | str, height: Any, description: str) -> Spec:

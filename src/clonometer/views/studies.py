@@ -74,11 +74,11 @@ def ours_text(row: FigureRow) -> str:
         ends = "" if row.low is None or row.high is None else f" ({row.low:.2g} to {row.high:.2g})"
         return f"{row.value:.2g}{ends} d"
     unit, factor = _unit(row.published)
-    value, low, high = (None if one is None else one * factor for one in (row.value, row.low, row.high))
+    value, low, high = (None if number is None else number * factor for number in (row.value, row.low, row.high))
     assert value is not None
     if low is None or high is None:
         return f"{format_number(value)} {unit}".rstrip()
-    texts = [format_number(one, low, high) for one in (value, low, high)]
+    texts = [format_number(number, low, high) for number in (value, low, high)]
     return f"{texts[0]} ({texts[1]} to {texts[2]}) {unit}".rstrip()
 
 
@@ -90,14 +90,16 @@ def ratio_text(row: FigureRow) -> str:
     return f"{row.ratio:.2g}" if row.ratio < 100 else f"{row.ratio:,.0f}"
 
 
-def counts_text(found: Reproduction) -> str:
+def counts_text(reproduction: Reproduction) -> str:
     """How many claims and questions came out how."""
-    claims = [item for item in found.items if item.kind != "figure"]
-    figures = [item for item in found.items if item.kind == "figure"]
-    counted = {status: sum(found.verdicts[item.id].status == status for item in claims) for status in STATUS_WORDS}
-    said = ", ".join(f"{count} {_words(status, count)}" for status, count in counted.items() if count)
-    measured = sum(found.verdicts[item.id].status == "measured" for item in figures)
-    return f"{len(claims)} claims and questions: {said}. {measured} of {len(figures)} figures measured."
+    claims = [item for item in reproduction.items if item.kind != "figure"]
+    figures = [item for item in reproduction.items if item.kind == "figure"]
+    counted = {
+        status: sum(reproduction.verdicts[item.id].status == status for item in claims) for status in STATUS_WORDS
+    }
+    counts = ", ".join(f"{count} {_words(status, count)}" for status, count in counted.items() if count)
+    measured = sum(reproduction.verdicts[item.id].status == "measured" for item in figures)
+    return f"{len(claims)} claims and questions: {counts}. {measured} of {len(figures)} figures measured."
 
 
 def _words(status: str, count: int) -> str:
@@ -112,36 +114,36 @@ def effect_lines(flip: Reconciliation) -> list[str]:
     lines = []
     for number, design in enumerate(flip.pairing.designs):
         for quantity, effects in flip.effects.items():
-            said = []
+            changes = []
             for effect in effects:
                 always = number == 0 and len(effect.factors) == 1
                 if effect.design != design.words or (effect.low <= 1 <= effect.high and not always):
                     continue
                 names = " with ".join(_factor(factor, design) for factor in effect.factors)
-                said.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
-            if said:
+                changes.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
+            if changes:
                 stage = STAGES.get(quantity, quantity)
-                lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(said)}")
+                lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(changes)}")
             elif any(effect.design == design.words for effect in effects):
                 lines.append(f"{design.words}, {STAGES.get(quantity, quantity)}: no effect is told from none")
-    return [*lines, *(f"not tried: {one}" for one in flip.untried)]
+    return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]
 
 
 def _factor(name: str, design: Design) -> str:
     return condition_words({name: design.factors[name][1]})
 
 
-def study_items(found: Reproduction, study: str) -> tuple[list[Item], list[Item]]:
+def study_items(reproduction: Reproduction, study: str) -> tuple[list[Item], list[Item]]:
     """Figures, and claims with questions, of a study."""
-    return found.of(study, "figure"), found.of(study, "claim")
+    return reproduction.of(study, "figure"), reproduction.of(study, "claim")
 
 
-def study_pictures(found: Reproduction) -> Iterator[tuple[str, bytes]]:
+def study_pictures(reproduction: Reproduction) -> Iterator[tuple[str, bytes]]:
     """Draw every figure that can be, as PNG and SVG: file name and data."""
     from clonometer.views.pictures import FORMATS, rendered
     from clonometer.views.study_figures import figure_specs
 
-    for name, spec in figure_specs(found):
+    for name, spec in figure_specs(reproduction):
         # On the page the caption stands below; a picture alone must carry it, with the equations of its fits.
         lines = [line for part in spec["description"].split("; ") for line in textwrap.wrap(part, _CAPTION_COLUMNS)]
         title = {"text": spec.get("title", ""), "subtitle": lines, "subtitleFontSize": 10}

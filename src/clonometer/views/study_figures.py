@@ -17,17 +17,17 @@ _HERE, _THEN = "here", "published"
 _SAID: Spec = {"description": {"field": "said", "type": "nominal"}}
 
 
-def figure_specs(found: Reproduction) -> Iterator[tuple[str, Spec]]:
+def figure_specs(reproduction: Reproduction) -> Iterator[tuple[str, Spec]]:
     """Every figure that this reproduction can draw: a name for its file, and its specification."""
-    for study in found.studies:
-        rows = [row for item in found.of(study.id, "figure") for row in found.rows[item.id]]
+    for study in reproduction.studies:
+        rows = [row for item in reproduction.of(study.id, "figure") for row in reproduction.rows[item.id]]
         times = [row for row in rows if row.value is not None and row.published.unit == "us"]
         if times:
             yield f"{study.id}-table", table_figure(times, f"{study.id}: published and here")
         seconds = [row for row in rows if row.value is not None and row.published.unit == "s"]
         if seconds:
             yield f"{study.id}-times", bars_figure(seconds, f"{study.id}: 10,000 launches, published and here")
-        for curve in found.curves:
+        for curve in reproduction.curves:
             if curve.study == study.id:
                 yield curve.name, curve_figure(curve)
 
@@ -60,7 +60,7 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
     }
     ranges = {"y": y, "color": colour, "x": {**x, "field": "x"}, "x2": {"field": "x2"}, **_SAID}
     return {
-        **frame(data, title, width, 26 * len({one["label"] for one in data}), "Published ranges and ours."),
+        **frame(data, title, width, 26 * len({datum["label"] for datum in data}), "Published ranges and ours."),
         "layer": [
             {"transform": [{"filter": f"datum.kind === '{_THEN}'"}],
              "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
@@ -76,9 +76,9 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
 def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
     """Draw published and our seconds side by side, a pair of bars a row."""
     data = [
-        {"label": row.published.what, "kind": kind, "seconds": value, "said": f"{row.published.what}, {kind}: {said}"}
+        {"label": row.published.what, "kind": kind, "seconds": value, "said": f"{row.published.what}, {kind}: {text}"}
         for row in rows
-        for kind, value, said in (
+        for kind, value, text in (
             (_THEN, row.published.value, published_text(row.published)),
             (_HERE, row.value, ours_text(row)),
         )
@@ -139,21 +139,21 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
         },
     }
     y = {"field": "y", "type": "quantitative", "axis": {"title": curve.y_title}, "scale": {"zero": curve.y_zero}}
-    here = [{"filter": "datum.what === 'here'"}]
+    ours = [{"filter": "datum.what === 'here'"}]
     layers: list[Spec] = [
-        {"transform": here, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
+        {"transform": ours, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
          "encoding": {**shared, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **_SAID}},
     ]  # fmt: skip
     # Lines say nothing, and lie below the points, which do.
     if curve.joined:
         joining = {"type": "line", "strokeWidth": 2, "aria": False}
-        layers.append({"transform": here, "mark": joining, "encoding": {**shared, "y": y}})
-    if any(one.fit for one in curve.lines):
+        layers.append({"transform": ours, "mark": joining, "encoding": {**shared, "y": y}})
+    if any(line.fit for line in curve.lines):
         dashed = {"type": "line", "strokeDash": [5, 3], "aria": False}
         fit = [{"filter": "datum.what === 'fit'"}]
         layers.append({"transform": fit, "mark": dashed, "encoding": {**shared, "y": y}})
     layers.append(
-        {"transform": here, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
+        {"transform": ours, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
          "encoding": {**shared, "y": y, **_SAID}}
     )  # fmt: skip
     if any(line.published for line in curve.lines):

@@ -25,16 +25,16 @@ def trace_events(explanations: Sequence[Explanation]) -> dict[str, Any]:
     """
     events: list[dict[str, Any]] = []
     process = 0
-    for one in explanations:
-        for timeline in one.timelines:
+    for explanation in explanations:
+        for timeline in explanation.timelines:
             process += 1
-            events += _launch(process, f"{one.cell}: {_TITLES.get(timeline.which, timeline.which)}", timeline)
+            events += _launch(process, f"{explanation.cell}: {_TITLES.get(timeline.which, timeline.which)}", timeline)
     return {
         "traceEvents": events,
         "displayTimeUnit": "ns",
         "otherData": {
             "source": "clonometer explain",
-            "cells": ", ".join(one.cell for one in explanations),
+            "cells": ", ".join(explanation.cell for explanation in explanations),
             "tier": explanations[0].tier.name if explanations else "",
         },
     }
@@ -62,16 +62,16 @@ def _launch(process: int, title: str, timeline: Timeline) -> Iterator[dict[str, 
         }
 
 
-def work_trace_events(one: WorkExplanation) -> dict[str, Any]:
+def work_trace_events(explanation: WorkExplanation) -> dict[str, Any]:
     """Write one execution of threads and one of processes: a process a side, a thread a worker (`trace_events`)."""
     events: list[dict[str, Any]] = []
-    for process, side in enumerate((one.thread, one.process), 1):
+    for process, side in enumerate((explanation.thread, explanation.process), 1):
         if side.timeline is not None:
             events += _execution(process, side.cell, side.timeline)
     return {
         "traceEvents": events,
         "displayTimeUnit": "ns",
-        "otherData": {"source": "clonometer explain", "cells": one.condition, "tier": one.tier.name},
+        "otherData": {"source": "clonometer explain", "cells": explanation.condition, "tier": explanation.tier.name},
     }
 
 

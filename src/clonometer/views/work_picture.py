@@ -44,7 +44,7 @@ _SIGNED = f"(datum.value < 0 ? '-' : '') + ({TIME_LABEL.replace('datum.value', '
 _COLOUR = coloured(_KINDS, [_HUES[kind] for kind in _KINDS])
 
 
-def work_picture(one: WorkExplanation, image_format: str) -> bytes | str:
+def work_picture(explanation: WorkExplanation, image_format: str) -> bytes | str:
     """Draw an explanation.
 
     Returns
@@ -57,15 +57,17 @@ def work_picture(one: WorkExplanation, image_format: str) -> bytes | str:
     UsageError
         If the format does not exist.
     """
-    return rendered(lambda: stacked(work_panels(one)), image_format)
+    return rendered(lambda: stacked(work_panels(explanation)), image_format)
 
 
-def work_panels(one: WorkExplanation) -> list[Spec]:
+def work_panels(explanation: WorkExplanation) -> list[Spec]:
     """Every panel, in order: the lives, what the CPUs did, and an execution of each side."""
-    panels = [bars_panel(one.reasons, f"A worker's time: {one.condition}")]
-    if one.cpu_reasons:
-        panels.append(bars_panel(one.cpu_reasons, "What the CPUs do meanwhile"))
-    panels += [timeline_panel(side.timeline, name) for name, side in named_sides(one) if side.timeline is not None]
+    panels = [bars_panel(explanation.reasons, f"A worker's time: {explanation.condition}")]
+    if explanation.cpu_reasons:
+        panels.append(bars_panel(explanation.cpu_reasons, "What the CPUs do meanwhile"))
+    panels += [
+        timeline_panel(side.timeline, name) for name, side in named_sides(explanation) if side.timeline is not None
+    ]
     return panels
 
 

@@ -33,18 +33,18 @@ def explained_sections(
     sections: list[dict[str, Any]] = []
     charts: list[dict[str, Any]] = []
 
-    def add(one: Explanation, mark: str) -> None:
-        sections.append(launch_section(one, mark, charts, in_run=_in_run(one.cell, cells)))
+    def add(explanation: Explanation, mark: str) -> None:
+        sections.append(launch_section(explanation, mark, charts, in_run=_in_run(explanation.cell, cells)))
 
-    for number, one in enumerate(explanations):
-        if isinstance(one, WorkExplanation):
-            sections.append(work_section(one, f"-explained-{number}", charts))
-        elif isinstance(one, Versus):
-            sections.append(versus_section(one, f"ratio-explained-{number}"))
-            add(one.first, f"{number}-first")
-            add(one.second, f"{number}-second")
+    for number, explanation in enumerate(explanations):
+        if isinstance(explanation, WorkExplanation):
+            sections.append(work_section(explanation, f"-explained-{number}", charts))
+        elif isinstance(explanation, Versus):
+            sections.append(versus_section(explanation, f"ratio-explained-{number}"))
+            add(explanation.first, f"{number}-first")
+            add(explanation.second, f"{number}-second")
         else:
-            add(one, str(number))
+            add(explanation, str(number))
     return sections, charts
 
 

@@ -22,7 +22,7 @@ from clonometer.views.studies import (
 from clonometer.views.study_figures import figure_specs
 
 
-def render_studies_report(found: Reproduction) -> str:
+def render_studies_report(reproduction: Reproduction) -> str:
     """Write the page: the story in order, the figures remade, the ledger, what reverses the contradictions.
 
     Parameters
@@ -39,11 +39,11 @@ def render_studies_report(found: Reproduction) -> str:
         environment()
         .get_template("studies.html.j2")
         .render(
-            title=_title(found),
-            counts=counts_text(found),
-            notes=[*found.notes, *_without_pictures()],
-            host=_host(found),
-            studies=[_study(found, study) for study in found.studies],
+            title=_title(reproduction),
+            counts=counts_text(reproduction),
+            notes=[*reproduction.notes, *_without_pictures()],
+            host=_host(reproduction),
+            studies=[_study(reproduction, study) for study in reproduction.studies],
             flips=[
                 {
                     "id": flip.pairing.id,
@@ -54,7 +54,7 @@ def render_studies_report(found: Reproduction) -> str:
                     "rows": condition_rows(flip),
                     "n_reversing": len(flip.reversed_by),
                 }
-                for flip in found.flips
+                for flip in reproduction.flips
             ],
             style=asset("style.css"),
         )
@@ -70,21 +70,21 @@ def _without_pictures() -> list[str]:
     ]
 
 
-def _title(found: Reproduction) -> str:
-    if len(found.studies) == 1:
-        return f"{found.studies[0].id}, reproduced"
+def _title(reproduction: Reproduction) -> str:
+    if len(reproduction.studies) == 1:
+        return f"{reproduction.studies[0].id}, reproduced"
     return "The studies, reproduced and reconciled"
 
 
-def _host(found: Reproduction) -> list[str]:
-    host = found.host
+def _host(reproduction: Reproduction) -> list[str]:
+    host = reproduction.host
     words = [host.get("cpu.model"), f"{host.get('cpu.allowed')} CPUs" if host.get("cpu.allowed") else None,
              f"Linux {host['kernel.release']}" if host.get("kernel.release") else None]  # fmt: skip
-    return [str(word) for word in (*words, "short form (--quick)" if found.quick else None) if word]
+    return [str(word) for word in (*words, "short form (--quick)" if reproduction.quick else None) if word]
 
 
-def _study(found: Reproduction, study: Any) -> dict[str, Any]:
-    figures, claims = study_items(found, study.id)
+def _study(reproduction: Reproduction, study: Any) -> dict[str, Any]:
+    figures, claims = study_items(reproduction, study.id)
     return {
         "id": study.id,
         "author": study.author,
@@ -102,21 +102,21 @@ def _study(found: Reproduction, study: Any) -> dict[str, Any]:
                 "note": row.note,
             }
             for item in figures
-            for row in found.rows[item.id]
+            for row in reproduction.rows[item.id]
         ],
         "pictures": [
             {"name": name, "svg": _svg(spec), "caption": spec.get("description", "")}
-            for name, spec in (figure_specs(found) if can_draw() else ())
+            for name, spec in (figure_specs(reproduction) if can_draw() else ())
             if name.startswith(study.id)
         ],
         "claims": [
             {
                 "id": item.id,
                 "text": item.text,
-                "status": found.verdicts[item.id].status,
-                "words": STATUS_WORDS[found.verdicts[item.id].status],
-                "reason": found.verdicts[item.id].reason,
-                "evidence": list(found.verdicts[item.id].evidence),
+                "status": reproduction.verdicts[item.id].status,
+                "words": STATUS_WORDS[reproduction.verdicts[item.id].status],
+                "reason": reproduction.verdicts[item.id].reason,
+                "evidence": list(reproduction.verdicts[item.id].evidence),
             }
             for item in claims
         ],

@@ -25,10 +25,10 @@ from clonometer.views.work_texts import (
 )
 
 
-def render_work_page(one: WorkExplanation) -> str:
+def render_work_page(explanation: WorkExplanation) -> str:
     """Write an explanation as one self-contained document."""
     charts: list[dict[str, Any]] = []
-    section = work_section(one, "", charts)
+    section = work_section(explanation, "", charts)
     return (
         environment()
         .get_template("work.html.j2")
@@ -40,7 +40,7 @@ def render_work_page(one: WorkExplanation) -> str:
     )
 
 
-def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> dict[str, Any]:
+def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather what a page shows of threads and processes at work.
 
     Parameters
@@ -52,40 +52,40 @@ def work_section(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) 
     charts
         Its charts are added to these.
     """
-    charts.append({"id": f"lives{mark}", "spec": bars_panel(one.reasons, "A worker's time")})
-    if one.cpu_reasons:
-        charts.append({"id": f"cpus{mark}", "spec": bars_panel(one.cpu_reasons, "What the CPUs do meanwhile")})
-    if one.ablation is not None:
-        spec = ablation_panel(ablation_points(one.ablation), title=ablation_title(one.ablation))
+    charts.append({"id": f"lives{mark}", "spec": bars_panel(explanation.reasons, "A worker's time")})
+    if explanation.cpu_reasons:
+        charts.append({"id": f"cpus{mark}", "spec": bars_panel(explanation.cpu_reasons, "What the CPUs do meanwhile")})
+    if explanation.ablation is not None:
+        spec = ablation_panel(ablation_points(explanation.ablation), title=ablation_title(explanation.ablation))
         charts.append({"id": f"ablation-chart{mark}", "spec": spec})
     return {
         "kind": "work",
         "mark": mark,
         "id": f"gap{mark}",
-        "cell": f"{one.workload}: {one.condition}",
-        "condition": one.condition,
-        "sentence": one.conclusion,
-        "about": about(one),
-        "notes": [*filter(None, [why_no_closer(one.tier)]), *one.notes],
-        "wholes": [(name, whole_text(side)) for name, side in named_sides(one)],
-        "sums": sums(one),
-        "lives": life_table(one),
-        "cpus": cpu_table(one) if one.cpu_reasons else None,
-        "counts": count_table(one) if one.thread.counts else None,
-        "sentences": list(sentences(one)),
-        "timelines": _timelines(one, mark, charts),
-        "ablation": None if one.ablation is None else ablation_table(one.ablation),
-        "footnotes": list(footnotes(one)),
+        "cell": f"{explanation.workload}: {explanation.condition}",
+        "condition": explanation.condition,
+        "sentence": explanation.conclusion,
+        "about": about(explanation),
+        "notes": [*filter(None, [why_no_closer(explanation.tier)]), *explanation.notes],
+        "wholes": [(name, whole_text(side)) for name, side in named_sides(explanation)],
+        "sums": sums(explanation),
+        "lives": life_table(explanation),
+        "cpus": cpu_table(explanation) if explanation.cpu_reasons else None,
+        "counts": count_table(explanation) if explanation.thread.counts else None,
+        "sentences": list(sentences(explanation)),
+        "timelines": _timelines(explanation, mark, charts),
+        "ablation": None if explanation.ablation is None else ablation_table(explanation.ablation),
+        "footnotes": list(footnotes(explanation)),
         "meanings": [
             (part_of(part).label, part_of(part).meaning)
-            for part in dict.fromkeys(reason.part for reason in (*one.reasons, *one.cpu_reasons))
+            for part in dict.fromkeys(reason.part for reason in (*explanation.reasons, *explanation.cpu_reasons))
         ],
     }
 
 
-def _timelines(one: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _timelines(explanation: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> list[dict[str, str]]:
     timelines = []
-    for (shown, side), kind in zip(named_sides(one), ("thread", "process"), strict=True):
+    for (shown, side), kind in zip(named_sides(explanation), ("thread", "process"), strict=True):
         if side.timeline is not None:
             name = f"timeline-{kind}{mark}"
             charts.append({"id": name, "spec": timeline_panel(side.timeline, shown)})

@@ -43,11 +43,11 @@ def _lines(answer: Mapping[str, Any], width: int, colour: bool) -> Iterator[str]
     yield from wrap(str(answer["host"]), width)
     items: Sequence[Mapping[str, Any]] = answer["items"]
     for judged, head in _HEADS.items():
-        found = [item for item in items if item["judged"] == judged and item["known"]]
-        if found:
+        of_judgement = [item for item in items if item["judged"] == judged and item["known"]]
+        if of_judgement:
             yield ""
-            yield paint(f"{head} ({len(found)})", _STYLES[judged], colour)
-            for item in found:
+            yield paint(f"{head} ({len(of_judgement)})", _STYLES[judged], colour)
+            for item in of_judgement:
                 yield from _item(item, width)
     unknown = [item for item in items if not item["known"]]
     if unknown:
