@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from clonometer.results.compare.as_json import compared_to_json
 from clonometer.results.compare.comparison import compare_cells, compare_runs, read_side
 from clonometer.results.compare.types import ComparedPair, ComparedRow
-from clonometer.views.comparison import common_text, make_line, summary
+from clonometer.views.comparison import common_text, comparison_text, summary
 from clonometer.views.comparison_picture import comparison_spec
 from clonometer.views.terminal.comparison import render_comparison
 
@@ -54,7 +54,7 @@ def test_what_all_changed_by_is_said_and_not_taken_off(make_builder: Build) -> N
         assert (row.verdict, row.like_rest) == ("slower", True)
         assert row.ratio == pytest.approx(1.2, rel=0.03)
         assert row.rest == pytest.approx(1.2, rel=0.02)
-        assert make_line(row).verdict == "slower, like all"
+        assert comparison_text(row).verdict == "slower, like all"
     warm, control = pair.shifts
     assert (warm.of, warm.kinds, control.of, control.kinds) == ("warm", 6, "control", 1)
     assert warm.least < 1.2 < warm.most

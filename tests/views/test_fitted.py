@@ -15,7 +15,7 @@ from clonometer.views.html import render_report
 from clonometer.views.pictures import picture, picture_spec
 from clonometer.views.specs import theme
 from clonometer.views.terminal import render_answer
-from clonometer.views.terminal.gaps import text_table
+from clonometer.views.terminal.table import draw_table
 
 
 def scan(kind: str, factor: float) -> ScanSeries:
@@ -143,7 +143,7 @@ def test_fits_stand_from_the_highest_power_down():
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_tables_fit_the_terminal(width):
     for table in (ablation_table(ABLATION), *fit_tables(FITS)):
-        lines = text_table(table, width, colour=False)
+        lines = draw_table(table, width, colour=False)
         assert max(map(len, lines)) <= width
         assert any("gap" in line or "R2" in line for line in lines)
 

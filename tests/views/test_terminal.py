@@ -108,7 +108,7 @@ def test_wide_names_the_columns_it_had_no_room_for(results):
     assert "left out at 80 columns" in render_answer(results, wide=True, width=80)
     wide = render_answer(results, wide=True, width=160)
     assert "left out" not in wide
-    assert re.search(r"p99 +min +n +processes +MHz", wide)
+    assert re.search(r"p99 +min +MAD +samples +processes +MHz", wide)
 
 
 def test_colour_changes_no_character(results):

@@ -13,6 +13,7 @@ import rich_click as click
 
 from clonometer.cli.app import app
 from clonometer.cli.outputs import write_text
+from clonometer.views import statistics
 
 _HEAD = """\
 # The command line
@@ -49,12 +50,21 @@ Python itself starts, signals have Python's own answers. `census` passes on the 
 def reference() -> str:
     """Write the reference as Markdown."""
     context = click.Context(app, info_name="clonometer", **app.context_settings)
-    parts = [_HEAD, *_command("clonometer", app, context)]
+    parts = [_HEAD, *_statistics(), *_command("clonometer", app, context)]
     for name in app.list_commands(context):
         command = app.get_command(context, name)
         if command is not None:
             parts += _command(f"clonometer {name}", command, click.Context(command, info_name=name, parent=context))
     return "\n".join(parts)
+
+
+def _statistics() -> Iterator[str]:
+    yield "`show --wide`, the page's table of all cells and Markdown have a column for each; OpenMetrics has a gauge:\n"
+    yield "| column | field of `--json` | gauge | meaning |\n|---|---|---|---|"
+    for statistic in statistics.STATISTICS:
+        name, _ = statistics.metric(statistic)
+        yield f"| {statistic.heading} | `{statistic.key}` | `clonometer_{name}` | {statistic.about} |"
+    yield ""
 
 
 def _command(title: str, command: click.Command, context: click.Context) -> Iterator[str]:

@@ -48,10 +48,10 @@ _COMMON = {"cold": "cold rows", "warm": "warm rows", "all": "all rows"}
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonText:
     """One row as texts: what it is, its figures, its verdict."""
 
-    label: str
+    label_parts: tuple[str, ...]
     stage: str
     ratio: str
     low: str
@@ -60,21 +60,28 @@ class Line:
     row: ComparedRow
 
     @property
+    def label(self) -> str:
+        """What is compared, and under which condition."""
+        return ", ".join(self.label_parts)
+
+    @property
     def interval(self) -> str:
         """The interval, or a dash."""
         return f"{self.low} – {self.high}" if self.high else "-"
 
 
-def make_line(row: ComparedRow) -> Line:
+def comparison_text(row: ComparedRow) -> ComparisonText:
     """Write a row; what does not exist is a dash."""
     stage = stage_name(row.other.stage, row.other.quantity)
     if not row.is_time and row.other.unit != "count":
         stage = f"{stage}, {sizes_unit(row) or row.other.unit}"
     if row.ratio is None:
-        return Line(_label(row), stage, "-", "", "", verdict_text(row), row)
+        return ComparisonText(_label_parts(row), stage, "-", "", "", verdict_text(row), row)
     if row.low is None or row.high is None:
-        return Line(_label(row), stage, f"{row.ratio:.3g}", "", "", verdict_text(row), row)
-    return Line(_label(row), stage, *ratio_figures(row.ratio, row.low, row.high), verdict_text(row), row)
+        return ComparisonText(_label_parts(row), stage, f"{row.ratio:.3g}", "", "", verdict_text(row), row)
+    return ComparisonText(
+        _label_parts(row), stage, *ratio_figures(row.ratio, row.low, row.high), verdict_text(row), row
+    )
 
 
 def sizes_unit(row: ComparedRow) -> str:
@@ -89,13 +96,13 @@ def verdict_text(row: ComparedRow) -> str:
     return f"same within {format_share(row.within)}" if row.verdict == SAME and row.within else row.verdict
 
 
-def _label(row: ComparedRow) -> str:
+def _label_parts(row: ComparedRow) -> tuple[str, ...]:
     other, base = row.other, row.base
     names = [mechanism_name(one.workload) for one in (other, base)]
     phrases = [condition_phrases(one.cell, one.condition, one.placement) for one in (other, base)]
     warmths = [(one.temperature,) if one.temperature else () for one in (other, base)]
     if other.cell == base.cell:
-        return ", ".join((names[0], *phrases[0], *warmths[0]))
+        return (names[0], *phrases[0], *warmths[0])
     own = [(*phrases[place], *warmths[place]) for place in (0, 1)]
     shared = [phrase for phrase in own[0] if phrase in own[1]]
     sides = [
@@ -103,10 +110,10 @@ def _label(row: ComparedRow) -> str:
         for name, parts in zip(names, own, strict=True)
     ]
     against = " / ".join(side or "default" for side in sides)
-    return ", ".join([*([names[0]] if names[0] == names[1] else []), against, *shared])
+    return (*([names[0]] if names[0] == names[1] else []), against, *shared)
 
 
-def pick(lines: Sequence[Line], room: int) -> list[Line]:
+def pick(lines: Sequence[ComparisonText], room: int) -> list[ComparisonText]:
     """Choose at most ``room`` lines: changes first, the greatest ones, those like all after them, then others.
 
     The order of the plan is kept.
@@ -114,7 +121,7 @@ def pick(lines: Sequence[Line], room: int) -> list[Line]:
     if len(lines) <= room:
         return list(lines)
 
-    def rank(line: Line) -> tuple[int, float]:
+    def rank(line: ComparisonText) -> tuple[int, float]:
         ratio = line.row.ratio or 1.0
         changed = line.row.verdict not in (SAME, UNDECIDED)
         whole = line.row.other.stage in ("reaped", None)

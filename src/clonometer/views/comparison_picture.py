@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
-from clonometer.views.comparison import make_line
+from clonometer.views.comparison import comparison_text
 from clonometer.views.pictures import rendered
 from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, stack
 
@@ -62,7 +62,7 @@ def comparison_spec(compared: Compared) -> Spec:
 
 
 def _points(pair: ComparedPair) -> list[dict[str, Any]]:
-    lines = [make_line(row) for row in pair.rows if row.ratio is not None]
+    lines = [comparison_text(row) for row in pair.rows if row.ratio is not None]
     return [
         {
             "row": f"{line.label}, {line.stage}",

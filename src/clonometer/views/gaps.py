@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clonometer.results.series.types import AblationSeries, FitSeries
 from clonometer.units import (
@@ -15,6 +14,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
+from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
 
 Ends = tuple[float, float, float]
@@ -23,18 +23,7 @@ _KIND = "task_kind"
 _ALL_SHARED = "all shared"
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table of texts: its heading, its rows, a sentence below it, and which columns go first where room is short."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    secondary: tuple[str, ...] = ()
-
-
-def ablation_table(one: AblationSeries) -> TextTable:
+def ablation_table(one: AblationSeries) -> Table:
     """The rungs of an ablation: both sides, the gap, and what the step took off it; below, what is unexplained."""
     first, second = (axis_words(one.axis, side) for side in one.sides)
     unit = table_unit([max(abs(end) for rung in one.rungs for end in rung.gap_ns)])
@@ -59,7 +48,7 @@ def ablation_table(one: AblationSeries) -> TextTable:
             f"Left at the end: {_signed(rest)}"
         )
     title = f"{one.workload} {stage_name(None, one.quantity)}: what is taken away, one thing after the other"
-    return TextTable(
+    return table_of_rows(
         title,
         ("taken away", first, second, f"gap, {unit}", "gap, %", f"step, {unit}", "share"),
         tuple(rows),
@@ -76,7 +65,7 @@ def rung_labels(one: AblationSeries) -> list[str]:
     ]
 
 
-def fit_tables(fits: Sequence[FitSeries]) -> list[TextTable]:
+def fit_tables(fits: Sequence[FitSeries]) -> list[Table]:
     """A table for each axis and condition: a row a term, from the highest power down, and R2; a column a kind."""
     groups: dict[tuple[object, ...], list[FitSeries]] = {}
     for one in fits:
@@ -84,7 +73,7 @@ def fit_tables(fits: Sequence[FitSeries]) -> list[TextTable]:
     return [_fit_table(own) for own in groups.values()]
 
 
-def _fit_table(own: Sequence[FitSeries]) -> TextTable:
+def _fit_table(own: Sequence[FitSeries]) -> Table:
     first = own[0]
     thing, x = axis_thing(first.axis), first.points
     powers = {0: "constant", 1: f"each {thing}"}
@@ -96,7 +85,7 @@ def _fit_table(own: Sequence[FitSeries]) -> TextTable:
     heads = [axis_words(_KIND, one.condition[_KIND]) if _KIND in one.condition else "all" for one in own]
     title = f"{mechanism_name(first.workload)} by {axis_title(first.axis)}, from {x[0]:,} to {x[-1]:,}"
     others = [axis_words(*item) for item in _others(first)]
-    return TextTable(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
+    return table_of_rows(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
 
 
 def _others(one: FitSeries) -> tuple[tuple[str, int | str], ...]:

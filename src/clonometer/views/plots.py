@@ -9,7 +9,7 @@ from clonometer.results.series.types import EcdfSeries, MemorySeries
 from clonometer.results.types import Estimate, Results
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.views.labels import condition_phrases, placement_name, shown_axes
-from clonometer.views.rows import Row, families, make_rows, pick_rows
+from clonometer.views.rows import EstimateRow, families, make_rows, pick_rows
 from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, stage_name
 
 #: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
@@ -17,12 +17,12 @@ SHORT_ROWS = 16
 _MOST_POINTS = 400
 
 
-def short_rows(results: Results) -> list[Row]:
+def short_rows(results: Results) -> list[EstimateRow]:
     """The rows of the short table."""
     return pick_rows(make_rows(results.cells), SHORT_ROWS)
 
 
-def overview_points(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def overview_points(rows: Sequence[EstimateRow]) -> list[dict[str, Any]]:
     """The points of the overview: one for each row and temperature that has a median."""
     return [
         {
@@ -40,7 +40,7 @@ def overview_points(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def overview_stages(rows: Sequence[Row]) -> list[str]:
+def overview_stages(rows: Sequence[EstimateRow]) -> list[str]:
     """The stages that occur, in order of time, so that each keeps its colour in every family."""
     found = {row.any_estimate.stage: row.stage for row in rows}
     return [found[stage] for stage in (*STAGE_ORDER, None) if stage in found]
@@ -61,7 +61,7 @@ def interval_text(one: Estimate) -> str:
     return format_duration_interval(one.median_ns, one.median_low_ns, one.median_high_ns, one.resolution_ns)
 
 
-def drawable_families(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def drawable_families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:
     """The families that the overview draws: those with launches in them."""
     return {
         family: members

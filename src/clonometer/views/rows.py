@@ -31,7 +31,7 @@ _PER_SHOWN = {"bytes/s": 1e6}
 
 
 @dataclass(frozen=True)
-class Row:
+class EstimateRow:
     """One mechanism under one condition, one stage and one observed placement; an estimate a temperature."""
 
     workload: str
@@ -60,7 +60,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Figure:
+class MedianText:
     """A duration as text in a table's unit: its median and the ends of its interval, or a stand-in.
 
     An interval that does not exist has a dash for its low end and nothing for its high one.
@@ -70,21 +70,22 @@ class Figure:
     low: str = ""
     high: str = ""
 
-    def interval(self, low_width: int = 0) -> str:
-        """The interval as a table shows it, low ends aligned to ``low_width``."""
-        return f"{self.low:>{low_width}} – {self.high}" if self.high else self.low
+    @property
+    def interval(self) -> str:
+        """The interval as a table shows it."""
+        return f"{self.low} – {self.high}" if self.high else self.low
 
 
-def make_rows(cells: Iterable[Estimate]) -> list[Row]:
+def make_rows(cells: Iterable[Estimate]) -> list[EstimateRow]:
     """Arrange estimates as rows: by family, then mechanisms as planned, then stages in order of time."""
-    rows: dict[tuple[object, ...], Row] = {}
+    rows: dict[tuple[object, ...], EstimateRow] = {}
     groups: dict[tuple[object, ...], int] = {}
     for one in cells:
         phrases = condition_phrases(one.cell, one.condition, one.placement)
         key = (one.workload, phrases, one.stage, one.quantity)
         if key not in rows:
             groups.setdefault((one.workload, phrases), len(groups))
-            rows[key] = Row(
+            rows[key] = EstimateRow(
                 one.workload,
                 mechanism_name(one.workload),
                 phrases,
@@ -97,7 +98,7 @@ def make_rows(cells: Iterable[Estimate]) -> list[Row]:
     return sorted(rows.values(), key=lambda row: (_family_rank(row), groups[row.group], _stage_rank(row)))
 
 
-def pick_rows(rows: Sequence[Row], room: int) -> list[Row]:
+def pick_rows(rows: Sequence[EstimateRow], room: int) -> list[EstimateRow]:
     """Choose the rows of the short table.
 
     Details are left out wherever something else was measured. All others, if they fit in ``room`` rows. Otherwise each
@@ -121,21 +122,21 @@ def pick_rows(rows: Sequence[Row], room: int) -> list[Row]:
     return [row for row in launches if row.group in chosen]
 
 
-def families(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:
     """Split rows by family, in the order of the tables."""
-    split: dict[str, list[Row]] = {}
+    split: dict[str, list[EstimateRow]] = {}
     for row in rows:
         split.setdefault(row.family, []).append(row)
     return split
 
 
-def temperatures(rows: Iterable[Row]) -> list[str | None]:
+def temperatures(rows: Iterable[EstimateRow]) -> list[str | None]:
     """The temperatures that occur in rows, warm first."""
     found = {warmth for row in rows for warmth in row.estimates}
     return [warmth for warmth in TEMPERATURES if warmth in found]
 
 
-def rows_unit(rows: Iterable[Row]) -> str:
+def rows_unit(rows: Iterable[EstimateRow]) -> str:
     """The unit that suits all medians of the rows: of sizes, if the first of them is one."""
     estimates = [one for row in rows for one in row.estimates.values()]
     if estimates and estimates[0].unit == "bytes":
@@ -144,7 +145,7 @@ def rows_unit(rows: Iterable[Row]) -> str:
     return table_unit(None if median is None else abs(median) for median in medians)
 
 
-def floor_costs(rows: Sequence[Row]) -> list[tuple[Row, Estimate]]:
+def floor_costs(rows: Sequence[EstimateRow]) -> list[tuple[EstimateRow, Estimate]]:
     """What the instrument itself costs: one figure of each workload, the one that its finding tells.
 
     That is the last stage, which contains the others, and warm launches where there are any.
@@ -156,17 +157,17 @@ def floor_costs(rows: Sequence[Row]) -> list[tuple[Row, Estimate]]:
     ]
 
 
-def row_unit(row: Row, launches_unit: str) -> str:
+def row_unit(row: EstimateRow, launches_unit: str) -> str:
     """The unit of a row: stages of launches share one in each family, anything else has its own."""
     return launches_unit if row.any_estimate.stage else rows_unit([row])
 
 
-def launches_unit(rows: Sequence[Row]) -> str:
+def launches_unit(rows: Sequence[EstimateRow]) -> str:
     """The unit that suits the stages among rows; of all of them where there is no stage."""
     return rows_unit([row for row in rows if row.any_estimate.stage] or rows)
 
 
-def quantity_label(row: Row) -> str:
+def quantity_label(row: EstimateRow) -> str:
     """What a row's figures are: the stage, or the quantity with its unit, if it has one."""
     one = row.any_estimate
     if one.stage:
@@ -175,7 +176,7 @@ def quantity_label(row: Row) -> str:
     return f"{row.stage}, {unit}" if unit else row.stage
 
 
-def figure(one: Estimate | None, unit: str) -> Figure:
+def figure(one: Estimate | None, unit: str) -> MedianText:
     """Write an estimate's median and interval in ``unit``, with the digits that the interval supports.
 
     What lies below the resolution is written as ``< x``; what was not measured as a dash. Sizes are written in
@@ -189,31 +190,31 @@ def figure(one: Estimate | None, unit: str) -> Figure:
         scaled = [None if end is None else end / size for end in (one.value_low, one.value_high)]
         return _value_figure(one.value / size, scaled[0], scaled[1])
     if one is None or one.median_ns is None:
-        return Figure("-")
+        return MedianText("-")
     if abs(one.median_ns) < one.resolution_ns:
         decimals = supported_decimals(one.resolution_ns, None, None, unit)
-        return Figure(f"< {format_figure(one.resolution_ns, decimals, unit)}")
+        return MedianText(f"< {format_figure(one.resolution_ns, decimals, unit)}")
     low_ns, high_ns = one.median_low_ns, one.median_high_ns
     ends = (low_ns, high_ns) if one.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
     decimals = supported_decimals(abs(one.median_ns), *ends, unit)
     median = format_figure(one.median_ns, decimals, unit)
     if low_ns is None or high_ns is None:
-        return Figure(median, "-")
+        return MedianText(median, "-")
     low, high = (format_figure(value, decimals, unit) for value in (low_ns, high_ns))
-    return Figure(median, low, high)
+    return MedianText(median, low, high)
 
 
 def _negative(end_ns: float | None) -> float | None:
     return None if end_ns is None else -end_ns
 
 
-def _value_figure(value: float, low: float | None, high: float | None) -> Figure:
+def _value_figure(value: float, low: float | None, high: float | None) -> MedianText:
     """Write what is no time; a whole number that did not vary keeps all its digits."""
     if low == high == value and value == int(value):
-        return Figure(f"{value:,.0f}", f"{value:,.0f}", f"{value:,.0f}")
+        return MedianText(f"{value:,.0f}", f"{value:,.0f}", f"{value:,.0f}")
     if low is None or high is None:
-        return Figure(_grouped(format_number(value)), "-")
-    return Figure(*map(_grouped, number_figures(value, low, high)))
+        return MedianText(_grouped(format_number(value)), "-")
+    return MedianText(*map(_grouped, number_figures(value, low, high)))
 
 
 def _grouped(number: str) -> str:
@@ -342,9 +343,9 @@ def _count_text(key: str, value: int) -> str:
     return f"{value:,}" if abs(value) >= 10_000 else str(value)
 
 
-def _family_rank(row: Row) -> tuple[int, str]:
+def _family_rank(row: EstimateRow) -> tuple[int, str]:
     return family_place(row.family)
 
 
-def _stage_rank(row: Row) -> int:
+def _stage_rank(row: EstimateRow) -> int:
     return stage_place(row.any_estimate.stage)

@@ -8,9 +8,9 @@ from typing import Any
 
 from clonometer.results.series.types import LadderSeries
 from clonometer.units import format_duration, format_duration_interval
-from clonometer.views.gaps import TextTable
 from clonometer.views.plots import time_domain
 from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, time_axis
+from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_words, mechanism_name
 
 LONGEST = 0
@@ -118,7 +118,7 @@ def ladder_panel(
     return {**panel, "layer": layer}
 
 
-def ladder_tables(series: Sequence[LadderSeries]) -> list[TextTable]:
+def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:
     """A table for each chart: a row for each line and distribution, a column for each step."""
     tables = []
     for key in dict.fromkeys((one.workload, one.of, _choices(one)) for one in series):
@@ -136,7 +136,7 @@ def ladder_tables(series: Sequence[LadderSeries]) -> list[TextTable]:
             for one in own
         )
         tables.append(
-            TextTable(
+            table_of_rows(
                 ", ".join([f"{mechanism_name(key[0])}: {key[1]}", *words]),
                 ("", *(_STEP_NAMES.get(one_in, f"1 in {one_in:,}") for one_in in steps), "values"),
                 rows,

@@ -17,7 +17,7 @@ from clonometer.units import (
     table_unit,
 )
 from clonometer.views.explain_texts import lost_and_grown, refused_besides
-from clonometer.views.gaps import TextTable
+from clonometer.views.table import Table, table_of_rows
 
 _MOST_DELAYS = 4
 _LEAST_SHARE = 0.0005
@@ -43,21 +43,21 @@ def about(one: WorkExplanation) -> str:
     )
 
 
-def life_table(one: WorkExplanation) -> TextTable:
+def life_table(one: WorkExplanation) -> Table:
     """Parts of a worker's life on both sides, and what each adds to the gap."""
     wholes = (one.thread.whole_ns, one.process.whole_ns)
     title = "Where a worker's time goes, from the program's begin to its end"
     return _table(title, one.reasons, wholes, one.gap_ns)
 
 
-def cpu_table(one: WorkExplanation) -> TextTable:
+def cpu_table(one: WorkExplanation) -> Table:
     """What the CPUs did meanwhile, on the same scale."""
     wholes = (one.thread.whole_ns, one.process.whole_ns)
     title = f"What the CPUs do meanwhile, all together divided by {one.cpus}"
     return _table(title, one.cpu_reasons, wholes, one.gap_ns)
 
 
-def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounded], gap: Bounded) -> TextTable:
+def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounded], gap: Bounded) -> Table:
     unit = table_unit([max(whole.value for whole in wholes)])
     rows = [
         (
@@ -75,7 +75,7 @@ def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounde
     # Of a gap that may be none there are no shares.
     head = ("part", "threads", "processes", "difference", *(("of it",) if last else ()))
     secondary = (*head[4:], "threads", "processes")
-    return TextTable(f"{title} ({unit})", head, tuple(row[: len(head)] for row in rows), "", secondary)
+    return table_of_rows(f"{title} ({unit})", head, tuple(row[: len(head)] for row in rows), "", secondary)
 
 
 def _time(value_ns: float, unit: str) -> str:
@@ -111,14 +111,14 @@ def _plus(value_ns: float, decimals: int, unit: str) -> str:
     return sign + text
 
 
-def count_table(one: WorkExplanation) -> TextTable:
+def count_table(one: WorkExplanation) -> Table:
     """How often things happen to a worker."""
     rows = [
         (COUNTS[name], *(_count(side.counts.get(name)) for side in (one.thread, one.process)))
         for name in COUNTS
         if name in one.thread.counts or name in one.process.counts
     ]
-    return TextTable("A worker's events in one execution (means, 95% intervals)", ("event", "threads", "processes"),
+    return table_of_rows("A worker's events in one execution (means, 95% intervals)", ("event", "threads", "processes"),
                      tuple(rows))  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def test_markdown_is_one_table_with_every_row(exported: Any) -> None:
     lines = _text("markdown", exported).splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 2 + len(exported[0]["cells"])
-    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {11}
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {13}
     row = next(line for line in table if "`launch.pthread[temperature=warm]` | reaped" in line)
     assert "| - |" in row  # one process: no interval
     assert "\n" not in lines[0]
@@ -258,6 +258,7 @@ def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
         ("median_low", "median_low_ns"),
         ("minimum", "min_ns"),
         ("p99", "p99_ns"),
+        ("mad", "mad_ns"),
     ):
         found = {
             _key({"placement": None, **one.labels}): one.value for one in families[f"clonometer_{name}_seconds"].samples

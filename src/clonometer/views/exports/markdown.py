@@ -14,8 +14,9 @@ from clonometer.units import (
 )
 from clonometer.views.cautions import for_all
 from clonometer.views.exports.entries import figures, figures_unit, measured
-
-_HEAD = ("cell", "until", "placement", "median", "95% interval", "p99", "min", "samples", "processes")
+from clonometer.views.exports.pipes import pipe_table
+from clonometer.views.statistics import statistic_columns
+from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table
 
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
@@ -24,10 +25,7 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     host = document["host"]
     facts = [host.get("cpu.model"), f"Linux {host.get('kernel.release') or '?'}", f"plan {document['plan']}"]
     yield f"{', '.join(_escaped(str(fact)) for fact in facts if fact)}; {document['started']}; {document['status']}\n\n"
-    yield _line(_HEAD)
-    yield _line(["---"] * 3 + ["---:"] * 6)
-    for cell in document["cells"]:
-        yield _line(_row(cell))
+    yield from pipe_table(_table(document["cells"]))
     findings = [one["sentence"] for one in document["findings"]]
     warnings = [for_all(one["sentence"], one["alike"]) for one in document["warnings"]]
     for title, sentences in (("Findings", findings), ("Warnings", warnings)):
@@ -36,24 +34,23 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
             yield from (f"- {_escaped(sentence)}\n" for sentence in sentences)
 
 
-def _row(cell: Mapping[str, Any]) -> list[str]:
-    return [
-        f"`{cell['cell']}`",
-        measured(cell).replace("_", " "),
-        (cell["placement"] or "").replace("_", " "),
-        _median(cell),
-        _interval(cell),
-        _duration(cell["p99_ns"]),
-        _duration(cell["min_ns"]),
-        str(cell["n_samples"]),
-        str(cell["n_processes"]),
-    ]
+def _table(cells: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
+        [
+            Column("cell", [f"`{cell['cell']}`" for cell in cells]),
+            Column("until", [measured(cell).replace("_", " ") for cell in cells]),
+            Column("placement", [(cell["placement"] or "").replace("_", " ") for cell in cells]),
+            Column("median", [_median(cell) for cell in cells], "point"),
+            Column(INTERVAL_HEADING, [_interval(cell) for cell in cells], "range"),
+            *statistic_columns(cells, lambda _, time_ns: format_duration(time_ns)),
+        ]
+    )
 
 
 def _median(cell: Mapping[str, Any]) -> str:
     found = figures(cell)
     if found is None:
-        return "-"
+        return MISSING
     if figures_unit(cell) == "ns":
         return format_duration(*found, resolution_ns=cell["resolution_ns"])
     if figures_unit(cell) == "bytes":
@@ -64,7 +61,7 @@ def _median(cell: Mapping[str, Any]) -> str:
 def _interval(cell: Mapping[str, Any]) -> str:
     found = figures(cell)
     if found is None or found[1] is None or found[2] is None:
-        return "-"
+        return MISSING
     value, low, high = found[0], found[1], found[2]
     if figures_unit(cell) == "ns":
         if abs(value) < cell["resolution_ns"]:
@@ -74,15 +71,6 @@ def _interval(cell: Mapping[str, Any]) -> str:
     if figures_unit(cell) == "bytes":
         return " to ".join(format_bytes_interval(end, None, None) for end in (low, high))
     return " to ".join(number_figures(value, low, high)[1:])
-
-
-def _duration(time_ns: float | None) -> str:
-    return "-" if time_ns is None else format_duration(time_ns)
-
-
-def _line(texts: Sequence[str]) -> str:
-    # A pipe inside a cell, even one between backticks, would end it.
-    return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |\n"
 
 
 def _escaped(text: str) -> str:

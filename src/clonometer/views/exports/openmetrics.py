@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from clonometer.views import statistics
 from clonometer.views.exports.entries import labels
+from clonometer.views.statistics import metric, metric_value
 
 _NS = 1e9
 #: Name without its unit, key of an estimate, help.
@@ -14,12 +16,6 @@ _TIMES = (
     ("median", "median_ns", "Median of process medians."),
     ("median_low", "median_low_ns", "Lower end of the median's 95% interval."),
     ("median_high", "median_high_ns", "Upper end of the median's 95% interval."),
-    ("p99", "p99_ns", "Pooled 99th percentile."),
-    ("minimum", "min_ns", "Smallest sample."),
-)
-_COUNTS = (
-    ("samples", "n_samples", "Successful samples."),
-    ("processes", "n_processes", "Processes that the samples came from."),
 )
 _VALUES = (
     ("value", "value", "Median of process medians of what is no time, in the unit of the label."),
@@ -35,8 +31,14 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     for name, key, text in _TIMES:
         found = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]
         yield from _family(f"clonometer_{name}_seconds", "gauge", text, "seconds", found)
-    for name, key, text in _COUNTS:
-        yield from _family(f"clonometer_{name}", "gauge", text, "", [(labels(cell), cell[key]) for cell in cells])
+    for statistic in statistics.STATISTICS:
+        found = [
+            (labels(cell), metric_value(statistic, cell[statistic.key]))
+            for cell in cells
+            if cell[statistic.key] is not None
+        ]
+        name, unit = metric(statistic)
+        yield from _family(f"clonometer_{name}", "gauge", statistic.about, unit, found)
     for name, key, text in _VALUES:
         known = [cell for cell in cells if cell.get(key) is not None]
         found = [({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in known]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clonometer.studies.types import Reproduction
+from clonometer.views.exports.pipes import pipe_table
 from clonometer.views.studies import (
     STATUS_WORDS,
     condition_rows,
@@ -15,6 +16,7 @@ from clonometer.views.studies import (
     ratio_text,
     study_items,
 )
+from clonometer.views.table import Column, Table
 
 
 def studies_markdown(found: Reproduction) -> str:
@@ -50,6 +52,5 @@ def studies_markdown(found: Reproduction) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    drawn = [" | ".join(head), " | ".join("---" for _ in head)]
-    drawn += [" | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) for row in rows]
-    return [*(f"| {line} |" for line in drawn), ""]
+    columns = zip(head, *rows, strict=True)
+    return [line.rstrip("\n") for line in pipe_table(Table([Column(name, texts) for name, *texts in columns]))] + [""]

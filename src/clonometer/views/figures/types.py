@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.types import Results
-from clonometer.views.gaps import TextTable
 from clonometer.views.specs import Datum, Spec
+from clonometer.views.table import Table
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Figure:
     needs: str
     rows: Callable[[Results], Sequence[Row]]
     section: Section | None = None
-    tables: Callable[[Results], Sequence[TextTable]] = lambda _: ()
+    tables: Callable[[Results], Sequence[Table]] = lambda _: ()
     own_colours: bool = False
 
 

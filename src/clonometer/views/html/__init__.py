@@ -12,6 +12,7 @@ from clonometer.results.types import Results
 from clonometer.views.drawing import can_draw, chart_script, how_to_install
 from clonometer.views.html.content import page_content
 from clonometer.views.html.figures import figure_content, figure_sections
+from clonometer.views.html.table import css_class, page_rows
 
 if TYPE_CHECKING:
     import jinja2
@@ -59,13 +60,15 @@ def environment() -> jinja2.Environment:
     """Make what fills templates: strict, and escaping all that is inserted."""
     import jinja2
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    made.globals |= {"page_rows": page_rows, "css_class": css_class}
+    return made
 
 
 def page_assets(data: Any, *scripts: str, draws: bool = True) -> dict[str, str]:

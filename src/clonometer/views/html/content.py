@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from clonometer.families import family as family_of
 from clonometer.results.types import Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
+from clonometer.views.estimate_tables import answer_tables, is_pinned
 from clonometer.views.labels import cpu_name, family_name, placement_name, shown_axes
 from clonometer.views.plots import short_rows
 from clonometer.views.rows import (
-    Figure,
-    Row,
+    EstimateRow,
     fact_text,
     families,
     figure,
@@ -23,17 +24,17 @@ from clonometer.views.rows import (
     launches_unit,
     make_rows,
     plain_figure,
-    quantity_label,
     quantity_text,
-    row_unit,
-    temperatures,
     troubles,
     value_unit,
 )
+from clonometer.views.statistics import statistic_columns
+from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.words import STAGE_ORDER, mechanism_name, stage_explanation, stage_name
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
+_CELL_UNIT = "µs"
 
 _FACT_GROUPS = {
     "host": "Machine",
@@ -71,11 +72,11 @@ def page_content(results: Results) -> dict[str, Any]:
         "status_reason": results.status_reason,
         "lead": results.findings[0].sentence if results.findings else "",
         "findings": [_finding(one) for one in results.findings],
-        "tables": [_table(family, members) for family, members in families(short).items()],
+        "families": [_family(family, members) for family, members in families(short).items()],
         "not_ranked": sorted({one.not_rankable_reason or "" for one in _estimates(short) if not one.rankable} - {""}),
         "stages": _stages(results),
         "floor": [(row.label, quantity_text(one), _summary(results, row)) for row, one in floor_costs(rows)],
-        "cell_rows": [_cell_row(one) for one in results.cells[:MOST_CELL_ROWS]],
+        "cell_table": _cell_table(results.cells[:MOST_CELL_ROWS]),
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),
         "warnings": _warnings(results),
@@ -88,7 +89,7 @@ def page_content(results: Results) -> dict[str, Any]:
     }
 
 
-def _estimates(rows: Sequence[Row]) -> list[Estimate]:
+def _estimates(rows: Sequence[EstimateRow]) -> list[Estimate]:
     return [one for row in rows for one in row.estimates.values()]
 
 
@@ -109,48 +110,18 @@ def _finding(one: Finding) -> dict[str, str]:
     }
 
 
-def _table(family: str, rows: Sequence[Row]) -> dict[str, Any]:
-    unit = launches_unit(rows)
-    launches = any(row.any_estimate.stage for row in rows)
-    warmths = temperatures(rows)
-    pinned = all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
-    columns = [[figure(row.estimates.get(warmth), row_unit(row, unit)) for row in rows] for warmth in warmths]
-    tails = [max((_decimals(one) for one in column), key=len) for column in columns]
-    drawn = []
-    for place, row in enumerate(rows):
-        first = place == 0 or rows[place - 1].group != row.group
-        size = sum(other.group == row.group for other in rows)
-        drawn.append(
-            {
-                "label": row.label if first else "",
-                "span": size,
-                "first": first,
-                "stage": quantity_label(row),
-                "rankable": row.rankable,
-                "figures": [
-                    (column[place], _padding(_decimals(column[place]), longest))
-                    for column, longest in zip(columns, tails, strict=True)
-                ],
-            }
-        )
+def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
+    [table] = answer_tables(rows)
+    mechanism, until, *figures = table.columns
+    columns = [replace(mechanism, head="mechanism"), replace(until, head="until"), *figures]
     return {
-        "family": family,
+        "id": family,
         "name": family_name(family),
         "explanation": family_of(family).explanation,
-        "unit": unit if launches else "",
-        "pinned": pinned and launches,
-        "temperatures": [warmth or "" for warmth in warmths],
-        "rows": drawn,
+        "unit": launches_unit(rows) if any(row.any_estimate.stage for row in rows) else "",
+        "pinned": is_pinned(rows),
+        "table": replace(table, columns=columns),
     }
-
-
-def _decimals(one: Figure) -> str:
-    return one.median.partition(".")[1] + one.median.partition(".")[2]
-
-
-def _padding(decimals: str, longest: str) -> str:
-    """The digits that are missing to align decimal points; the page sets them invisibly."""
-    return longest[len(decimals) :]
 
 
 def _stages(results: Results) -> list[tuple[str, str]]:
@@ -158,48 +129,57 @@ def _stages(results: Results) -> list[tuple[str, str]]:
     return [(stage_name(stage), stage_explanation(stage)) for stage in STAGE_ORDER if stage in found]
 
 
-def _summary(results: Results, row: Row) -> str:
+def _summary(results: Results, row: EstimateRow) -> str:
     return results.summaries.get(row.workload, "")
 
 
-def _summaries(results: Results, rows: Sequence[Row]) -> list[tuple[str, str]]:
+def _summaries(results: Results, rows: Sequence[EstimateRow]) -> list[tuple[str, str]]:
     found = dict.fromkeys(row.workload for row in rows)
     return [(mechanism_name(name), results.summaries[name]) for name in found if results.summaries.get(name)]
 
 
-def _cell_row(one: Estimate) -> dict[str, Any]:
-    notes = [] if one.rankable else [one.not_rankable_reason or "not ranked"]
-    failed = [f"{name} {count}" for name, count in one.outcomes.items() if name != "ok" and count]
-    notes += [f"failed launches: {', '.join(failed)}"] if failed else []
-    notes += [f"clock skew in {one.clock_skew}"] if one.clock_skew else []
-    notes += [warning.sentence for warning in one.warnings]
-    axes = [
-        f"{name}={one.condition[name]}"
-        for name in shown_axes(one.cell)
-        if name != "placement" and name in one.condition
-    ]
-    inside = one.cell.partition("[")[2].rstrip("]").split(",")
+def _cell_table(estimates: Sequence[Estimate]) -> Table:
+    """Every estimate, in one unit, so that it can be sorted."""
+    texts = [figure(estimate, _CELL_UNIT) for estimate in estimates]
+    medians = [estimate.median_ns if estimate.value is None else estimate.value for estimate in estimates]
+    return Table(
+        [
+            Column("mechanism", [mechanism_name(estimate.workload) for estimate in estimates]),
+            Column("condition", [_condition(estimate) for estimate in estimates]),
+            Column("temperature", [estimate.temperature or "" for estimate in estimates]),
+            Column("placement", [placement_name(estimate) for estimate in estimates]),
+            Column("until", [_until(estimate) for estimate in estimates]),
+            Column("median", [text.median for text in texts], "right", numbers=medians),
+            Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
+            *(
+                replace(column, align="right")
+                for column in statistic_columns(
+                    [vars(estimate) for estimate in estimates], lambda _, time_ns: plain_figure(time_ns, _CELL_UNIT)
+                )
+            ),
+            Column("notes", [_notes(estimate) for estimate in estimates], prose=True),
+        ],
+        row_tips=[estimate.cell for estimate in estimates],
+    )
+
+
+def _condition(estimate: Estimate) -> str:
+    inside = estimate.cell.partition("[")[2].rstrip("]").split(",")
     shown = [part for part in inside if part and not part.startswith(("temperature=", "placement="))]
-    return {
-        "cell": one.cell,
-        "mechanism": mechanism_name(one.workload),
-        "condition": ", ".join(shown or axes),
-        "temperature": one.temperature or "",
-        "placement": placement_name(one),
-        "until": _until(one),
-        "figure": figure(one, "µs"),
-        "median": one.median_ns if one.value is None else one.value,
-        "p99": plain_figure(one.p99_ns, "µs"),
-        "p99_ns": one.p99_ns,
-        "p99_reason": one.p99_reason or "",
-        "min": plain_figure(one.min_ns, "µs"),
-        "min_ns": one.min_ns,
-        "n": one.n_samples,
-        "processes": one.n_processes,
-        "mhz": f"{one.effective_mhz:.0f}" if one.effective_mhz else "-",
-        "mhz_value": one.effective_mhz,
-        "notes": "; ".join(notes),
-    }
+    axes = [
+        f"{name}={estimate.condition[name]}"
+        for name in shown_axes(estimate.cell)
+        if name != "placement" and name in estimate.condition
+    ]
+    return ", ".join(shown or axes)
+
+
+def _notes(estimate: Estimate) -> str:
+    notes = [] if estimate.rankable else [estimate.not_rankable_reason or "not ranked"]
+    failed = [f"{name} {count}" for name, count in estimate.outcomes.items() if name != "ok" and count]
+    notes += [f"failed launches: {', '.join(failed)}"] if failed else []
+    notes += [f"clock skew in {estimate.clock_skew}"] if estimate.clock_skew else []
+    return "; ".join([*notes, *(warning.sentence for warning in estimate.warnings)])
 
 
 def _until(one: Estimate) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.explain.parts import part_of
 from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
-from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
+from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
 from clonometer.views.explain_texts import (
     about_launches,
@@ -116,8 +116,7 @@ def _counters(counters: Counters | None) -> dict[str, Any] | None:
     return {
         "set": counters.set,
         "launches": f"{counters.launches:,}",
-        "heads": counter_heads(counters),
-        "rows": counter_rows(counters),
+        "table": counter_table(counters),
         "missing": list(not_counted(counters)),
     }
 

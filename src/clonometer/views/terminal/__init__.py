@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
+from clonometer.views.estimate_tables import answer_tables, wide_tables
 from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.labels import program_explanation, shown_axes
 from clonometer.views.rows import (
-    Row,
+    EstimateRow,
     families,
     floor_costs,
     host_phrases,
@@ -21,8 +22,7 @@ from clonometer.views.rows import (
     what_ended,
 )
 from clonometer.views.tails import ladder_tables
-from clonometer.views.terminal.gaps import text_table
-from clonometer.views.terminal.tables import short_table, wide_table
+from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, elide, join_phrases, page, paint, wrap
 from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 
@@ -103,7 +103,7 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     if gaps:
         picked, table = [], gaps
     else:
-        table = short_table(picked, width, colour) if picked else ["Nothing was measured."]
+        table = _answer(picked, width, colour) if picked else ["Nothing was measured."]
     table += started
     floor = _floor_line(rows, picked, width)
     used = len(head) + len(table) + len(trouble)
@@ -121,7 +121,11 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     return _spaced(parts, limit)
 
 
-def _program_line(rows: Sequence[Row], width: int) -> list[str]:
+def _answer(rows: Sequence[EstimateRow], width: int, colour: bool) -> list[str]:
+    return [line for lines in draw_stack(answer_tables(rows), width, colour).tables for line in lines]
+
+
+def _program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
     """Say what the new program is where the rows do not: its launches differ by it more than by how it is started."""
     unnamed = {
         str(row.any_estimate.condition["program"])
@@ -132,22 +136,22 @@ def _program_line(rows: Sequence[Row], width: int) -> list[str]:
     return wrap(f"The new program is {' or '.join(said)}, where no other is named.", width) if said else []
 
 
-def _names_program(row: Row) -> bool:
+def _names_program(row: EstimateRow) -> bool:
     return "program" in shown_axes(row.any_estimate.cell)
 
 
-def _summing_up(results: Results, picked: Sequence[Row], width: int, colour: bool) -> list[str]:
+def _summing_up(results: Results, picked: Sequence[EstimateRow], width: int, colour: bool) -> list[str]:
     """Tables that say more than the rows where those are all rungs of ablations, or points of curves; else nothing."""
     workloads = {row.workload for row in picked}
     if results.ablations and {one.workload for one in results.ablations} == workloads:
-        return [line for one in results.ablations for line in text_table(ablation_table(one), width, colour)]
+        return [line for one in results.ablations for line in draw_table(ablation_table(one), width, colour)]
     if results.fits and {one.workload for one in results.fits} == workloads:
         tables = fit_tables(results.fits)[:SUMMING_TABLES]
-        return [line for table in tables for line in text_table(table, width, colour)]
+        return [line for table in tables for line in draw_table(table, width, colour)]
     return []
 
 
-def _fit(rows: list[Row], room: int) -> list[Row]:
+def _fit(rows: list[EstimateRow], room: int) -> list[EstimateRow]:
     """Cut rows so that they and their families' headings take at most ``room`` lines."""
     while rows and len(rows) + len(families(rows)) > room:
         rows = rows[:-1]
@@ -166,7 +170,7 @@ def _choose(findings: list[list[str]], room: int) -> tuple[list[str], int]:
     return told, untold
 
 
-def _tail(results: Results, picked: Sequence[Row], hidden: int, untold: int, width: int) -> list[str]:
+def _tail(results: Results, picked: Sequence[EstimateRow], hidden: int, untold: int, width: int) -> list[str]:
     warnings = len(cautions(results))
     more = [
         f"{count} {kind}{'' if count == 1 else 's'}"
@@ -180,20 +184,20 @@ def _tail(results: Results, picked: Sequence[Row], hidden: int, untold: int, wid
     return [whole] if 0 < len(whole) <= width else [elide(part, width) for part in parts]
 
 
-def _not_ranked(rows: Sequence[Row]) -> list[str]:
+def _not_ranked(rows: Sequence[EstimateRow]) -> list[str]:
     """What the asterisk means: a new task's life, or what a woken one answers."""
     notes = (NOT_RANKED_WAKE if row.family == "wake" else NOT_RANKED for row in rows if not row.rankable)
     return sorted(dict.fromkeys(notes))
 
 
-def _no_interval(rows: Sequence[Row]) -> list[str]:
+def _no_interval(rows: Sequence[EstimateRow]) -> list[str]:
     """What a dash in the place of an interval means, and what to do about it."""
     shown = [one for row in rows for one in row.estimates.values()]
     alone = any(one.median_ns is not None and one.median_low_ns is None for one in shown)
     return ["-: one process only; a longer --budget adds more"] if alone else []
 
 
-def _floor_line(rows: Sequence[Row], picked: Sequence[Row], width: int) -> list[str]:
+def _floor_line(rows: Sequence[EstimateRow], picked: Sequence[EstimateRow], width: int) -> list[str]:
     floor = floor_costs(rows)
     if not floor or any(row.family == "floor" for row in picked):
         return []
@@ -242,6 +246,17 @@ def _spaced(parts: list[list[str]], limit: int) -> list[str]:
     return drawn
 
 
+def _estimates(rows: Sequence[EstimateRow], width: int, colour: bool) -> list[str]:
+    """Every estimate; columns for which there is no room are named below."""
+    lines: list[str] = []
+    dropped: dict[str, None] = {}
+    for table in wide_tables(rows):
+        drawn = draw_stack([table], width, colour)
+        lines += [*([""] if lines else []), *drawn.tables[0]]
+        dropped |= dict.fromkeys(drawn.dropped)
+    return [*lines, f"(left out at {width} columns: {', '.join(dropped)})"] if dropped else lines
+
+
 def _wide(results: Results, width: int, colour: bool) -> list[str]:
     rows = make_rows(results.cells)
     about = (
@@ -250,9 +265,9 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
         f"clonometer {results.clonometer_version}"
     )
     blocks = [_head(results, width, colour) + wrap(about, width)]
-    blocks.append(wide_table(rows, width, colour) if rows else ["Nothing was measured."])
+    blocks.append(_estimates(rows, width, colour) if rows else ["Nothing was measured."])
     tables = [*map(ablation_table, results.ablations), *fit_tables(results.fits), *ladder_tables(results.ladders)]
-    blocks += [text_table(table, width, colour) for table in tables]
+    blocks += [draw_table(table, width, colour) for table in tables]
     stages = [stage for stage in STAGE_ORDER if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {stage_explanation(stage)}", width)]
     notes += _program_line(rows, width)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from clonometer.explain.census import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
-from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
-from clonometer.views.terminal.text import clean, elide_left, page, paint, wrap
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import clean, page, paint, wrap
 
 LEAST_WIDTH = 60
 _LABEL_LEAST = 10
 _LABEL_MOST = 40
 _ROWS = 15
-_DROPPABLE = ("runs", "execs", "exec", "lives")
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
@@ -50,8 +50,7 @@ def render_census(
     groups = census.by_cost()
     shown = groups if wide else groups[:_ROWS]
     if shown:
-        columns = _columns(shown, timed=census.how == "tracepoints")
-        drawn += ["", *draw_table(columns, width, _DROPPABLE, _LABEL_LEAST, colour, cut=elide_left)]
+        drawn += ["", *draw_table(_table(shown, timed=census.how == "tracepoints"), width, colour)]
     if len(shown) < len(groups):
         drawn.append(f"--wide adds {len(groups) - len(shown)} rows")
     drawn += [""] if shown else []
@@ -106,28 +105,31 @@ def _cost(census: Census) -> str:
     )
 
 
-def _columns(groups: Sequence[Group], *, timed: bool) -> dict[str, list[str]]:
-    labels = said_once([clean(one.creator or "?") for one in groups])
-    columns = {
-        "label": words("created by", [elide_left(label, _LABEL_MOST) for label in labels]),
-        "how": words("how", [one.mechanism for one in groups]),
-        "tasks": numbers("tasks", [f"{one.created:,}" for one in groups]),
-        "execs": numbers("exec", [f"{one.execed:,}" for one in groups]),
-    }
+def _table(groups: Sequence[Group], *, timed: bool) -> Table:
+    creators = [clean(group.creator or "?") for group in groups]
+    columns = [
+        Column("created by", creators, least=_LABEL_LEAST, most=_LABEL_MOST, cut_start=True, once=True),
+        Column("how", [group.mechanism for group in groups]),
+        Column("tasks", [f"{group.created:,}" for group in groups], "point"),
+        Column("exec", [f"{group.execed:,}" for group in groups], "point", drop=2),
+    ]
     if timed:
-        columns["making"] = numbers("making, µs", [_time(one.median_ns("making_ns"), _MICROSECOND) for one in groups])
-        columns["wait"] = numbers("CPU wait, µs", [_time(one.median_ns("cpu_wait_ns"), _MICROSECOND) for one in groups])
-        columns["runs"] = numbers("runs, µs", [_time(one.median_ns("runs_ns"), _MICROSECOND) for one in groups])
-        columns["exec"] = numbers("exec, µs", [_time(one.median_ns("exec_ns"), _MICROSECOND) for one in groups])
-    columns["lives"] = numbers("lives, ms", [_time(one.median_ns("life_ns"), _MILLISECOND) for one in groups])
+        columns += [
+            Column("making, µs", [_time(group.median_ns("making_ns"), _MICROSECOND) for group in groups], "point"),
+            Column("CPU wait, µs", [_time(group.median_ns("cpu_wait_ns"), _MICROSECOND) for group in groups], "point"),
+            Column("runs, µs", [_time(group.median_ns("runs_ns"), _MICROSECOND) for group in groups], "point", drop=1),
+            Column("exec, µs", [_time(group.median_ns("exec_ns"), _MICROSECOND) for group in groups], "point", drop=3),
+        ]
+    lives = [_time(group.median_ns("life_ns"), _MILLISECOND) for group in groups]
+    columns.append(Column("lives, ms", lives, "point", drop=4))
     if timed:
-        columns["cost"] = numbers("all, ms", [_time(one.cost_ns, _MILLISECOND) for one in groups])
-    return columns
+        columns.append(Column("all, ms", [_time(group.cost_ns, _MILLISECOND) for group in groups], "point"))
+    return Table(columns)
 
 
 def _time(time_ns: float | None, unit_ns: int) -> str:
     if time_ns is None:
-        return "-"
+        return MISSING
     value = time_ns / unit_ns
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 

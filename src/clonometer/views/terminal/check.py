@@ -17,9 +17,10 @@ from clonometer.results.check.types import (
     CheckedRow,
 )
 from clonometer.units import format_share
-from clonometer.views.comparison import Line, differences_text, left_out_reasons, make_line
-from clonometer.views.terminal.tables import GAP, INTERVAL_HEADING, align
-from clonometer.views.terminal.text import clean, elide, page, paint, wrap
+from clonometer.views.comparison import comparison_text, differences_text, left_out_reasons
+from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import clean, page, paint, wrap
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
 FIRST_LAUNCHES = " First launches (cold) are suspected at most."
@@ -27,8 +28,6 @@ LEAST_WIDTH = 60
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
 SHORT_DIFFERENCES = 5
-_LABEL_LEAST = 12
-_LABEL_MOST = 44
 _STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
 
 
@@ -59,7 +58,7 @@ def render_check(
     drawn += wrap(_machine(checked), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
-        drawn += ["", *check_table(shown, width, colour)]
+        drawn += ["", *draw_table(_table(shown), width, colour)]
         drawn += [line for reason in _parts(shown) for line in wrap(reason, width, bullet="! ")]
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
@@ -98,7 +97,7 @@ def _levels(checked: Checked) -> str:
 
 def _parts(rows: Sequence[CheckedRow]) -> list[str]:
     """Say of which suspects only a part became slower."""
-    lines = [make_line(row.compared) for row in rows]
+    lines = [comparison_text(row.compared) for row in rows]
     return [
         f"{clean(line.label)}, until {line.stage}: {row.compared.reason}"
         for row, line in zip(rows, lines, strict=True)
@@ -129,56 +128,22 @@ def _verdict(checked: Checked) -> str:
     return f"No regression of {allowed} or more."
 
 
-def check_table(rows: Sequence[CheckedRow], width: int, colour: bool) -> list[str]:
-    """Draw the table; the detectable change goes where ``width`` is too small, then labels are cut."""
-    lines = [make_line(row.compared) for row in rows]
-    again = [make_line(row.again) if row.again else None for row in rows]
-    columns = _columns(rows, lines, again)
-    if _width(columns) > width:
-        del columns["detectable"]
-    over = _width(columns) - width
-    if over > 0:
-        labels = columns["label"]
-        room = max(len(labels[0]) - over, _LABEL_LEAST)
-        columns["label"] = [f"{elide(label.rstrip(), room):<{room}}" for label in labels]
-    drawn = []
-    for place, cells in enumerate(zip(*columns.values(), strict=True)):
-        text = elide(GAP.join(cells).rstrip(), width)
-        style = "bold" if place == 0 else _STYLES.get(rows[place - 1].verdict)
-        drawn.append(paint(text, style, colour) if style else text)
-    return drawn
-
-
-def _width(columns: dict[str, list[str]]) -> int:
-    return sum(len(column[0]) + len(GAP) for column in columns.values()) - len(GAP)
-
-
-def _columns(rows: Sequence[CheckedRow], lines: Sequence[Line], again: Sequence[Line | None]) -> dict[str, list[str]]:
-    def words(head: str, texts: Sequence[str]) -> list[str]:
-        wide = max(map(len, (head, *texts)))
-        return [f"{text:<{wide}}" for text in (head, *texts)]
-
-    def numbers(head: str, texts: Sequence[str]) -> list[str]:
-        return align(["", *texts], [head, *[""] * len(texts)])
-
-    labels = [elide(clean(line.label), _LABEL_MOST) for line in lines]
-    labels = [label if not place or labels[place - 1] != label else "" for place, label in enumerate(labels)]
-    lows = max(len(line.low) for line in lines)
-    columns = {
-        "label": words("", labels),
-        "stage": words("until", [line.stage for line in lines]),
-        "ratio": numbers("ratio", [line.ratio for line in lines]),
-        "interval": words(
-            INTERVAL_HEADING, [f"{line.low:>{lows}} – {line.high}" if line.high else "-" for line in lines]
-        ),
-        "again": numbers("again", [line.ratio if line else "-" for line in again]),
-        "detectable": numbers("detectable", [_detectable(row) for row in rows]),
-        "verdict": words("verdict", [row.verdict for row in rows]),
-    }
-    if not any(again):
-        del columns["again"]
-    return columns
+def _table(rows: Sequence[CheckedRow]) -> Table:
+    lines = [comparison_text(row.compared) for row in rows]
+    again = [comparison_text(row.again).ratio if row.again else MISSING for row in rows]
+    return Table(
+        [
+            label_column("", [BREAK.join(line.label_parts) for line in lines]),
+            Column("until", [line.stage for line in lines]),
+            Column("ratio", [line.ratio for line in lines], "point"),
+            Column(INTERVAL_HEADING, [line.interval for line in lines], "range"),
+            Column("again", again, "point", optional=True),
+            Column("detectable", [_detectable(row) for row in rows], "point", drop=1),
+            Column("verdict", [row.verdict for row in rows]),
+        ],
+        row_styles=[_STYLES.get(row.verdict) for row in rows],
+    )
 
 
 def _detectable(row: CheckedRow) -> str:
-    return "-" if row.detectable is None else format_share(row.detectable)
+    return MISSING if row.detectable is None else format_share(row.detectable)

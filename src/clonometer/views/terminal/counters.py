@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clonometer.explain.types import Counters
-from clonometer.views.counter_rows import counter_heads, counter_rows, not_counted
-from clonometer.views.terminal.text import elide, wrap
-
-__all__ = ["counter_lines", "not_counted"]
+from clonometer.views.counter_table import counter_table
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import wrap
 
 
 def counter_lines(counters: Counters, width: int) -> Iterator[str]:
@@ -18,15 +17,11 @@ def counter_lines(counters: Counters, width: int) -> Iterator[str]:
         "includes what noting its events took",
         width,
     )
-    heads = counter_heads(counters)
-    rows = counter_rows(counters)
-    widths = [max(len(head), *(len(row.cells[at]) for row in rows)) for at, head in enumerate(heads)]
-    room = max(12, min(max(len(row.label) for row in rows), width - sum(widths) - 2 * len(widths)))
-    yield "  ".join([" " * room, *(head.rjust(wide) for head, wide in zip(heads, widths, strict=True))])
-    before = "part"
-    for row in rows:
-        if row.kind != before and row.kind in ("stage", "mode"):
+    heading, *lines = draw_table(counter_table(counters), width, colour=False)
+    yield heading
+    kind = "part"
+    for row, line in zip(counters.rows, lines, strict=True):
+        if row.kind != kind and row.kind in ("stage", "mode"):
             yield ""
-        before = row.kind
-        cells = [cell.rjust(wide) for cell, wide in zip(row.cells, widths, strict=True)]
-        yield "  ".join([elide(row.label, room).ljust(room), *cells])
+        kind = row.kind
+        yield line

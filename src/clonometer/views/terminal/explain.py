@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.views.counter_table import not_counted
 from clonometer.views.explain_texts import (
     about_launches,
     lost_and_grown,
@@ -14,7 +16,9 @@ from clonometer.views.explain_texts import (
     steps_sentences,
     why_no_closer,
 )
-from clonometer.views.terminal.counters import counter_lines, not_counted
+from clonometer.views.table import MISSING, Column, Table, table_of_rows
+from clonometer.views.terminal.counters import counter_lines
+from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
 
 _BAR = 24
@@ -80,19 +84,18 @@ def _about(one: Explanation, width: int) -> list[str]:
 
 
 def _budget(one: Explanation, width: int) -> Iterator[str]:
-    labels = [part_of(share.part).title for share in one.budget]
     times = [format_duration_interval(s.mean_ns.value, s.mean_ns.low, s.mean_ns.high, 1.0) for s in one.budget]
-    room = max(len("unexplained"), *(len(label) for label in labels))
-    wide = max(len(text) for text in times)
-    bar = max(0, min(_BAR, width - room - wide - 10))
-    most = max((share.share for share in one.budget), default=1.0)
-    yield f"{'part'.ljust(room)}  {'time'.rjust(wide)}  share"
-    for label, text, share in zip(labels, times, one.budget, strict=True):
-        drawn = "█" * max(1 if bar else 0, round(bar * share.share / most))
-        yield f"{label.ljust(room)}  {text.rjust(wide)}  {format_share(share.share):>5}  {drawn}"
-    unexplained = _resolved(one.unexplained_ns)
-    yield f"{UNEXPLAINED.ljust(room)}  {unexplained.rjust(wide)}  {format_share(one.unexplained):>5}"
-    yield f"{'reaped: all of it'.ljust(room)}  {_time(one.reaped_ns).rjust(wide)}   100%"
+    labels = [*(part_of(share.part).title for share in one.budget), UNEXPLAINED, "reaped: all of it"]
+    times += [_resolved(one.unexplained_ns), _time(one.reaped_ns)]
+    shares = [*(format_share(share.share) for share in one.budget), format_share(one.unexplained), "100%"]
+    table = Table([Column("part", labels), Column("time", times, "right"), Column("share", shares, "right")])
+    heading, *lines = draw_table(table, width, colour=False)
+    yield heading
+    longest_bar = max(0, min(_BAR, width - max(map(len, lines)) - 2))
+    greatest = max((share.share for share in one.budget), default=1.0)
+    for line, share in zip(lines, one.budget, strict=False):
+        yield f"{line}  {'█' * max(1 if longest_bar else 0, round(longest_bar * share.share / greatest))}"
+    yield from lines[len(one.budget) :]
 
 
 def _sums(one: Explanation, width: int) -> list[str]:
@@ -119,12 +122,12 @@ def _percent(figure: Bounded) -> str:
     return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
 
 
-def _reasons(versus: Versus, width: int) -> Iterator[str]:
+def _reasons(versus: Versus, width: int) -> list[str]:
     rows = [
         (
             part_of(reason.part).title,
-            format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
-            format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
+            format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else MISSING,
+            format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else MISSING,
             _signed(reason.difference_ns),
             _whole(reason.share),
         )
@@ -139,12 +142,9 @@ def _reasons(versus: Versus, width: int) -> Iterator[str]:
             "100%",
         )
     )
-    heads = ("part", "first", "second", "difference", "of it")
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    room = max(16, width - sum(widths[1:]) - 2 * (len(heads) - 1))
-    for row in (heads, *rows):
-        label = elide(row[0], room).ljust(min(widths[0], room))
-        yield "  ".join([label, *(cell.rjust(wide) for cell, wide in zip(row[1:], widths[1:], strict=True))])
+    first_column, *columns = table_of_rows("", ("part", "first", "second", "difference", "of it"), rows).columns
+    table = Table([replace(first_column, least=16), *(replace(column, align="right") for column in columns)])
+    return draw_table(table, width, colour=False)
 
 
 def _whole(share: float) -> str:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
+from clonometer.results.types import Estimate
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import figure
+from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
-from clonometer.views.terminal.columns import draw_table, numbers, said_once, words
-from clonometer.views.terminal.text import clean, elide, page, wrap
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import page, wrap
 from clonometer.words import mechanism_name, stage_name
 
 LEAST_WIDTH = 60
-_LABEL_LEAST = 12
-_LABEL_MOST = 44
-#: Columns that go first where the terminal is too narrow.
-_DROPPABLE = ("median", "between")
 
 
 def render_noise(
@@ -43,7 +41,7 @@ def render_noise(
     """
     width = max(width, LEAST_WIDTH)
     shown = [row for row in noise.rows if wide or row.estimate.stage in ("reaped", None)] or list(noise.rows)
-    drawn = [*draw_table(_columns(shown), width, _DROPPABLE, _LABEL_LEAST, colour), ""] if shown else []
+    drawn = [*draw_table(_table(shown), width, colour), ""] if shown else []
     if len(shown) < len(noise.rows):
         drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
     change = 2 * noise.max_regression
@@ -68,30 +66,27 @@ def _alarms(one: AgainstItself, what: str, error_rate: float) -> str:
     )
 
 
-def _columns(rows: Sequence[NoiseRow]) -> dict[str, list[str]]:
+def _table(rows: Sequence[NoiseRow]) -> Table:
     estimates = [row.estimate for row in rows]
-    labels = [
-        ", ".join(
-            (
-                mechanism_name(one.workload),
-                *condition_phrases(one.cell, one.condition, one.placement),
-                *([one.temperature] if one.temperature else []),
-            )
-        )
-        for one in estimates
-    ]
-    labels = [elide(clean(label), _LABEL_MOST) for label in labels]
-    unit = table_unit([one.median_ns for one in estimates])
-    return {
-        "label": words("", said_once(labels)),
-        "stage": words("until", [stage_name(one.stage, one.quantity) for one in estimates]),
-        "median": numbers(f"median, {unit}", [figure(one, unit).median for one in estimates]),
-        "processes": numbers("processes", [str(one.n_processes) for one in estimates]),
-        "spread": numbers("spread", [format_share(row.spread) for row in rows]),
-        "between": numbers("between rounds", [_share(row.between) for row in rows]),
-        "detectable": numbers("detectable", [_share(row.detectable) for row in rows]),
-    }
+    unit = table_unit([estimate.median_ns for estimate in estimates])
+    return Table(
+        [
+            label_column("", [_label(estimate) for estimate in estimates]),
+            Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
+            Column(f"median, {unit}", [figure(estimate, unit).median for estimate in estimates], "point", drop=1),
+            Column("processes", [str(estimate.n_processes) for estimate in estimates], "point"),
+            Column("spread", [format_share(row.spread) for row in rows], "point"),
+            Column("between rounds", [_share(row.between) for row in rows], "point", drop=2),
+            Column("detectable", [_share(row.detectable) for row in rows], "point"),
+        ]
+    )
+
+
+def _label(estimate: Estimate) -> str:
+    phrases = condition_phrases(estimate.cell, estimate.condition, estimate.placement)
+    warmth = [estimate.temperature] if estimate.temperature else []
+    return BREAK.join((mechanism_name(estimate.workload), *phrases, *warmth))
 
 
 def _share(share: float | None) -> str:
-    return "-" if share is None else format_share(share)
+    return MISSING if share is None else format_share(share)

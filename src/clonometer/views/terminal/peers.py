@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from clonometer.results.peers.rows import PeerRow, spread
 from clonometer.units import format_duration, format_ratio
-from clonometer.views.terminal.text import page, paint, wrap
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.table import draw_stack
+from clonometer.views.terminal.text import page, wrap
 
 LEAST_WIDTH = 70
-_NAME = 34
-_FIGURE = 10
 _WORDS = {
     "fork": "Fork",
     "vfork": "Vfork",
@@ -57,29 +57,41 @@ def _lines(rows: Sequence[PeerRow], installs: Iterable[str], width: int, colour:
         "figure over ours, with its 95% interval.",
         width,
     )
-    for word, head in _WORDS.items():
-        found = [row for row in rows if row.configuration.word == word]
+    by_word = {head: [row for row in rows if row.configuration.word == word] for word, head in _WORDS.items()}
+    drawn = draw_stack([_table(head, of_word) for head, of_word in by_word.items()], width, colour)
+    for of_word, (heading, *lines) in zip(by_word.values(), drawn.tables, strict=True):
         yield ""
-        yield paint(f"{head.ljust(_NAME)} {'peer':>{_FIGURE}} {'ours':>{_FIGURE}}  ratio", "bold", colour)
-        for row in found:
-            yield from _row(row, width)
+        yield heading
+        for row, line in zip(of_word, lines, strict=True):
+            yield line
+            yield from _reasons(row, width)
     yield from _spread(rows, width)
     yield ""
     yield from wrap("Peers without a figure or a reason are not run from here; ours is configured like them.", width)
     yield from _missing(installs)
 
 
-def _row(row: PeerRow, width: int) -> Iterator[str]:
-    configuration = row.configuration
-    theirs = _figure(row.peer_ns, row.peer_low_ns, row.peer_high_ns)
-    ours = _figure(row.ours_ns, row.ours_low_ns, row.ours_high_ns)
-    ratio = ""
+def _table(head: str, rows: Sequence[PeerRow]) -> Table:
+    return Table(
+        [
+            Column("", [f"  {row.configuration.peer}" for row in rows]),
+            Column("peer", [_figure(row.peer_ns, row.peer_low_ns, row.peer_high_ns) for row in rows], "right"),
+            Column("ours", [_figure(*_ours(row)) for row in rows], "right"),
+            Column("ratio", [_ratio(row) for row in rows]),
+        ],
+        head,
+    )
+
+
+def _ratio(row: PeerRow) -> str:
     if row.ratio is not None and row.ratio_low is not None and row.ratio_high is not None:
-        ratio = format_ratio(row.ratio, row.ratio_low, row.ratio_high)
-    elif row.status in ("failed", "unavailable", "not installed"):
-        ratio = row.status
-    yield f"  {configuration.peer:<{_NAME - 2}} {theirs:>{_FIGURE}} {ours:>{_FIGURE}}  {ratio}".rstrip()
-    yield from wrap(configuration.measures, width, bullet="    ")
+        return format_ratio(row.ratio, row.ratio_low, row.ratio_high)
+    return row.status if row.status in ("failed", "unavailable", "not installed") else ""
+
+
+def _reasons(row: PeerRow, width: int) -> Iterator[str]:
+    """What it measures, and why there is no figure or another one than ours."""
+    yield from wrap(row.configuration.measures, width, bullet="    ")
     if row.status in ("failed", "unavailable") and row.reason:
         yield from wrap(f"{row.status}: {row.reason}", width, bullet="    ")
     elif row.status == "measured" and row.ratio is not None:
@@ -94,7 +106,7 @@ def _verdict(row: PeerRow) -> str:
 
 
 def _figure(value_ns: float | None, low_ns: float | None, high_ns: float | None) -> str:
-    return "-" if value_ns is None else format_duration(value_ns, low_ns, high_ns)
+    return MISSING if value_ns is None else format_duration(value_ns, low_ns, high_ns)
 
 
 def _spread(rows: Sequence[PeerRow], width: int) -> Iterator[str]:

@@ -15,7 +15,8 @@ from clonometer.views.studies import (
     ratio_text,
     study_items,
 )
-from clonometer.views.terminal.columns import draw_table, said_once, words
+from clonometer.views.table import Column, Table
+from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import clean, page, paint, wrap
 
 LEAST_WIDTH = 60
@@ -63,7 +64,7 @@ def _study(study: Study, found: Reproduction, width: int, colour: bool) -> list[
     rows = [row for item in figures for row in found.rows[item.id]]
     measured = [row for row in rows if row.value is not None]
     if measured:
-        drawn += _table(measured, study, width, colour)
+        drawn += draw_table(_table(measured, study), width, colour)
     drawn += [piece for line in _unmeasured(rows) for piece in wrap(line, width, bullet="  ")]
     drawn.append("")
     for item in claims:
@@ -71,16 +72,17 @@ def _study(study: Study, found: Reproduction, width: int, colour: bool) -> list[
     return drawn
 
 
-def _table(rows: Sequence[FigureRow], study: Study, width: int, colour: bool) -> list[str]:
-    columns = {
-        "id": words("", said_once([row.id for row in rows])),
-        "label": words("", [row.published.what for row in rows]),
-        "published": words(str(study.year or "published"), [published_text(row.published) for row in rows]),
-        "ours": words("here", [ours_text(row) for row in rows]),
-        "ratio": words("ratio", [ratio_text(row) for row in rows]),
-        "note": words("", [row.note for row in rows]),
-    }
-    return draw_table(columns, width, ("note",), _LABEL_LEAST, colour)
+def _table(rows: Sequence[FigureRow], study: Study) -> Table:
+    return Table(
+        [
+            Column("", [row.id for row in rows], once=True),
+            Column("", [row.published.what for row in rows], least=_LABEL_LEAST),
+            Column(str(study.year or "published"), [published_text(row.published) for row in rows]),
+            Column("here", [ours_text(row) for row in rows]),
+            Column("ratio", [ratio_text(row) for row in rows]),
+            Column("", [row.note for row in rows], drop=1),
+        ]
+    )
 
 
 def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:

@@ -36,6 +36,17 @@ def clean(text: str) -> str:
     return _WHITE.sub(" ", _CONTROL.sub("?", text)).strip()
 
 
+def printable(text: str) -> str:
+    r"""Make a table's text safe for a terminal: no control characters, tabs as blanks; what aligns it stays.
+
+    Examples
+    --------
+    >>> printable("  a\tb\x1b[31m")
+    '  a b?[31m'
+    """
+    return _CONTROL.sub("?", text).replace("\t", " ").replace("\n", " ")
+
+
 def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:
     """Break text into lines of at most ``width``; further lines stand below the text, not below the bullet.
 

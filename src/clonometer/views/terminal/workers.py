@@ -7,12 +7,13 @@ from statistics import median
 
 from clonometer.results.workers.types import WorkersOfCell
 from clonometer.units import format_figure, format_number, table_unit
-from clonometer.views.terminal.columns import draw_table, words
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import wrap
 
 #: More cells than these are summed up, a line each.
 DETAILED_CELLS = 4
-#: Quantity -> its heading; what is not here is headed by its name. Rarely looked at first to go where room is short.
+#: Quantity -> its heading, in the order of the columns; others follow, headed by their names.
 _HEADS = {
     "worker_begins_ns": "begins",
     "worker_ends_ns": "ends",
@@ -25,11 +26,10 @@ _HEADS = {
     "major_faults": "disk",
     "migrations": "moves",
 }
-_ORDER = tuple(_HEADS)
 _LEFT_OUT = ("divisions", "whole_each_ns")
-_DROPPABLE = ("disk", "works", "moves")
+#: Quantity -> its turn to go where a terminal is too narrow.
+_DROP = {"major_faults": 1, "worker_works_ns": 2, "migrations": 3}
 _LEAST_LABEL = 12
-_NONE = "-"
 _NOTE = (
     "Medians of all executions. begins, ends: from the beginning of the whole; works: the one to the other; CPU: time "
     "computed; waits: ready, but without a CPU; sleeps, pushed: voluntary and involuntary switches; faults, disk: page "
@@ -41,49 +41,36 @@ def workers_table(cells: Sequence[WorkersOfCell], width: int, colour: bool) -> l
     """Draw the workers of cells: each of them where the cells are few, else the median worker of each cell."""
     lines: list[str] = []
     if len(cells) <= DETAILED_CELLS:
-        for one in cells:
-            lines += [*wrap(f"{one.cell}: {one.executions:,} executions", width)]
-            lines += _table(
-                "worker", [str(row.worker) for row in one.rows], [row.values for row in one.rows], width, colour
-            )
-            lines.append("")
+        for cell in cells:
+            lines += [*wrap(f"{cell.cell}: {cell.executions:,} executions", width)]
+            table = _table("worker", [str(row.worker) for row in cell.rows], [row.values for row in cell.rows])
+            lines += [*draw_table(table, width, colour), ""]
     else:
-        typical = [_typical(one) for one in cells]
         lines += wrap("The median worker of each cell; name a few with --only for each of their workers.", width)
-        lines += [*_table("cell", _apart([one.cell for one in cells]), typical, width, colour), ""]
+        table = _table("cell", _apart([cell.cell for cell in cells]), [_typical(cell) for cell in cells])
+        lines += [*draw_table(table, width, colour), ""]
     return [*lines, *wrap(_NOTE, width)]
 
 
-def _typical(one: WorkersOfCell) -> dict[str, float | None]:
-    known = {name: [row.values[name] for row in one.rows] for name in one.units}
-    values = {name: [value for value in own if value is not None] for name, own in known.items()}
-    return {name: median(own) if own else None for name, own in values.items()}
+def _typical(cell: WorkersOfCell) -> dict[str, float | None]:
+    measured = {name: [value for row in cell.rows if (value := row.values[name]) is not None] for name in cell.units}
+    return {name: median(values) if values else None for name, values in measured.items()}
 
 
-def _table(
-    head: str, labels: Sequence[str], rows: Sequence[dict[str, float | None]], width: int, colour: bool
-) -> list[str]:
-    names = [name for name in _ORDER if any(name in row for row in rows)]
-    names += [name for name in rows[0] if name not in (*_ORDER, *_LEFT_OUT)]
-    columns = {"label": words(head, labels)}
+def _table(head: str, labels: Sequence[str], rows: Sequence[dict[str, float | None]]) -> Table:
+    names = [name for name in _HEADS if any(name in row for row in rows)]
+    names += [name for name in rows[0] if name not in (*_HEADS, *_LEFT_OUT)]
+    columns = [Column(head, labels, least=_LEAST_LABEL)]
     for name in names:
         title = _HEADS.get(name, name.removesuffix("_ns").replace("_", " "))
         values = [row.get(name) for row in rows]
+        texts = [MISSING if value is None else format_number(value) for value in values]
         if name.endswith("_ns"):
             unit = table_unit([max((value for value in values if value is not None), default=None)])
-            columns[title] = _right(f"{title}, {unit}", [_time(value, unit) for value in values])
-        else:
-            columns[title] = _right(title, [_NONE if value is None else format_number(value) for value in values])
-    return draw_table(columns, width, _DROPPABLE, _LEAST_LABEL, colour)
-
-
-def _time(value: float | None, unit: str) -> str:
-    return _NONE if value is None else format_figure(value, 2, unit)
-
-
-def _right(head: str, texts: Sequence[str]) -> list[str]:
-    wide = max(map(len, (head, *texts)))
-    return [f"{text:>{wide}}" for text in (head, *texts)]
+            title = f"{title}, {unit}"
+            texts = [MISSING if value is None else format_figure(value, 2, unit) for value in values]
+        columns.append(Column(title, texts, "right", drop=_DROP.get(name, 0)))
+    return Table(columns)
 
 
 def _apart(cells: Sequence[str]) -> list[str]:

@@ -1,13 +1,13 @@
-"""Counters as rows of text, for every view."""
+"""Counters as a table, for every view."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clonometer.explain.parts import PARTS
 from clonometer.explain.types import Counters, Counts
 from clonometer.units import format_number
+from clonometer.views.table import MISSING, Column, Table
 
 _STAGES = {
     "call_returns": "until the call returned",
@@ -17,6 +17,7 @@ _STAGES = {
     "image_ends": "until main's end",
     "reaped": "until reaped",
 }
+_LABEL_LEAST = 12
 _HEADS = {
     "cycles": "cycles",
     "instructions": "instr.",
@@ -31,35 +32,23 @@ _HEADS = {
 }
 
 
-@dataclass(frozen=True)
-class CounterRow:
-    """One row: its group (``part``, ``stage``, ``mode``, ``all``), its label, and a cell for each head."""
+def counter_table(counters: Counters) -> Table:
+    """Means over launches, in the order of the parts; then stages, user and kernel, and all.
 
-    kind: str
-    label: str
-    cells: tuple[str, ...]
-
-
-def counter_heads(counters: Counters) -> tuple[str, ...]:
-    """The columns: instructions per cycle first where there are any, then what was counted."""
-    per_cycle = ("IPC",) if any(row.ipc is not None for row in counters.rows) else ()
-    return (*per_cycle, *(_HEADS.get(name, name) for name in counters.names))
-
-
-def counter_rows(counters: Counters) -> list[CounterRow]:
-    """Means over launches, in the order of the parts; then stages, user and kernel, and all."""
-    per_cycle = any(row.ipc is not None for row in counters.rows)
-    return [
-        CounterRow(
-            row.kind,
-            _label(row),
-            (
-                *(("-" if row.ipc is None else f"{row.ipc:.2f}",) if per_cycle else ()),
-                *(_count(value) for value in row.values.values()),
+    Instructions per cycle come first where there are any, then what was counted.
+    """
+    rows = counters.rows
+    per_cycle = Column("IPC", [MISSING if row.ipc is None else f"{row.ipc:.2f}" for row in rows], "right")
+    return Table(
+        [
+            Column("", [_label(row) for row in rows], least=_LABEL_LEAST),
+            *([] if per_cycle.is_empty else [per_cycle]),
+            *(
+                Column(_HEADS.get(name, name), [_count(row.values[name]) for row in rows], "right")
+                for name in counters.names
             ),
-        )
-        for row in counters.rows
-    ]
+        ]
+    )
 
 
 def not_counted(counters: Counters) -> Iterator[str]:

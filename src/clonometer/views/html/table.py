@@ -1,0 +1,82 @@
+"""What a page's tables need beside their texts: cells that span rows, and digits that align decimal points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from clonometer.views.table import BREAK, Column, Table
+
+_CLASSES = {"left": "", "right": "number", "point": "number", "range": "interval"}
+
+
+@dataclass(frozen=True)
+class PageCell:
+    """One cell.
+
+    Attributes
+    ----------
+    text
+        What it says.
+    names_row
+        Whether it is in the first column, which names the rows.
+    kind
+        Its class.
+    padding
+        Digits that are set invisibly after it, so that decimal points are below each other.
+    span
+        For how many rows it stands; 0: one above it stands for its row too.
+    tip
+        What it says on hover.
+    sort_by
+        The number that it is sorted by; empty where it has none.
+    """
+
+    text: str
+    names_row: bool
+    kind: str
+    padding: str
+    span: int
+    tip: str
+    sort_by: str
+
+
+def css_class(column: Column) -> str:
+    """The class of a column's cells."""
+    return "notes" if column.prose else _CLASSES[column.align]
+
+
+def page_rows(table: Table) -> Iterator[list[PageCell]]:
+    """The cells of a table row by row, without those for which one above them stands."""
+    columns = [_cells(column, place == 0) for place, column in enumerate(table.columns)]
+    for cells in zip(*columns, strict=True):
+        yield [cell for cell in cells if cell.span]
+
+
+def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
+    decimals = [_decimals(text) if column.align == "point" else "" for text in column.texts]
+    longest = max(decimals, key=len, default="")
+    spans = _spans(column)
+    for place, text in enumerate(column.texts):
+        number = column.numbers[place] if column.numbers else None
+        yield PageCell(
+            text.replace(BREAK, ", "),
+            names_row,
+            css_class(column),
+            longest[len(decimals[place]) :],
+            spans[place],
+            column.tips[place] if column.tips else "",
+            "" if number is None else str(number),
+        )
+
+
+def _spans(column: Column) -> list[int]:
+    if not column.once:
+        return [1] * len(column.texts)
+    counts = (len(list(rows)) for _, rows in groupby(column.texts))
+    return [span for count in counts for span in (count, *[0] * (count - 1))]
+
+
+def _decimals(text: str) -> str:
+    return text.partition(".")[1] + text.partition(".")[2]

@@ -1,0 +1,107 @@
+"""What is said of an estimate beside its median: declared once, shown by every table, page and export that has it.
+
+A statistic is a field of `clonometer.results.types.Estimate`, which is also its key in ``show --json``. Its entry here
+brings it into ``show --wide``, the page's table of all cells, Markdown, OpenMetrics and the reference of commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from clonometer.views.table import MISSING, Column
+
+Kind = Literal["time", "count", "frequency"]
+#: What ends a metric's name, its base unit, and a figure in that unit.
+_METRICS: Mapping[Kind, tuple[str, str, Callable[[float], float]]] = {
+    "time": ("_seconds", "seconds", lambda time_ns: time_ns / 1e9),
+    "count": ("", "", lambda count: count),
+    "frequency": ("_hertz", "hertz", lambda frequency_mhz: frequency_mhz * 1e6),
+}
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One figure of an estimate.
+
+    Attributes
+    ----------
+    key
+        The estimate's field; its unit is in the name.
+    heading
+        What heads its column.
+    metric
+        Its name in OpenMetrics, without the unit.
+    kind
+        ``time`` (ns), ``count`` or ``frequency`` (MHz).
+    about
+        What it is, in a sentence.
+    drop
+        Where a terminal is too narrow, 1 goes first.
+    reason_key
+        The field that says why there is none.
+    """
+
+    key: str
+    heading: str
+    metric: str
+    kind: Kind
+    about: str
+    drop: int
+    reason_key: str | None = None
+
+
+STATISTICS = (
+    Statistic("p99_ns", "p99", "p99", "time", "Pooled 99th percentile.", 6, reason_key="p99_reason"),
+    Statistic("min_ns", "min", "minimum", "time", "Smallest sample.", 5),
+    Statistic("mad_ns", "MAD", "mad", "time", "Median absolute deviation from the median of all samples.", 2),
+    Statistic("n_samples", "samples", "samples", "count", "Successful samples.", 4),
+    Statistic("n_processes", "processes", "processes", "count", "Processes that the samples came from.", 3),
+    Statistic("effective_mhz", "MHz", "effective", "frequency", "Median effective frequency of the CPUs used.", 1),
+)
+
+
+def statistic_columns(entries: Sequence[Mapping[str, Any]], time_text: Callable[[int, float], str]) -> list[Column]:
+    """Make a column of each statistic.
+
+    Parameters
+    ----------
+    entries
+        For each row the fields of its estimate, or its entry in ``show --json``.
+    time_text
+        Writes a time (ns) of the row with that number.
+    """
+    return [_column(statistic, entries, time_text) for statistic in STATISTICS]
+
+
+def _column(
+    statistic: Statistic, entries: Sequence[Mapping[str, Any]], time_text: Callable[[int, float], str]
+) -> Column:
+    values = [entry[statistic.key] for entry in entries]
+    writers: Mapping[Kind, Callable[[int, float], str]] = {
+        "time": time_text,
+        "count": lambda _, count: f"{count:,}",
+        "frequency": lambda _, frequency_mhz: f"{frequency_mhz:.0f}",
+    }
+    write = writers[statistic.kind]
+    return Column(
+        statistic.heading,
+        [MISSING if value is None else write(number, value) for number, value in enumerate(values)],
+        "point",
+        drop=statistic.drop,
+        about=statistic.about,
+        numbers=values,
+        tips=[str(entry[statistic.reason_key] or "") for entry in entries] if statistic.reason_key else (),
+    )
+
+
+def metric(statistic: Statistic) -> tuple[str, str]:
+    """The name of its metric and its base unit, which is empty for counts."""
+    suffix, unit, _ = _METRICS[statistic.kind]
+    return statistic.metric + suffix, unit
+
+
+def metric_value(statistic: Statistic, value: float) -> float:
+    """A figure in the base unit of its metric."""
+    return _METRICS[statistic.kind][2](value)

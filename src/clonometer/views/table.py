@@ -1,0 +1,148 @@
+"""Tables as values: columns of texts, which a terminal, a page and Markdown draw each in their own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+#: How a column's texts stand: flush left or right, lined up at their decimal points, or at the dash of a range.
+Align = Literal["left", "right", "point", "range"]
+#: Where a text may be broken; it is a comma wherever it is not.
+BREAK = "\n"
+MISSING = "-"
+INTERVAL_HEADING = "95% interval"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    head
+        Its heading.
+    texts
+        A text for each row; `BREAK` is where a long one may be broken.
+    align
+        How they stand.
+    drop
+        Where a terminal is too narrow, columns are left out in this order, 1 first; those with 0 never.
+    optional
+        Whether it is left out where no row has anything in it.
+    least, most
+        A terminal cuts texts to ``most``, and to no less than ``least`` where the columns that stay are too wide.
+        0: it cuts none.
+    wrap_at
+        A text that is longer and stands for several rows runs down these, broken where it may be. 0: as ``most``.
+    cut_start
+        Whether a text is cut at its beginning, as a path, whose name is at its end.
+    once
+        Whether a text that repeats the one above it is shown once for all these rows.
+    dim
+        Whether a terminal makes it pale.
+    prose
+        Whether its texts are sentences, which a page wraps and does not sort by.
+    about
+        What its figures are.
+    numbers
+        The numbers behind the texts, by which a page sorts; empty: it sorts by the texts, if at all.
+    tips
+        For each row what a page says on hover; empty: nothing.
+    """
+
+    head: str
+    texts: Sequence[str]
+    align: Align = "left"
+    drop: int = 0
+    optional: bool = False
+    least: int = 0
+    most: int = 0
+    wrap_at: int = 0
+    cut_start: bool = False
+    once: bool = False
+    dim: bool = False
+    prose: bool = False
+    about: str = ""
+    numbers: Sequence[float | None] = ()
+    tips: Sequence[str] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row has anything in it."""
+        return all(text in ("", MISSING) for text in self.texts)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    columns
+        All with a text for each row.
+    title, note
+        What stands above and below it.
+    row_styles
+        For each row the style in which a terminal paints it; empty: none.
+    row_tips
+        For each row what a page says on hover; empty: nothing.
+    """
+
+    columns: Sequence[Column]
+    title: str = ""
+    note: str = ""
+    row_styles: Sequence[str | None] = ()
+    row_tips: Sequence[str] = ()
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The headings."""
+        return tuple(column.head for column in self.columns)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The texts row by row, none of them broken."""
+        texts = [[text.replace(BREAK, ", ") for text in column.texts] for column in self.columns]
+        return list(zip(*texts, strict=True))
+
+
+def label_column(head: str, texts: Sequence[str], *, least: int = 12, most: int = 44) -> Column:
+    """Make the column that says what its rows are: said once for rows that share it, and cut where room is short."""
+    return Column(head, texts, least=least, most=most, once=True)
+
+
+def table_of_rows(
+    title: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str = "",
+    secondary: Sequence[str] = (),
+) -> Table:
+    """Make a table of rows that a label begins and figures follow.
+
+    Parameters
+    ----------
+    title, note
+        What stands above and below it.
+    head
+        A heading for each column.
+    rows
+        As many texts in each.
+    secondary
+        Headings of columns that a terminal leaves out where it is too narrow, in this order.
+    """
+    columns = []
+    for place, heading in enumerate(head):
+        texts = [row[place] for row in rows]
+        if place == 0:
+            columns.append(Column(heading, texts, least=12))
+            continue
+        # Texts with an interval are so wide that lining them up at their points would cost too much room.
+        align: Align = "right" if any("(" in text for text in texts) else "point"
+        columns.append(Column(heading, texts, align, drop=_rank(heading, secondary)))
+    return Table(columns, title, note)
+
+
+def _rank(heading: str, order: Sequence[str]) -> int:
+    return list(order).index(heading) + 1 if heading in order else 0

@@ -1,0 +1,148 @@
+"""Draws tables as text: columns as wide as they must be, and fewer of them, or shorter labels, where room is short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from clonometer.views.table import BREAK, Column, Table
+from clonometer.views.terminal.text import elide, elide_left, paint, printable, wrap
+
+GAP = "  "
+_DASH = " – "
+_INDENT = "  "
+
+#: One column of several tables that stand below each other: a member for each table.
+Layer = Sequence[Column]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Tables as lines, the heading first, and the headings of columns for which there was no room."""
+
+    tables: list[list[str]]
+    dropped: tuple[str, ...]
+
+
+def draw_table(table: Table, width: int, colour: bool) -> list[str]:
+    """Draw a table between its title and its note, in lines of at most ``width``."""
+    [lines] = draw_stack([replace(table, title="")], width, colour).tables
+    return [*wrap(table.title, width), *lines, *wrap(table.note, width)]
+
+
+def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> Drawn:
+    """Draw tables that have the same columns below each other, each column as wide in all of them.
+
+    Parameters
+    ----------
+    tables
+        The title of each stands in the line of its headings, above the first columns, which have none.
+    width
+        No line is longer: columns go, then labels are cut, then lines.
+    colour
+        Whether to use ANSI colours.
+    """
+    titles = [table.title for table in tables]
+    layers: list[Layer] = list(zip(*(table.columns for table in tables), strict=True))
+    layers = [layer for layer in layers if not all(column.optional and column.is_empty for column in layer)]
+    dropped = []
+    for layer in sorted((layer for layer in layers if layer[0].drop), key=lambda layer: layer[0].drop):
+        if _width(_laid(layers, titles)) > width:
+            layers.remove(layer)
+            dropped.append(layer[0].head)
+    for place, layer in enumerate(layers):
+        laid = _laid(layers, titles)
+        if layer[0].least and (over := _width(laid) - width) > 0:
+            room = max(len(laid[place][0][0]) - over, layer[0].least)
+            layers[place] = [replace(column, most=room, wrap_at=0) for column in layer]
+    laid = _laid(layers, titles)
+    dim = [layer[0].dim for layer in layers]
+    drawn = [
+        _lines(table, [cells[number] for cells in laid], dim, width, colour) for number, table in enumerate(tables)
+    ]
+    return Drawn(drawn, tuple(reversed(dropped)))
+
+
+def _laid(layers: Sequence[Layer], titles: Sequence[str]) -> list[list[list[str]]]:
+    """The cells of each layer, of each table in it, all of one width; headings first."""
+    laid = [_cells(layer) for layer in layers]
+    lead = _lead(layers)
+    missing = max(map(len, titles)) - _width(laid[:lead])
+    if lead and missing > 0:
+        laid[lead - 1] = [[cell + " " * missing for cell in cells] for cells in laid[lead - 1]]
+    return laid
+
+
+def _lead(layers: Sequence[Layer]) -> int:
+    """How many of the first columns have no heading."""
+    headed = [any(column.head for column in layer) for layer in layers]
+    return headed.index(True) if True in headed else len(headed)
+
+
+def _width(laid: Sequence[Sequence[Sequence[str]]]) -> int:
+    return sum(len(cells[0][0]) + len(GAP) for cells in laid) - len(GAP)
+
+
+def _cells(layer: Layer) -> list[list[str]]:
+    shortened = [_shortened(column) for column in layer]
+    aligned = iter(_aligned([text for texts in shortened for text in texts], layer[0].align))
+    columns = [[column.head, *(next(aligned) for _ in column.texts)] for column in layer]
+    wide = max(len(text) for texts in columns for text in texts)
+    right = layer[0].align in ("right", "point")
+    return [[f"{text:>{wide}}" if right else f"{text:<{wide}}" for text in texts] for texts in columns]
+
+
+def _shortened(column: Column) -> list[str]:
+    """A column's texts, said once and run down where that is wanted, and cut to the most that it may take."""
+    texts = list(column.texts)
+    if column.once:
+        groups = [(text, len(list(rows))) for text, rows in groupby(texts)]
+        wrap_at = column.wrap_at or column.most
+        texts = [line for text, count in groups for line in _run_down(text, count, wrap_at)]
+    texts = [printable(text.replace(BREAK, ", ")) for text in texts]
+    if not column.most:
+        return texts
+    cut = elide_left if column.cut_start else elide
+    return [cut(text, column.most) for text in texts]
+
+
+def _run_down(text: str, count: int, wrap_at: int) -> list[str]:
+    """Say a text once for ``count`` rows; a long one runs down these, its last line with all that is left."""
+    pieces = text.split(BREAK)
+    if count == 1 or len(pieces) == 1 or not 0 < wrap_at < len(", ".join(pieces)):
+        return [text, *[""] * (count - 1)]
+    first, *rest = pieces
+    lines = [first, *(_INDENT + piece for piece in rest[: count - 2])]
+    lines += [_INDENT + BREAK.join(rest[count - 2 :])] if rest[count - 2 :] else []
+    return [*lines, *[""] * count][:count]
+
+
+def _aligned(texts: Sequence[str], align: str) -> list[str]:
+    """Texts with their decimal points, or the dashes of their ranges, below each other."""
+    if align == "point":
+        tails = [len(text.partition(".")[1] + text.partition(".")[2]) for text in texts]
+        longest = max(tails, default=0)
+        return [text + " " * (longest - tail) if text else "" for text, tail in zip(texts, tails, strict=True)]
+    if align == "range":
+        longest = max((text.find(_DASH) for text in texts), default=0)
+        return [" " * (longest - text.find(_DASH)) + text if _DASH in text else text for text in texts]
+    return list(texts)
+
+
+def _lines(table: Table, laid: Sequence[Sequence[str]], dim: Sequence[bool], width: int, colour: bool) -> list[str]:
+    """Join a table's cells to lines, its title in the place of the first headings."""
+    head, *rows = zip(*laid, strict=True)
+    heading = table.title + GAP.join(head)[len(table.title) :]
+    lines = [paint(elide(heading.rstrip(), width), "bold", colour)]
+    for number, cells in enumerate(rows):
+        line = GAP.join(cells).rstrip()
+        style = table.row_styles[number] if table.row_styles else None
+        if style:
+            line = paint(elide(line, width), style, colour)
+        elif len(line) > width:
+            line = elide(line, width)
+        else:
+            line = GAP.join(paint(cell, "dim", colour and pale) for cell, pale in zip(cells, dim, strict=True)).rstrip()
+        lines.append(line)
+    return lines

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from clonometer.cli.reference import reference
+from clonometer.results import results_to_json
+from clonometer.views import statistics
+from clonometer.views.exports import encode
+from clonometer.views.html import render_report
+from clonometer.views.statistics import STATISTICS, Statistic
+from clonometer.views.terminal import render_answer
+
+
+def test_one_declaration_brings_a_statistic_into_every_view(results, monkeypatch: pytest.MonkeyPatch) -> None:
+    mean = Statistic("mean_ns", "invented mean", "invented", "time", "What a test made up.", drop=0)
+    monkeypatch.setattr(statistics, "STATISTICS", (*STATISTICS, mean))
+    results = replace(results, cells=[replace(estimate, mean_ns=4_321_000.0) for estimate in results.cells])
+    document = results_to_json(results)
+    for name, text in {
+        "terminal": render_answer(results, wide=True, width=200),
+        "page": render_report(results),
+        "markdown": "".join(encode("markdown", document, [])),
+    }.items():
+        assert "invented mean" in text, name
+        assert re.search(r"\b4[.,]32", text), name
+    assert "invented mean" in reference()
+    metrics = "".join(encode("openmetrics", document, []))
+    assert "# HELP clonometer_invented_seconds What a test made up." in metrics
+    assert "} 0.004321\n" in metrics
+
+
+def test_each_statistic_is_in_the_methods() -> None:
+    methods = (Path(__file__).parents[2] / "docs/methods.md").read_text()
+    assert [one.key for one in STATISTICS if one.kind == "time" and f"`{one.key}`" not in methods] == []
