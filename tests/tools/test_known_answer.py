@@ -5,11 +5,11 @@ from __future__ import annotations
 from bench.known_answer import lines
 
 from clonometer.cli.self_test import _as_json
-from clonometer.results.self_test import Check, WallCheck
+from clonometer.results.self_test import MoveCheck, WallCheck
 
 
-def move(passed: bool | None) -> Check:
-    return Check("launch.fork", "pinned", "child_spin_ns", 20_000, "reaped", 1.0, 2.0, 1.5, passed)
+def move(passed: bool | None) -> MoveCheck:
+    return MoveCheck("launch.fork", "pinned", "child_spin_ns", 20_000, "reaped", 1.0, 2.0, 1.5, passed)
 
 
 def test_what_is_wrong_and_what_cannot_be_told_is_counted() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.results.audit.cpuid import CpuidCost
     from clonometer.results.audit.items import AuditItem
-    from clonometer.results.audit.noise import Noise
+    from clonometer.results.audit.noise import MachineNoise
     from clonometer.results.rows.source import RunSource
     from clonometer.runner.drivers import Drivers
 
@@ -115,7 +115,7 @@ def _check_tracing() -> AuditItem:
         return check_tracing(None, error.message)
 
 
-def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[Noise | None, str | None]:
+def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[MachineNoise | None, str | None]:
     """Run the bare loop and pinned forks for two seconds; None with the reason where that cannot be."""
     from clonometer.results.audit.noise import LAUNCH, LOOP, noise_of
 

@@ -14,7 +14,7 @@ from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
-    from clonometer.results.self_test import Check, KnownSamples, WallCheck
+    from clonometer.results.self_test import KnownSamples, MoveCheck, WallCheck
     from clonometer.runner.drivers import Drivers
 
 WORKLOADS = ("launch.fork", "launch.pthread")
@@ -101,7 +101,7 @@ def _measure_known(
     return known, list(failures), max(busy, _other_running_tasks())
 
 
-def _as_json(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool, busy: int) -> dict[str, Any]:
+def _as_json(moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool, busy: int) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
@@ -113,7 +113,7 @@ def _as_json(moves: Sequence[Check], walls: Sequence[WallCheck], good: bool, bus
     }
 
 
-def _table(moves: Sequence[Check], walls: Sequence[WallCheck]) -> Iterator[str]:
+def _table(moves: Sequence[MoveCheck], walls: Sequence[WallCheck]) -> Iterator[str]:
     yield "Known delays: how far each stage moved, in us, and what was expected."
     yield ""
     yield f"{'workload':<15} {'placed':<7} {'delay':<11} {'stage':<13} {'moved':>8} {'expected':>16}"

@@ -62,7 +62,7 @@ class KnownSamples:
 
 
 @dataclass(frozen=True)
-class Check:
+class MoveCheck:
     """One prediction and what came of it.
 
     ``expected_low_ns`` and ``expected_high_ns`` bound the move in ns, tolerance included; ``moved_ns`` is
@@ -96,7 +96,7 @@ class WallCheck:
     passed: bool | None
 
 
-def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
+def check_moves(measured: Sequence[KnownSamples]) -> list[MoveCheck]:
     """Compare how far each stage moved with what the placement predicts.
 
     The move is the difference of the medians, with and without the delay, of the blocks' first deciles. The
@@ -111,10 +111,10 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
 
     Returns
     -------
-    list of Check
+    list of MoveCheck
         One for each workload, placement, delay and stage.
     """
-    checks: list[Check] = []
+    checks: list[MoveCheck] = []
     for workload, placement in dict.fromkeys((known.workload, known.placement) for known in measured):
         group = [known for known in measured if (known.workload, known.placement) == (workload, placement)]
         plain = {stage: _block_deciles(group, None, 0, stage) for stage in STAGES}
@@ -122,7 +122,7 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[Check]:
             for injected_ns in sorted({known.injected_ns for known in group if known.spin == spin}):
                 for stage in STAGES:
                     moved = _block_deciles(group, spin, injected_ns, stage)
-                    case = Check(workload, placement, spin, injected_ns, stage, 0.0, 0.0, None, None)
+                    case = MoveCheck(workload, placement, spin, injected_ns, stage, 0.0, 0.0, None, None)
                     checks.append(_judge(case, plain[stage], moved))
     return checks
 
@@ -162,7 +162,7 @@ def _wall_verdict(shares: Sequence[float]) -> bool | None:
     return False if sure else None
 
 
-def passed(moves: Iterable[Check], walls: Iterable[WallCheck]) -> bool:
+def passed(moves: Iterable[MoveCheck], walls: Iterable[WallCheck]) -> bool:
     """Whether something was observed and nothing failed; one CPU alone cannot show half of the moves."""
     verdicts = [check.passed for check in moves]
     return True in verdicts and False not in verdicts and all(check.passed is not False for check in walls)
@@ -188,7 +188,7 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
     return float(injected_ns), float(injected_ns)
 
 
-def _judge(case: Check, plain: NDArray[np.float64], moved: NDArray[np.float64]) -> Check:
+def _judge(case: MoveCheck, plain: NDArray[np.float64], moved: NDArray[np.float64]) -> MoveCheck:
     import dataclasses
 
     import numpy as np

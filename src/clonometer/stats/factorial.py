@@ -38,7 +38,7 @@ class DesignPoint:
 
 
 @dataclass(frozen=True)
-class Effect:
+class FactorialEffect:
     """What a factor, or two together, do to the ratio.
 
     Attributes
@@ -54,7 +54,7 @@ class Effect:
     times: Interval
 
 
-def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: int = RESAMPLES) -> list[Effect]:
+def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: int = RESAMPLES) -> list[FactorialEffect]:
     """Estimate all main effects and interactions of two factors.
 
     Parameters
@@ -68,7 +68,7 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: in
 
     Returns
     -------
-    list of Effect
+    list of FactorialEffect
         Main effects in the order of the factors, then interactions.
 
     Raises
@@ -103,7 +103,7 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: in
         for chosen in itertools.combinations(range(len(factors)), count):
             contrast = np.prod(signs[:, chosen], axis=1) / (len(points) / 2)
             times = _times(float(contrast @ centre), contrast @ draws, fewest)
-            effects.append(Effect(tuple(factors[place] for place in chosen), times))
+            effects.append(FactorialEffect(tuple(factors[place] for place in chosen), times))
     return effects
 
 

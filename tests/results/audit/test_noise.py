@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clonometer.results.audit.noise import Noise, check_noise, noise_of
+from clonometer.results.audit.noise import MachineNoise, check_noise, noise_of
 
 NULL = np.iinfo(np.int64).min
 
@@ -53,14 +53,14 @@ def test_switches_are_counted_where_the_driver_counted_them():
 
 
 def test_judgements():
-    quiet = Noise(scatter=0.05, largest_gap_ns=20_000.0, watched_ns=1e8, involuntary=1, wall_ns=1e9, samples=900)
+    quiet = MachineNoise(scatter=0.05, largest_gap_ns=20_000.0, watched_ns=1e8, involuntary=1, wall_ns=1e9, samples=900)
     assert [item.judged for item in check_noise(quiet)] == ["fine"] * 3
     assert check_noise(quiet)[2].value == "20.0 µs in 100.0 ms of a bare loop"
-    loud = Noise(scatter=0.5, largest_gap_ns=4e6, watched_ns=1e8, involuntary=60, wall_ns=1e9, samples=900)
+    loud = MachineNoise(scatter=0.5, largest_gap_ns=4e6, watched_ns=1e8, involuntary=60, wall_ns=1e9, samples=900)
     assert [item.judged for item in check_noise(loud)] == ["warn"] * 3
     # A command is what changes something: no list of processes does.
     assert not any(item.command for item in check_noise(loud))
-    between = Noise(scatter=0.2, largest_gap_ns=3e5, watched_ns=1e8, involuntary=1, wall_ns=1e9, samples=900)
+    between = MachineNoise(scatter=0.2, largest_gap_ns=3e5, watched_ns=1e8, involuntary=1, wall_ns=1e9, samples=900)
     assert [item.judged for item in check_noise(between)] == ["note", "fine", "note"]
 
 

@@ -24,7 +24,7 @@ _SWITCHES_PER_S = 5.0
 
 
 @dataclass(frozen=True)
-class Noise:
+class MachineNoise:
     """What a short run shows of the machine's noise.
 
     Attributes
@@ -54,7 +54,7 @@ class Noise:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def noise_of(run: RunSource) -> Noise:
+def noise_of(run: RunSource) -> MachineNoise:
     """Measure noise in a run that has `LOOP` and `LAUNCH` cells.
 
     Parameters
@@ -64,7 +64,7 @@ def noise_of(run: RunSource) -> Noise:
 
     Returns
     -------
-    Noise
+    MachineNoise
         With None for what the run has no samples of.
     """
     import numpy as np
@@ -82,10 +82,10 @@ def noise_of(run: RunSource) -> Noise:
     values = np.concatenate(forks) if forks else np.zeros(0)
     involuntary, wall_ns = _switches(run.metadata["blocks"])
     largest = max(gaps)
-    return Noise(_scatter(values), largest or None, watched_ns, involuntary, wall_ns, int(values.size))
+    return MachineNoise(_scatter(values), largest or None, watched_ns, involuntary, wall_ns, int(values.size))
 
 
-def check_noise(noise: Noise) -> list[AuditItem]:
+def check_noise(noise: MachineNoise) -> list[AuditItem]:
     """Judge the noise."""
     return [_scatter_item(noise), _switches_item(noise), _gap_item(noise)]
 
@@ -130,7 +130,7 @@ def _switches(blocks: Iterable[Mapping[str, Any]]) -> tuple[int, float]:
     return involuntary, wall_ns
 
 
-def _scatter_item(noise: Noise) -> AuditItem:
+def _scatter_item(noise: MachineNoise) -> AuditItem:
     id_, title = "noise.scatter", "Scatter of forks"
     if noise.scatter is None:
         effect = "Too few forks succeeded to tell."
@@ -142,7 +142,7 @@ def _scatter_item(noise: Noise) -> AuditItem:
     return AuditItem(id_, title, value, WARN if noise.scatter > _VERY_WIDE else NOTE, effect)
 
 
-def _switches_item(noise: Noise) -> AuditItem:
+def _switches_item(noise: MachineNoise) -> AuditItem:
     id_, title = "noise.switches", "Taken off the CPU"
     if not noise.wall_ns:
         return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "Nothing can be told.", known=False)
@@ -154,7 +154,7 @@ def _switches_item(noise: Noise) -> AuditItem:
     return AuditItem(id_, title, value, WARN, effect)
 
 
-def _gap_item(noise: Noise) -> AuditItem:
+def _gap_item(noise: MachineNoise) -> AuditItem:
     id_, title = "noise.gap", "Largest gap"
     if noise.largest_gap_ns is None:
         return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "Nothing can be told.", known=False)
