@@ -1,6 +1,7 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S -E
 """A driver that measures nothing: chosen samples, and every way to misbehave (docs/protocol.md).
 
+It is started thousands of times: without site's packages and without what takes long to import.
 Standard library only, and none of Clonometer's own code: a second reading of the protocol, so that a mistake
 in the package's reader cannot hide in the same mistake here. Environment:
 
@@ -35,7 +36,6 @@ import struct
 import sys
 import time
 import zlib
-from pathlib import Path
 
 from fake_catalogue import STAGES, axes, catalogue, workloads
 
@@ -179,7 +179,7 @@ LAUNCH_COLUMNS = [
 @functools.cache
 def _starts_before():
     """How often the same was asked for before this start, which is in the log already."""
-    with Path(os.environ["FAKE_DRIVER_LOG"]).open(encoding="utf-8") as lines:
+    with open(os.environ["FAKE_DRIVER_LOG"], encoding="utf-8") as lines:  # noqa: PTH123 (pathlib takes long to import)
         return sum(json.loads(line)["argv"][2:] == sys.argv[3:] for line in lines) - 1
 
 

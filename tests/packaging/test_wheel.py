@@ -14,6 +14,10 @@ from tests import probe
 
 from tools import dist
 
+# What is built, from which files and where it lies is the same; compiled is less, and in half the time.
+FLAGS = tuple(f"-Ccmake.define.CMAKE_{language}_FLAGS_DEBUG=-O0" for language in ("C", "CXX"))
+QUICKLY = ("-Ccmake.build-type=Debug", "-Ccmake.define.MUSL_GCC=", *FLAGS)
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -22,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive = dist.build(dist.PROJECT, folder / "archive", "--sdist")
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
-    return dist.build(folder / archive.name.removesuffix(".tar.gz"), folder / "wheel", "--wheel")
+    return dist.build(folder / archive.name.removesuffix(".tar.gz"), folder / "wheel", "--wheel", *QUICKLY)
 
 
 def test_the_tag_fits_any_python_3_on_this_platform(wheel: Path) -> None:
