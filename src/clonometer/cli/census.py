@@ -77,7 +77,7 @@ def command(
     ended it, 125 if no census could be taken, 126 and 127 if it cannot be executed or is not there). Nothing needs to
     be installed in it or restarted: the kernel tells of each task as it is made.
     """
-    _check(words, pid, seconds, out, force=force)
+    _check(words, pid, out, force=force)
     if words and (status := _cannot_run(words[0])):
         ctx.exit(status)
     from clonometer.explain.census import Census
@@ -110,7 +110,7 @@ def command(
     ctx.exit(_status(census, watched_command=bool(words)))
 
 
-def _check(words: tuple[str, ...], pid: int | None, seconds: float | None, out: Path | None, *, force: bool) -> None:
+def _check(words: tuple[str, ...], pid: int | None, out: Path | None, *, force: bool) -> None:
     if bool(words) == (pid is not None):
         raise UsageError(
             "a census takes a command or a --pid" + (", not both" if words else ""),

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-def host_line(facts: Mapping[str, object], effective_mhz: float | None = None) -> str:
+def host_line(facts: Mapping[str, object]) -> str:
     """Say in one line what the figures were measured on.
 
     Parameters
     ----------
     facts
         Host facts; what is missing is left out.
-    effective_mhz
-        Effective frequency during the run, or None.
 
     Examples
     --------
     >>> facts = {"cpu.model": "AMD EPYC", "cpu.online": 2, "kernel.release": "6.18.44"}
-    >>> host_line(facts | {"virt.hypervisor": "KVM"}, 2445.4)
-    'AMD EPYC × 2, Linux 6.18.44, KVM guest, 2445 MHz'
+    >>> host_line(facts | {"virt.hypervisor": "KVM"})
+    'AMD EPYC × 2, Linux 6.18.44, KVM guest'
     """
     parts = [
         _processor(facts),
         _prefixed("Linux ", facts.get("kernel.release")),
         _surroundings(facts),
-        f"{effective_mhz:.0f} MHz" if effective_mhz is not None else None,
         _prefixed("THP ", facts.get("thp.enabled")),
         _mitigations(facts.get("mitigations.summary")),
     ]

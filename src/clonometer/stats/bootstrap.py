@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 from clonometer.stats.serial import inflation_in_time
 
@@ -126,7 +126,7 @@ def ratio_of_medians(
     b: Processes,
     *,
     seed: int,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Interval:
     """Median of A's processes over the median of B's, with a bootstrap interval.
@@ -185,13 +185,12 @@ def difference_of_medians(
     b: Processes,
     *,
     seed: int,
-    confidence: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Interval:
     """Median of A's processes minus the median of B's, signed, with a bootstrap interval.
 
     Parameters, notes and errors are those of `ratio_of_medians`, but values of any sign are accepted; the
-    result has the unit of the data.
+    result has the unit of the data, the interval 95% coverage.
 
     Examples
     --------
@@ -201,8 +200,8 @@ def difference_of_medians(
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
     value = median(a.values) - median(b.values)
-    ends = _widened(value, drawn_a - drawn_b, _small(a, b) * _alike(a, b, pairs), confidence)
-    return _interval(value, ends, confidence, a, b)
+    ends = _widened(value, drawn_a - drawn_b, _small(a, b) * _alike(a, b, pairs), CONFIDENCE)
+    return _interval(value, ends, CONFIDENCE, a, b)
 
 
 def _fewer(a: Processes, b: Processes) -> int:

@@ -54,7 +54,7 @@ class FactorialEffect:
     times: Interval
 
 
-def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: int = RESAMPLES) -> list[FactorialEffect]:
+def factorial_effects(points: Sequence[DesignPoint], *, seed: int) -> list[FactorialEffect]:
     """Estimate all main effects and interactions of two factors.
 
     Parameters
@@ -63,8 +63,6 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: in
         A full design: every combination of the factors' levels exactly once.
     seed
         Seed of the generator.
-    resamples
-        How often to resample, at least 100.
 
     Returns
     -------
@@ -94,7 +92,7 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: in
     if not factors or seen != sorted(itertools.product((0, 1), repeat=len(factors))):
         raise ValueError("a full factorial needs every combination of levels exactly once")
     generator = np.random.default_rng(seed)
-    draws = np.stack([_log_ratios(point, generator, resamples) for point in points])
+    draws = np.stack([_log_ratios(point, generator) for point in points])
     centre = np.array([np.log(np.median(point.a.values) / np.median(point.b.values)) for point in points])
     fewest = min(min(point.a.values.size, point.b.values.size) for point in points)
     signs = np.array([[2 * point.levels[factor] - 1 for factor in factors] for point in points])
@@ -107,12 +105,12 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int, resamples: in
     return effects
 
 
-def _log_ratios(point: DesignPoint, generator: np.random.Generator, resamples: int) -> NDArray[np.float64]:
+def _log_ratios(point: DesignPoint, generator: np.random.Generator) -> NDArray[np.float64]:
     sides = []
     for side in (point.a.values, point.b.values):
         if side.min() <= 0:
             raise ValueError("a ratio needs positive values on both sides")
-        sides.append(np.median(side[generator.integers(0, side.size, (resamples, side.size))], axis=1))
+        sides.append(np.median(side[generator.integers(0, side.size, (RESAMPLES, side.size))], axis=1))
     return np.asarray(np.log(sides[0] / sides[1]), dtype=np.float64)
 
 
@@ -124,14 +122,14 @@ def _times(value: float, drawn: NDArray[np.float64], fewest: int) -> Interval:
     return Interval(ends[1], ends[0], ends[2], 0.95, _METHOD, fewest, fewest > 1)
 
 
-def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int, resamples: int = RESAMPLES) -> Interval:
+def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int) -> Interval:
     """Geometric mean of several ratios of medians, a over b, with a bootstrap interval.
 
     Parameters
     ----------
     pairs
         The two sides under each condition, at least one; all values positive.
-    seed, resamples
+    seed
         As in `factorial_effects`.
 
     Raises
@@ -148,6 +146,6 @@ def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int, resam
     if not pairs:
         raise ValueError("a mean of ratios needs at least one")
     generator = np.random.default_rng(seed)
-    draws = np.stack([_log_ratios(DesignPoint({}, a, b), generator, resamples) for a, b in pairs])
+    draws = np.stack([_log_ratios(DesignPoint({}, a, b), generator) for a, b in pairs])
     centre = float(np.mean([np.log(np.median(a.values) / np.median(b.values)) for a, b in pairs]))
     return _times(centre, draws.mean(axis=0), min(min(a.values.size, b.values.size) for a, b in pairs))

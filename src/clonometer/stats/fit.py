@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, finite_values
 
 RESAMPLES = 2000
@@ -86,7 +86,6 @@ def line_through_medians(
     processes: Sequence[ArrayLike],
     *,
     seed: int,
-    confidence: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Line:
     """Fit a line through the medians of process values at each x.
@@ -99,13 +98,13 @@ def line_through_medians(
         For each x the values of its processes, shape (processes,), finite.
     seed
         Seed of the generator.
-    confidence, resamples
-        Coverage asked for, and how often to resample.
+    resamples
+        How often to resample, at least 100.
 
     Returns
     -------
     Line
-        Slope and intercept with percentile intervals, widened by sqrt(n / (n - 1)) for the smallest n of
+        Slope and intercept with 95% percentile intervals, widened by sqrt(n / (n - 1)) for the smallest n of
         processes.
 
     Raises
@@ -130,8 +129,8 @@ def line_through_medians(
     groups = [finite_values(group, "process values") for group in processes]
     if len(groups) != abscissa.size:
         raise ValueError(f"{abscissa.size} x, but {len(groups)} groups of processes")
-    if not 0 < confidence < 1 or resamples < 100:
-        raise ValueError("confidence must lie between 0 and 1, resamples be at least 100")
+    if resamples < 100:
+        raise ValueError(f"{resamples} resamples are too few for an interval")
     medians = np.array([np.median(group) for group in groups])
     weights = median_weights(groups, medians)
     slope, intercept = weighted_line(abscissa, medians, weights)
@@ -141,8 +140,8 @@ def line_through_medians(
     misses = np.abs(medians - (intercept + slope * abscissa))
     nonzero = medians != 0
     return Line(
-        slope=percentile_interval(slope, slopes, fewest, confidence, METHOD),
-        intercept=percentile_interval(intercept, intercepts, fewest, confidence, METHOD),
+        slope=percentile_interval(slope, slopes, fewest, METHOD),
+        intercept=percentile_interval(intercept, intercepts, fewest, METHOD),
         largest_miss=float(np.max(misses[nonzero] / np.abs(medians[nonzero]), initial=0.0)),
     )
 
@@ -164,16 +163,16 @@ def _drawn_medians(groups: Sequence[Floats], seed: int, resamples: int) -> NDArr
     return np.stack(columns, axis=1)
 
 
-def percentile_interval(value: float, drawn: Floats, fewest: int, confidence: float, method: str) -> Interval:
+def percentile_interval(value: float, drawn: Floats, fewest: int, method: str) -> Interval:
     """The percentiles of resampled values (shape (resamples,)), widened about ``value`` by sqrt(n / (n - 1))."""
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = (float(number) for number in np.quantile(drawn, [tail, 1 - tail]))
     stretch = (fewest / (fewest - 1)) ** 0.5 if fewest > 1 else 1.0
     return Interval(
         value,
         min(value, value + (low - value) * stretch),
         max(value, value + (high - value) * stretch),
-        confidence,
+        CONFIDENCE,
         method,
         fewest,
         fewest > 1,

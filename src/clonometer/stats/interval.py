@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+#: The coverage that intervals are made for.
+CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True)
 class Interval:

@@ -45,7 +45,6 @@ def ladder_of_differences(
     rungs: Sequence[tuple[Processes, Processes]],
     *,
     seed: int,
-    confidence: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Ladder:
     """Follow the difference between two sides along rungs that were measured together.
@@ -54,7 +53,7 @@ def ladder_of_differences(
     ----------
     rungs
         For each rung the two sides, at least two rungs.
-    seed, confidence, resamples
+    seed, resamples
         As in `clonometer.stats.bootstrap.difference_of_medians`.
 
     Raises
@@ -77,8 +76,8 @@ def ladder_of_differences(
     """
     if len(rungs) < 2:
         raise ValueError("a ladder has at least two rungs")
-    if not 0 < confidence < 1 or resamples < 100:
-        raise ValueError("confidence must lie between 0 and 1, resamples be at least 100")
+    if resamples < 100:
+        raise ValueError(f"{resamples} resamples are too few for an interval")
     if any(np.median(b.values) <= 0 for _, b in rungs):
         raise ValueError("the second side's medians must be above zero")
     sides = [side for rung in rungs for side in rung]
@@ -90,7 +89,7 @@ def ladder_of_differences(
     observed = np.array([np.median(a.values) - np.median(b.values) for a, b in rungs])
 
     def interval(value: float, values: Floats) -> Interval:
-        return percentile_interval(float(value), values, int(fewest), confidence, method)
+        return percentile_interval(float(value), values, int(fewest), method)
 
     first = interval(observed[0], gaps[:, 0])
     steps = [interval(observed[k] - observed[k + 1], gaps[:, k] - gaps[:, k + 1]) for k in range(len(rungs) - 1)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 
 RESAMPLES = 2000
 
 
-def mean_intervals(groups: ArrayLike, *, seed: int, confidence: float = 0.95) -> list[Interval]:
-    """Means over processes, each with a bootstrap percentile interval that is widened for few processes.
+def mean_intervals(groups: ArrayLike, *, seed: int) -> list[Interval]:
+    """Means over processes, each with a 95% bootstrap percentile interval that is widened for few processes.
 
     Parameters
     ----------
@@ -20,8 +20,6 @@ def mean_intervals(groups: ArrayLike, *, seed: int, confidence: float = 0.95) ->
         those of parts sum to that of their sum.
     seed
         Seed of the generator: the same seed gives the same intervals.
-    confidence
-        Coverage asked for.
 
     Returns
     -------
@@ -53,13 +51,13 @@ def mean_intervals(groups: ArrayLike, *, seed: int, confidence: float = 0.95) ->
         return [Interval(float(mean), float(mean), float(mean), 0.0, method, 1, False) for mean in means]
     chosen = np.random.default_rng(seed).integers(0, n, (RESAMPLES, n))
     drawn = values[chosen].mean(axis=1)
-    tail = 50 * (1 - confidence)
+    tail = 50 * (1 - CONFIDENCE)
     ends = np.percentile(drawn, [tail, 100 - tail], axis=0)
     widened = means + (ends - means) * np.sqrt(n / (n - 1))
     if values.min() >= 0:
         # What is never negative has no negative mean.
         widened = np.maximum(widened, 0.0)
     return [
-        Interval(float(mean), float(min(low, mean)), float(max(high, mean)), confidence, method, n, n >= 5)
+        Interval(float(mean), float(min(low, mean)), float(max(high, mean)), CONFIDENCE, method, n, n >= 5)
         for mean, low, high in zip(means, widened[0], widened[1], strict=True)
     ]

@@ -13,7 +13,7 @@ RESAMPLES = 2000
 _METHOD = "bootstrap over pairs of processes, percentile"
 
 
-def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int, confidence: float = 0.95) -> list[Interval]:
+def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int) -> list[Interval]:
     """Mean of each part over the mean of the whole.
 
     Parameters
@@ -22,7 +22,7 @@ def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int, confidence:
         Shape (pairs, parts), finite.
     whole
         Shape (pairs,), finite, with a mean that is not 0 (best one that is well away from it).
-    seed, confidence
+    seed
         As in `clonometer.stats.means.mean_intervals`.
 
     Returns
@@ -53,13 +53,11 @@ def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int, confidence:
     bases = np.where(np.sign(bases) == np.sign(mean), bases, mean)
     drawn = table[chosen].mean(axis=1) / bases[:, None]
     shares = table.mean(axis=0) / mean
-    return [
-        _interval(value, draws, base.size, confidence) for value, draws in zip(shares.tolist(), drawn.T, strict=True)
-    ]
+    return [_interval(value, draws, base.size) for value, draws in zip(shares.tolist(), drawn.T, strict=True)]
 
 
 def covariate_effect(
-    products: ArrayLike, squares: ArrayLike, differences: ArrayLike, *, seed: int, confidence: float = 0.95
+    products: ArrayLike, squares: ArrayLike, differences: ArrayLike, *, seed: int
 ) -> tuple[Interval, Interval] | None:
     """Slope of a quantity on a covariate within groups, and what the sides' difference in the covariate makes of it.
 
@@ -70,7 +68,7 @@ def covariate_effect(
         covariate's squared deviations.
     differences
         Shape (pairs,): the covariate's mean on the first side less that on the second.
-    seed, confidence
+    seed
         As in `shares_of_mean`.
 
     Returns
@@ -102,8 +100,8 @@ def covariate_effect(
     slopes = np.where(sums > 0, xy[chosen].sum(axis=1) / np.where(sums > 0, sums, 1.0), slope)
     effects = slopes * gaps[chosen].mean(axis=1)
     return (
-        _interval(slope, slopes, xy.size, confidence),
-        _interval(slope * float(gaps.mean()), effects, xy.size, confidence),
+        _interval(slope, slopes, xy.size),
+        _interval(slope * float(gaps.mean()), effects, xy.size),
     )
 
 
@@ -111,5 +109,5 @@ def _chosen(pairs: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.in
     return np.random.default_rng(seed).integers(0, pairs, (RESAMPLES, pairs))
 
 
-def _interval(value: float, drawn: Floats, pairs: int, confidence: float) -> Interval:
-    return percentile_interval(value, drawn, pairs, confidence, _METHOD)
+def _interval(value: float, drawn: Floats, pairs: int) -> Interval:
+    return percentile_interval(value, drawn, pairs, _METHOD)

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, finite_values
 
 RESAMPLES = 2000
 _FEWEST = 6  # below, pairs are resampled too
 
 
-def paired_ratio(groups: Sequence[ArrayLike], *, seed: int, confidence: float = 0.95) -> Interval:
-    """Ratio of A to B by the median over pairs of neighbours, with a bootstrap interval of the same median.
+def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
+    """Ratio of A to B by the median over pairs of neighbours, with a 95% bootstrap interval of the same median.
 
     Parameters
     ----------
@@ -26,8 +26,6 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int, confidence: float = 
         two processes of their own are one group.
     seed
         Seed of the generator: the same seed gives the same interval.
-    confidence
-        Coverage asked for.
 
     Returns
     -------
@@ -38,7 +36,7 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int, confidence: float = 
     Raises
     ------
     ValueError
-        If there is no pair, a number is not finite, or the confidence is out of range.
+        If there is no pair, or a number is not finite.
 
     Notes
     -----
@@ -52,8 +50,6 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int, confidence: float = 
     >>> round(paired_ratio([[math.log(1.1)] * 8] * 6, seed=1).value, 3)
     1.1
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
     processes = [finite_values(group, "logarithms of ratios") for group in groups if np.size(group) > 0]
     if not processes:
         raise ValueError("a paired ratio needs a pair")
@@ -66,11 +62,11 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int, confidence: float = 
         point = math.exp(value)
         return Interval(point, point, point, 0.0, method, 1, False)
     drawn = _draw(processes, np.random.default_rng(seed))
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     stretch = math.sqrt(n / (n - 1))
     low, high = (value + (float(end) - value) * stretch for end in np.quantile(drawn, [tail, 1 - tail]))
     return Interval(
-        math.exp(value), math.exp(min(low, value)), math.exp(max(high, value)), confidence, method, n, n >= 5
+        math.exp(value), math.exp(min(low, value)), math.exp(max(high, value)), CONFIDENCE, method, n, n >= 5
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.fit import RESAMPLES, median_weights, percentile_interval
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, finite_values
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
@@ -51,7 +51,6 @@ def polynomial_through_medians(
     degree: int,
     *,
     seed: int,
-    confidence: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Polynomial:
     """Fit a polynomial through the medians of process values at each x, by weighted least squares.
@@ -64,7 +63,7 @@ def polynomial_through_medians(
         For each x the values of its processes, shape (processes,), finite.
     degree
         1 for a line, 2 for a parabola; at most 4.
-    seed, confidence, resamples
+    seed, resamples
         As in `clonometer.stats.fit.line_through_medians`, whose weights and resampling these are: the processes of
         each x are resampled apart, and the weights stay as they are.
 
@@ -83,8 +82,8 @@ def polynomial_through_medians(
     groups = [finite_values(group, "process values") for group in processes]
     if len(groups) != abscissa.size:
         raise ValueError(f"{abscissa.size} x, but {len(groups)} groups of processes")
-    if not 1 <= degree <= 4 or not 0 < confidence < 1 or resamples < 100:
-        raise ValueError("degree lies from 1 to 4, confidence between 0 and 1, resamples are at least 100")
+    if not 1 <= degree <= 4 or resamples < 100:
+        raise ValueError("degree lies from 1 to 4, resamples are at least 100")
     if np.unique(abscissa).size <= degree:
         raise ValueError(f"degree {degree} needs more than {degree} different x")
     scale = float(np.abs(abscissa).max()) or 1.0
@@ -101,18 +100,18 @@ def polynomial_through_medians(
     each = _r_squared(fitted @ powers.T, counts, sums, squares)
     units = scale ** -np.arange(degree + 1.0)
     coefficients = tuple(
-        percentile_interval(float(value), column, fewest, confidence, METHOD)
+        percentile_interval(float(value), column, fewest, METHOD)
         for value, column in zip(scaled * units, (fitted * units).T, strict=True)
     )
-    spread = percentile_interval(float(whole[0]), each, fewest, confidence, METHOD)
+    spread = percentile_interval(float(whole[0]), each, fewest, METHOD)
     # Widening must not lead past what R2 can be.
     bounded = Interval(
-        spread.value, spread.low, min(spread.high, 1.0), confidence, METHOD, fewest, spread.reaches_nominal
+        spread.value, spread.low, min(spread.high, 1.0), CONFIDENCE, METHOD, fewest, spread.reaches_nominal
     )
     return Polynomial(coefficients, bounded, fitted * units)
 
 
-def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int, *, confidence: float = 0.95) -> Interval | None:
+def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int) -> Interval | None:
     """One coefficient of ``a`` over the same of ``b``, whose processes are others.
 
     Returns
@@ -126,7 +125,7 @@ def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int, *, confidenc
         return None
     size = min(len(a.drawn), len(b.drawn))
     quotients = a.drawn[:size, power] / b.drawn[:size, power]
-    return percentile_interval(top.value / bottom.value, quotients, min(top.n, bottom.n), confidence, METHOD)
+    return percentile_interval(top.value / bottom.value, quotients, min(top.n, bottom.n), METHOD)
 
 
 def _resampled(groups: Sequence[Floats], seed: int, resamples: int) -> tuple[Floats, Floats, Floats]:

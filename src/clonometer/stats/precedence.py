@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clonometer.stats.interval import CONFIDENCE
 from clonometer.stats.quantiles import Floats, finite_values
 from clonometer.stats.serial import deflated_p
 
@@ -135,9 +136,9 @@ def critical_step(n: int, m: int, share: float, p: float) -> Step | None:
 
 
 def quantile_shift(
-    base: ArrayLike, other: ArrayLike, share: float, *, confidence: float = 0.95, inflation: float = 1.0
+    base: ArrayLike, other: ArrayLike, share: float, *, inflation: float = 1.0
 ) -> tuple[float, float, float]:
-    """How far the other side's quantile lies from the base's, with the interval of the test.
+    """How far the other side's quantile lies from the base's, with the 95% interval of the test.
 
     Parameters
     ----------
@@ -145,8 +146,6 @@ def quantile_shift(
         Shapes (n,) and (m,), finite, any one unit.
     share
         The quantile, in (0, 0.5].
-    confidence
-        Coverage asked for.
     inflation
         How many times as uncertain a side's quantile is as that of independent values.
 
@@ -163,7 +162,7 @@ def quantile_shift(
     (5.0, -3.0, 13.0)
     """
     first, second = np.sort(finite_values(base)), np.sort(finite_values(other))
-    tail = deflated_p((1 - confidence) / 2, inflation)
+    tail = deflated_p((1 - CONFIDENCE) / 2, inflation)
     value = float(np.quantile(second, share) - np.quantile(first, share))
     up = _surest(first.size, second.size, share, tail)
     down = _surest(second.size, first.size, share, tail)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 
 Floats = NDArray[np.float64]
 
@@ -134,7 +134,7 @@ def binomial_cdf(n: int, probability: float) -> Floats:
     return np.asarray(np.minimum(cumulative / cumulative[-1], 1.0), dtype=np.float64)
 
 
-def quantile_interval(values: ArrayLike, probability: float = 0.5, confidence: float = 0.95) -> Interval:
+def quantile_interval(values: ArrayLike, probability: float = 0.5, confidence: float = CONFIDENCE) -> Interval:
     """Estimate a quantile of independent values, with an interval from order statistics.
 
     Parameters

@@ -18,7 +18,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, finite_values, quantile_interval
 from clonometer.stats.trend import MOST_VALUES, rank_von_neumann
 
@@ -135,15 +135,13 @@ def _centred_ranks(values: ArrayLike) -> Floats:
     return np.asarray(ranks - ranks.mean(), dtype=np.float64)
 
 
-def median_in_time(values: ArrayLike, confidence: float = 0.95) -> Interval:
+def median_in_time(values: ArrayLike) -> Interval:
     """Estimate the median of values that may be alike where they are near in time.
 
     Parameters
     ----------
     values
         Shape (n,), in order of time, finite, in any unit.
-    confidence
-        Coverage asked for.
 
     Returns
     -------
@@ -166,10 +164,10 @@ def median_in_time(values: ArrayLike, confidence: float = 0.95) -> Interval:
     series = finite_values(values)
     inflation = inflation_in_time(series)
     if inflation == 1:
-        return quantile_interval(series, 0.5, confidence)
-    tail = deflated_p((1 - confidence) / 2, inflation)
-    wider = quantile_interval(series, 0.5, max(confidence, 1 - 2 * max(tail, _LEAST_TAIL)))
-    return replace(wider, confidence=min(wider.confidence, confidence))
+        return quantile_interval(series, 0.5, CONFIDENCE)
+    tail = deflated_p((1 - CONFIDENCE) / 2, inflation)
+    wider = quantile_interval(series, 0.5, max(CONFIDENCE, 1 - 2 * max(tail, _LEAST_TAIL)))
+    return replace(wider, confidence=min(wider.confidence, CONFIDENCE))
 
 
 def inflation_in_time(values: ArrayLike) -> float:

@@ -14,6 +14,7 @@ from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.stats.bootstrap import Processes
+from clonometer.stats.interval import CONFIDENCE
 from clonometer.stats.quantiles import binomial_cdf, median
 
 _RATE_STEPS = 40
@@ -110,15 +111,13 @@ def _against_itself(checks: Sequence[Checked]) -> AgainstItself:
     return AgainstItself(len(checks), len(alarmed), low, high, tuple(rows))
 
 
-def rate_interval(events: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Exact interval of a rate (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413).
+def rate_interval(events: int, trials: int) -> tuple[float, float]:
+    """Exact 95% interval of a rate (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413).
 
     Parameters
     ----------
     events, trials
         How often it happened, and how often it could have; at least one trial.
-    confidence
-        Coverage, at least.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def rate_interval(events: int, trials: int, confidence: float = 0.95) -> tuple[f
     >>> [round(end, 3) for end in rate_interval(0, 20)]
     [0.0, 0.168]
     """
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
 
     def bisect(most: int, wanted: float) -> float:
         """Find the rate at which at most ``most`` events have the probability ``wanted``."""
