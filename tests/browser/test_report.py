@@ -134,7 +134,7 @@ def test_print_shows_light_and_hides_controls(visit):
     page = visit(scheme="light").page
     page.emulate_media(media="print")
     assert not page.is_visible("#ecdf-choices")
-    assert page.is_visible("#memory-reaped svg")
+    assert page.is_visible("#memory-0-0 svg")
 
 
 def test_a_narrower_window_redraws_the_charts(visit):

@@ -6,6 +6,7 @@ import pytest
 
 from clonometer.results import summarize
 from clonometer.results.types import Finding
+from clonometer.views.scans import drawn_kind
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 PTHREAD = {"call_returns_ns": 10_000, "task_runs_ns": 20_000, "reaped_ns": 30_000}
@@ -75,11 +76,9 @@ def test_series_have_the_points_of_the_plan_and_share_the_one_at_zero(scanned: A
         ("launch.fork", {"vma_kind": "touched"}),
     ]
     assert {one.x for one in scans} == {(0, 100, 1000, 10_000)}
-    assert scans[0].median_ns[0] == scans[2].median_ns[0]
+    assert scans[0].medians[0] == scans[2].medians[0]
     for one in scans:
-        assert all(
-            low <= median <= high for low, median, high in zip(one.low_ns, one.median_ns, one.high_ns, strict=True)
-        )
+        assert all(low <= median <= high for low, median, high in zip(one.lows, one.medians, one.highs, strict=True))
 
 
 def test_free_placements_are_never_mixed(builder: Any) -> None:
@@ -97,8 +96,9 @@ def test_memory_is_no_scan_but_a_finding_for_each_kind(builder: Any) -> None:
         builder.cell("launch.fork", _plus(FORK, 50 * (size >> 12)), parent_bytes=size)
         builder.cell("launch.fork", _plus(FORK, 200 * (size >> 21)), parent_bytes=size, page_kind="thp")
     results = summarize(builder.run)
-    assert results.scans == ()
-    assert {(one.page_kind, one.stage) for one in results.memory} >= {("4k", "reaped"), ("thp", "reaped")}
+    assert {drawn_kind(line) for line in results.scans} == {"memory"}
+    kinds = {(line.condition["page_kind"], line.stage) for line in results.scans}
+    assert kinds >= {("4k", "reaped"), ("thp", "reaped")}
     found = {finding.id: finding for finding in results.findings}
     low, high = found["memory.fork.thp"].numbers["slope_ns_per_page_interval"]
     assert low <= 200 / 512 <= high

@@ -42,25 +42,25 @@ def test_labels_tell_placements_and_linkages_apart(results: Results) -> None:
 
 
 def test_memory_series_are_warm_sorted_and_rewritten(results: Results) -> None:
-    keys = {(series.workload, series.stage) for series in results.memory}
+    keys = {(series.workload, series.stage) for series in results.scans}
     assert keys == {
         (f"launch.{name}", stage) for name in ("fork", "pthread") for stage in ("call_returns", "task_runs", "reaped")
     }
-    for series in results.memory:
-        assert series.pages == "rewritten"
-        assert list(series.parent_bytes) == [0, 2 << 20, 64 << 20, 1 << 30]
-        for low, median, high in zip(series.low_ns, series.median_ns, series.high_ns, strict=True):
+    for series in results.scans:
+        assert series.condition == {"page_kind": "4k", "pages": "rewritten"}
+        assert list(series.x) == [0, 2 << 20, 64 << 20, 1 << 30]
+        for low, median, high in zip(series.lows, series.medians, series.highs, strict=True):
             assert 0 < low <= median <= high
-    fork = next(one for one in results.memory if (one.workload, one.stage) == ("launch.fork", "reaped"))
-    assert fork.median_ns[0] == pytest.approx(90_000, rel=0.05)
+    fork = next(one for one in results.scans if (one.workload, one.stage) == ("launch.fork", "reaped"))
+    assert fork.medians[0] == pytest.approx(90_000, rel=0.05)
 
 
 def test_cold_stands_in_for_warm(builder: Any) -> None:
     for size in (0, 1 << 20):
         builder.cell("launch.fork", FORK, "cold", parent_bytes=size)
-    assert len(summarize(builder.run).memory) == 3
+    assert len(summarize(builder.run).scans) == 3
 
 
 def test_one_size_is_no_series(builder: Any) -> None:
     builder.cell("launch.fork", FORK)
-    assert summarize(builder.run).memory == ()
+    assert summarize(builder.run).scans == ()

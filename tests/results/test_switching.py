@@ -124,13 +124,11 @@ def test_messages_have_a_size_from_which_on_processes_take_longer(exchanged: Any
 
 
 def test_bandwidth_is_the_size_over_the_time_of_a_stream(exchanged: Any) -> None:
-    series = {(one.workload, one.task_kind): one for one in summarize(exchanged).messages}
-    assert len(series) == 3
-    threads = series["ipc.shared_memory", "thread"]
-    assert tuple(threads.message_bytes) == SIZES
-    for size, rate, low, high in zip(
-        SIZES, threads.bandwidth, threads.bandwidth_low, threads.bandwidth_high, strict=True
-    ):
+    series = {(line.workload, line.condition["task_kind"], line.quantity): line for line in summarize(exchanged).scans}
+    assert len(series) == 6
+    rates = series["ipc.shared_memory", "thread", "bandwidth"]
+    assert tuple(rates.x) == SIZES
+    for size, rate, low, high in zip(SIZES, rates.medians, rates.lows, rates.highs, strict=True):
         assert rate == pytest.approx(size / ((5000 + size / 4) / 2) * 1e9, rel=0.05)
         assert low <= rate <= high
 
@@ -155,7 +153,7 @@ def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, ex
         "pipe, processes",
     }
     ids = {chart["id"] for chart in figure_content(messages)["charts"]}
-    assert ids == {"messages-0-latency", "messages-0-bandwidth"}
+    assert ids == {"messages-0-0", "messages-0-1"}
     kinds = [chart["kind"] for chart in figure_content(switches)["charts"]]
     assert sorted(kinds) == ["ring", "ring", "working_set", "working_set"]
     with pytest.raises(InputError, match="no cells that differ in message_bytes"):

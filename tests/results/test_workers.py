@@ -10,6 +10,7 @@ import pytest
 from clonometer.results import summarize
 from clonometer.results.series import ablation, fits
 from clonometer.results.types import Finding
+from clonometer.views.fitted import fitted_charts
 
 KINDS = ("thread", "process")
 PARABOLA = {"thread": (300_000.0, 90.0, 0.32), "process": (900_000.0, 90.0, 0.32)}
@@ -113,16 +114,19 @@ def test_what_has_a_shape_has_no_line_of_its_own(ops: Any, scanned: Any) -> None
 
 
 def test_panels_are_the_whole_the_dense_and_the_fitted_part(ops: Any, scanned: Any) -> None:
-    parts = {panel.part: panel for panel in summarize(ops).fit_panels}
-    assert list(parts) == ["whole", "dense"]
-    assert parts["whole"].series[0].x == NUMBERS
-    assert parts["dense"].series[0].x == (5000, 5040, 5080, 5120, 5160, 5200)
-    assert [fit.condition["task_kind"] for fit in parts["whole"].fits] == list(KINDS)
-    parts = {panel.part: panel for panel in summarize(scanned).fit_panels}
-    assert list(parts) == ["whole", "dense", "fitted", "each"]
-    assert parts["dense"].series[0].x == (1, 2, 3, 4, 5, 6, 7, 8)
-    assert parts["fitted"].series[0].x[0] == parts["fitted"].fits[0].points[0] == 3
-    assert {series.quantity for series in parts["each"].series} == {"whole_each_ns"}
+    def drawn(run: Any) -> tuple[list[str], list[list[int]], list[bool]]:
+        results = summarize(run)
+        charts = fitted_charts(results.scans, results.fits)
+        first = [[point["x"] for point in chart.points if point["label"] == chart.labels[0]] for chart in charts]
+        return [chart.title.split(", ")[0] for chart in charts], first, [bool(chart.curves) for chart in charts]
+
+    titles, (whole, dense), curves = drawn(ops)
+    assert (whole, dense) == (list(NUMBERS), [5000, 5040, 5080, 5120, 5160, 5200])
+    assert (len(titles), curves) == (2, [True, False])
+    titles, (_, dense, fitted, _), curves = drawn(scanned)
+    assert (dense, fitted[0]) == ([1, 2, 3, 4, 5, 6, 7, 8], 3)
+    assert curves == [False, False, True, False]
+    assert titles[-1].startswith("whole for each of them")
 
 
 def test_too_few_points_have_no_curve(builder: Any) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
-from clonometer.results.series.types import EcdfSeries, FootprintBar, MemorySeries, MessageSeries, ScanSeries
+from clonometer.results.series.types import EcdfSeries, FootprintBar, ScanSeries
 from clonometer.results.types import CellStatus, Estimate, Finding, Results, RunWarning
 from clonometer.units import format_bytes
 
@@ -152,7 +152,7 @@ def _ecdf(row: Estimate, chance: random.Random, points: int) -> EcdfSeries:
     )
 
 
-def _memory(cells: list[Estimate]) -> Iterator[MemorySeries]:
+def _memory(cells: list[Estimate]) -> Iterator[ScanSeries]:
     for workload in ("launch.fork", "launch.pthread"):
         for stage in ("call_returns", "task_runs", "reaped"):
             rows = [
@@ -162,15 +162,20 @@ def _memory(cells: list[Estimate]) -> Iterator[MemorySeries]:
                 and row.condition["parent_bytes"]
                 and row.condition["pages"] == "rewritten"
             ]
-            yield MemorySeries(
-                workload,
-                workload.removeprefix("launch."),
-                stage,
-                "rewritten",
-                [int(row.condition["parent_bytes"]) for row in rows],
-                [row.median_ns or 0.0 for row in rows],
-                [row.median_low_ns or 0.0 for row in rows],
-                [row.median_high_ns or 0.0 for row in rows],
+            yield ScanSeries(
+                workload=workload,
+                family="same_image",
+                axis="parent_bytes",
+                axis_kind="bytes",
+                stage=stage,
+                quantity=f"{stage}_ns",
+                temperature="warm",
+                placement=None,
+                condition={"page_kind": "4k", "pages": "rewritten"},
+                x=[int(row.condition["parent_bytes"]) for row in rows],
+                medians=[row.median_ns or 0.0 for row in rows],
+                lows=[row.median_low_ns or 0.0 for row in rows],
+                highs=[row.median_high_ns or 0.0 for row in rows],
             )
 
 
@@ -203,9 +208,9 @@ def _scan(workload, axis, stage, temperature, condition, x, medians):  # noqa: P
         placement=None,
         condition=condition,
         x=tuple(x),
-        median_ns=tuple(medians),
-        low_ns=tuple(0.97 * one for one in medians),
-        high_ns=tuple(1.04 * one for one in medians),
+        medians=tuple(medians),
+        lows=tuple(0.97 * one for one in medians),
+        highs=tuple(1.04 * one for one in medians),
     )
 
 
@@ -217,7 +222,7 @@ def _phases() -> Iterator[ScanSeries]:
             series = _scan(
                 "cow.stall", "parent_bytes", None, None, condition, sizes, [5e3 + one * each for one in sizes]
             )
-            yield replace(series, family="cow", quantity=f"{name}_ns")
+            yield replace(series, family="cow", quantity=f"{name}_ns", phase=True)
 
 
 def with_switches(results: Results) -> Results:
@@ -229,25 +234,15 @@ def with_switches(results: Results) -> Results:
                 one = _scan("switch.pipe", axis, None, None, kind, values, [base + value for value in values])
                 scans.append(replace(one, family="switch", quantity=quantity))
     sizes = (1, 64 << 10, 64 << 20)
-    rates = tuple(size / (3e3 + size / 4) * 1e9 for size in sizes)
-    messages = tuple(
-        MessageSeries(
-            workload=workload,
-            task_kind=kind,
-            placement=None,
-            condition=condition,
-            message_bytes=sizes,
-            latency_ns=tuple(3e3 + size / 4 for size in sizes),
-            latency_low_ns=tuple(2.9e3 + size / 4 for size in sizes),
-            latency_high_ns=tuple(3.2e3 + size / 3 for size in sizes),
-            bandwidth=rates,
-            bandwidth_low=tuple(0.9 * rate for rate in rates),
-            bandwidth_high=tuple(1.1 * rate for rate in rates),
-        )
-        for workload, kind in (("ipc.shared_memory", "thread"), ("ipc.pipe", "process"))
-        for condition in ({}, {"partner_cpu": "other"})
-    )
-    return replace(results, scans=(*results.scans, *scans), messages=messages)
+    for workload, kind in (("ipc.shared_memory", "thread"), ("ipc.pipe", "process")):
+        for condition in ({}, {"partner_cpu": "other"}):
+            times = [3e3 + size / 4 for size in sizes]
+            rates = [size / time * 1e9 for size, time in zip(sizes, times, strict=True)]
+            named = {"task_kind": kind, **condition}
+            for quantity, unit, medians in (("latency_ns", "ns", times), ("bandwidth", "B/s", rates)):
+                one = _scan(workload, "message_bytes", None, None, named, sizes, medians)
+                scans.append(replace(one, family="ipc", quantity=quantity, unit=unit))
+    return replace(results, scans=(*results.scans, *scans))
 
 
 FINDINGS = (
@@ -378,9 +373,7 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
         "findings": FINDINGS,
         "warnings": WARNINGS,
         "ecdfs": ecdfs,
-        "memory": list(_memory(cells)),
-        "scans": list(_scans()),
-        "phases": list(_phases()),
+        "scans": [*_memory(cells), *_scans(), *_phases()],
         "footprints": [
             FootprintBar(
                 "process", "footprint.process", "footprint.process", {"kernel stack": 16e3, "own pages": 20e3}

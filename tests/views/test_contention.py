@@ -23,9 +23,9 @@ def series(workload: str, quantity: str = "op_ns", **condition: int | str) -> Sc
         placement=None,
         condition=condition,
         x=(1, 2, 8),
-        median_ns=(10.0, 20.0, 90.0),
-        low_ns=(9.0, 19.0, 80.0),
-        high_ns=(11.0, 21.0, 99.0),
+        medians=(10.0, 20.0, 90.0),
+        lows=(9.0, 19.0, 80.0),
+        highs=(11.0, 21.0, 99.0),
     )
 
 
@@ -46,11 +46,11 @@ def contended(results):
 
 
 def test_each_operation_is_a_panel_with_a_line_for_threads_and_one_for_processes(contended):
-    [chart] = scan_charts(contended.scans)
+    [chart] = scan_charts(contended.scans, "contention")
     assert list(chart.panels) == ["contend.mmap", "contend.mmap, touched VMAs", "contend.open"]
-    for points in chart.panels.values():
-        assert [point["label"] for point in points] == ["threads"] * 3 + ["processes"] * 3
-        assert [point["x"] for point in points] == [1, 2, 8] * 2
+    for panel in chart.panels.values():
+        assert [point["label"] for point in panel.points] == ["threads"] * 3 + ["processes"] * 3
+        assert [point["x"] for point in panel.points] == [1, 2, 8] * 2
 
 
 def test_the_picture_has_all_panels_and_one_legend(contended):

@@ -8,7 +8,7 @@ import altair
 import pytest
 import vl_convert
 
-from clonometer.results.series.types import AblationRung, AblationSeries, FitPanel, FitSeries, ScanSeries
+from clonometer.results.series.types import AblationRung, AblationSeries, FitSeries, ScanSeries
 from clonometer.views.fitted import ablation_panel, ablation_points, fitted_charts, fitted_panel
 from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
 from clonometer.views.html import render_report
@@ -30,11 +30,11 @@ def scan(kind: str, factor: float) -> ScanSeries:
         quantity="whole_ns",
         temperature=None,
         placement=None,
-        condition={"task_kind": kind},
+        condition={"task_kind": kind, "numbers": 3000},
         x=x,
-        median_ns=times,
-        low_ns=[0.9 * one for one in times],
-        high_ns=[1.1 * one for one in times],
+        medians=times,
+        lows=[0.9 * one for one in times],
+        highs=[1.1 * one for one in times],
     )
 
 
@@ -44,7 +44,7 @@ def fit(kind: str, factor: float) -> FitSeries:
         family="work",
         quantity="whole_ns",
         axis="workers",
-        condition={"task_kind": kind},
+        condition={"task_kind": kind, "numbers": 3000},
         points=(3, 4, 8, 16),
         coefficients=((1000.0, -4000.0, 6000.0), (factor * 1e6, factor * 0.9e6, factor * 1.1e6)),
         r_squared=(0.987, 0.975, 0.992),
@@ -56,10 +56,6 @@ def fit(kind: str, factor: float) -> FitSeries:
 
 SCANS = (scan("thread", 1.2), scan("process", 1.0))
 FITS = (fit("thread", 1.2), fit("process", 1.0))
-PANELS = (
-    FitPanel("workers", "whole", "whole_ns", {"numbers": 3000}, SCANS, ()),
-    FitPanel("workers", "fitted", "whole_ns", {"numbers": 3000}, SCANS, FITS),
-)
 ABLATION = AblationSeries(
     workload="work.factor",
     quantity="whole_ns",
@@ -82,11 +78,11 @@ ABLATION = AblationSeries(
 
 @pytest.fixture
 def with_workers(results):
-    return replace(results, fits=FITS, fit_panels=PANELS, ablations=(ABLATION,))
+    return replace(results, scans=[*results.scans, *SCANS], fits=FITS, ablations=(ABLATION,))
 
 
 def test_lines_are_named_by_the_kind_of_task():
-    whole, fitted = fitted_charts(PANELS)
+    whole, fitted = fitted_charts(SCANS, FITS)
     assert whole.labels == fitted.labels == ("threads", "processes")
     assert whole.title == "whole by workers, 3,000 numbers"
     assert fitted.title == "whole by workers, beyond the CPUs, 3,000 numbers"
@@ -98,13 +94,13 @@ def test_lines_are_named_by_the_kind_of_task():
 
 
 def test_a_panel_of_one_point_is_left_out():
-    lonely = [replace(one, x=one.x[:1], median_ns=one.median_ns[:1]) for one in SCANS]
-    assert fitted_charts([replace(PANELS[0], series=lonely)]) == []
+    [whole] = fitted_charts([line.at([0, 1]) for line in SCANS], FITS)
+    assert (whole.title, whole.curves) == ("whole by workers, 3,000 numbers", [])
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_the_renderer_draws_points_and_curves(place):
-    spec = fitted_panel(fitted_charts(PANELS)[place])
+    spec = fitted_panel(fitted_charts(SCANS, FITS)[place])
     assert (sum(layer["mark"].get("strokeDash") == [5, 3] for layer in spec["layer"])) == place
     svg = vl_convert.vegalite_to_svg({**spec, "config": theme()})
     assert "threads" in svg
@@ -167,6 +163,6 @@ def test_runs_without_workers_have_neither(results):
 
 
 def test_charts_obey_the_schema_of_vega_lite():
-    specs = [fitted_panel(chart) for chart in fitted_charts(PANELS)] + [ablation_panel(ablation_points(ABLATION))]
+    specs = [fitted_panel(chart) for chart in fitted_charts(SCANS, FITS)] + [ablation_panel(ablation_points(ABLATION))]
     for spec in specs:
         altair.Chart.from_dict({**spec, "config": theme()}, validate=True)

@@ -8,7 +8,8 @@ from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
 from clonometer.views.pictures import KINDS, picture
-from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points, memory_points
+from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points
+from clonometer.views.scans import scan_charts
 
 # What each says besides the mechanisms' names, for pictures that are not of launches.
 OF_TASKS = {
@@ -63,13 +64,13 @@ def test_png_is_a_png_of_some_size(results):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_with_nothing_to_draw_says_so(results, kind):
     with pytest.raises(InputError, match="nothing to draw"):
-        picture(replace(results, cells=[], ecdfs=[], memory=[], scans=[], phases=[], footprints=[]), kind)
+        picture(replace(results, cells=[], ecdfs=[], scans=[], footprints=[]), kind)
 
 
 def test_a_run_without_scans_says_what_it_has(results):
     with pytest.raises(InputError, match="numeric axis") as caught:
-        picture(replace(results, scans=[], memory=[]), "scan")
-    assert caught.value.hint == "it has: ecdf, footprint, overview, story"
+        picture(replace(results, scans=[]), "scan")
+    assert caught.value.hint == "it has: ecdf, footprint, overview"
 
 
 def test_unknown_kind_and_format_name_what_exists(results):
@@ -103,7 +104,6 @@ def test_plain_and_pinned_distributions_are_shown_first(results):
 
 
 def test_a_parent_without_memory_has_no_place_on_a_log_axis(results):
-    series = replace(
-        results.memory[0], parent_bytes=[0, 4096], median_ns=[5.0, 6.0], low_ns=[4.0, 5.0], high_ns=[6.0, 7.0]
-    )
-    assert [point["parent_bytes"] for point in memory_points([series])] == [4096]
+    series = replace(results.scans[0], x=[0, 4096], medians=[5.0, 6.0], lows=[4.0, 5.0], highs=[6.0, 7.0])
+    [chart] = scan_charts([series], "memory")
+    assert [point["x"] for panel in chart.panels.values() for point in panel.points] == [4096]

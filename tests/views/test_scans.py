@@ -5,16 +5,15 @@ from dataclasses import replace
 import pytest
 
 from clonometer.views.against import scan_panel
-from clonometer.views.plots import memory_labels
-from clonometer.views.scans import scan_charts
+from clonometer.views.scans import memory_labels, scan_charts
 
 
 def chart(results, axis):
-    return next(one for one in scan_charts(results.scans) if one.axis == axis)
+    return next(one for one in scan_charts(results.scans, "scan") if one.axis == axis)
 
 
 def test_each_axis_and_family_is_a_chart_of_its_own(results):
-    charts = scan_charts(results.scans)
+    charts = scan_charts(results.scans, "scan")
     assert [(one.axis, one.family) for one in charts] == [
         ("vmas", "same_image"),
         ("launch_number", "same_image"),
@@ -28,17 +27,17 @@ def test_lines_are_named_by_what_differs(results):
     series = [
         replace(one, condition={**one.condition, "linkage": "musl"}) for one in results.scans if one.axis == "vmas"
     ]
-    assert scan_charts(series)[0].labels == ("fork", "fork, touched VMAs", "pthread")
+    assert scan_charts(series, "scan")[0].labels == ("fork", "fork, touched VMAs", "pthread")
     both = [replace(series[0], temperature=warmth) for warmth in ("warm", "cold")]
-    assert scan_charts(both)[0].labels == ("fork, warm", "fork, cold")
+    assert scan_charts(both, "scan")[0].labels == ("fork, warm", "fork, cold")
     placed = [replace(series[0], placement=placement) for placement in ("same_cpu", "other_cpu")]
-    assert scan_charts(placed)[0].labels == ("fork, same CPU", "fork, other CPU")
+    assert scan_charts(placed, "scan")[0].labels == ("fork, same CPU", "fork, other CPU")
 
 
 def test_a_point_says_itself(results):
-    points = chart(results, "vmas").panels["until reaped"]
+    points = chart(results, "vmas").panels["until reaped"].points
     assert points[1]["tip"].startswith("fork, 100 VMAs: 73 (71 to 76) µs")
-    copied = chart(results, "copy_bytes").panels["copy"]
+    copied = chart(results, "copy_bytes").panels["copy"].points
     assert copied[0]["tip"].startswith("memcpy.private, 64 KiB: 6.6 (6.4 to 6.8) µs")
 
 
@@ -52,7 +51,7 @@ def test_a_point_says_itself(results):
     ],
 )
 def test_an_axis_that_spans_far_is_logarithmic_and_says_so(values, scale, note):
-    data = [{"x": x, "median_ns": 5.0, "low_ns": 4.0, "high_ns": 6.0, "label": "a", "tip": ""} for x in values]
+    data = [{"x": x, "median": 5.0, "low": 4.0, "high": 6.0, "label": "a", "tip": ""} for x in values]
     x = scan_panel(data, labels=["a"], axis_title="VMAs", domain=[3.0, 8.0])["layer"][0]["encoding"]["x"]
     assert (x["scale"]["type"], x["axis"]["title"]) == (scale, f"VMAs{note}")
     assert x["axis"]["values"] == values
@@ -75,10 +74,10 @@ def test_more_lines_than_colours_are_told_apart_by_dashes():
 
 
 def test_kinds_of_memory_name_their_lines(results):
-    fork, pthread = results.memory[0], results.memory[3]
+    fork, pthread = results.scans[0], results.scans[3]
     assert memory_labels([fork, pthread]) == ["fork", "pthread"]
-    kinds = [fork, replace(fork, page_kind="thp"), replace(fork, page_kind="dontfork"), replace(fork, pages="clean")]
-    assert memory_labels(kinds) == [
+    conditions = ({}, {"page_kind": "thp"}, {"page_kind": "dontfork"}, {"pages": "clean"})
+    assert memory_labels([replace(fork, condition={**fork.condition, **other}) for other in conditions]) == [
         "fork, 4 KiB pages",
         "fork, THP",
         "fork, DONTFORK",

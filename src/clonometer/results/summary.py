@@ -16,11 +16,11 @@ from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.rows.warnings import run_warnings
-from clonometer.results.series.arrays import ecdf_series, memory_series, message_series, phase_series, scan_series
+from clonometer.results.series.arrays import ecdf_series, scan_series
 from clonometer.results.series.distributions import ladder_series
 from clonometer.results.series.footprints import footprint_bars
 from clonometer.results.series.isolated import isolation_rows
-from clonometer.results.series.work import ablation_series, fit_panels, fit_series
+from clonometer.results.series.work import ablation_series, fit_series
 from clonometer.results.types import Results
 
 
@@ -58,7 +58,6 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
     book = Book((row for row in rows if row.estimate.n_samples), metadata, run_name)
     seed = int(metadata["seed"])
-    scans, fits = scan_series(book), fit_series(book, seed)
     estimates = tuple(row.estimate for row in rows)
     present = {estimate.workload for estimate in estimates}
     return Results(
@@ -80,15 +79,11 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         findings=find_all(book, seed),
         warnings=run_warnings(estimates, metadata),
         ecdfs=ecdf_series(book),
-        memory=memory_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
-        scans=scans,
-        phases=phase_series(book),
+        scans=scan_series(book),
         footprints=footprint_bars(book),
-        fits=fits,
+        fits=fit_series(book, seed),
         ablations=ablation_series(book, seed),
-        fit_panels=fit_panels(scans, fits),
-        messages=message_series(book),
         ladders=ladder_series(book),
         isolation=isolation_rows(book),
         summaries={

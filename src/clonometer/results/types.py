@@ -10,13 +10,10 @@ from clonometer.results.ended import CellStatus
 from clonometer.results.series.types import (
     AblationSeries,
     EcdfSeries,
-    FitPanel,
     FitSeries,
     FootprintBar,
     IsolationRow,
     LadderSeries,
-    MemorySeries,
-    MessageSeries,
     ScanSeries,
 )
 
@@ -178,15 +175,11 @@ class Results:
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]
     ecdfs: Sequence[EcdfSeries]
-    memory: Sequence[MemorySeries]
     summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
     process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()
-    phases: Sequence[ScanSeries] = ()  # as scans, of quantities that are phases of one event
     footprints: Sequence[FootprintBar] = ()
     fits: Sequence[FitSeries] = ()
     ablations: Sequence[AblationSeries] = ()
-    fit_panels: Sequence[FitPanel] = ()
-    messages: Sequence[MessageSeries] = ()
     ladders: Sequence[LadderSeries] = ()
     isolation: Sequence[IsolationRow] = ()

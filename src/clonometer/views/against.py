@@ -1,4 +1,4 @@
-"""Charts of time against an axis: the parent's memory, or whatever else a run scans."""
+"""Charts of a quantity against a numeric axis: the parent's memory, or whatever else a run scans."""
 
 from __future__ import annotations
 
@@ -26,32 +26,6 @@ _LOG_Y_SPAN = 5
 _DASHES = ([1, 0], [5, 3], [2, 2])
 
 
-def memory_panel(
-    data: Sequence[Datum],
-    *,
-    labels: Sequence[str],
-    domain: Sequence[float] | None = None,
-    title: str | None = None,
-    width: int | str = 300,
-    height: int = 260,
-) -> Spec:
-    """Draw launch time against the parent's memory, both on log axes, with 95% intervals.
-
-    Parameters
-    ----------
-    data
-        ``parent_bytes``, ``median_ns``, ``low_ns``, ``high_ns``, ``label`` and ``tip`` of each point.
-    labels
-        The labels in the order of their colours.
-    domain
-        The least and the greatest time of the axis.
-    """
-    x = _bytes_axis("parent_bytes", "memory of the parent (log)", data)
-    y = {field: time_axis(field, "launch time (log)", domain) for field in ("low_ns", "median_ns")}
-    panel = frame(data, title, width, height, "Launch time against the parent's memory, with 95% intervals.")
-    return {**panel, "layer": _layers(x, y, labels)}
-
-
 def scan_panel(
     data: Sequence[Datum],
     *,
@@ -59,25 +33,32 @@ def scan_panel(
     axis_title: str,
     axis_kind: str = "count",
     domain: Sequence[float] | None = None,
+    quantity: str = "time",
+    unit: str = "ns",
+    logarithmic: bool = False,
     title: str | None = None,
     width: int | str = 300,
     height: int = 260,
 ) -> Spec:
-    """Draw a time against any numeric axis, with 95% intervals; log axes where the numbers span far.
+    """Draw a quantity against any numeric axis, with 95% intervals; log axes where the numbers span far.
 
     Parameters
     ----------
     data
-        ``x``, ``median_ns``, ``low_ns``, ``high_ns``, ``label`` and ``tip`` of each point.
+        ``x``, ``median``, ``low``, ``high``, ``label`` and ``tip`` of each point.
     labels
         The labels in the order of their colours.
     axis_title, axis_kind
         What the axis is called, and whether it is ``bytes`` or ``count``.
     domain
-        The least and the greatest time of the axis.
+        The least and the greatest value of the quantity's axis.
+    quantity, unit
+        What is drawn, and ``ns`` or ``B/s``.
+    logarithmic
+        Whether both axes are, however far the numbers reach.
     """
     values = sorted({int(point["x"]) for point in data})
-    scale, note = _x_scale(values)
+    scale, note = ({"type": "log", "base": 2}, " (log)") if logarithmic else _x_scale(values)
     x = {
         "field": "x",
         "type": "quantitative",
@@ -88,53 +69,13 @@ def scan_panel(
             "values": values,
         },
     }
-    y = {field: _scan_time(field, domain) for field in ("low_ns", "median_ns")}
-    panel = frame(data, title, width, height, f"Time against {axis_title}, with 95% intervals.")
+    y = {field: _y_axis(field, domain, quantity, logarithmic) for field in ("low", "median")}
+    if unit == "B/s":
+        for encoding in y.values():
+            encoding["axis"] |= {"labelExpr": _RATE_LABEL}
+    described = f"{quantity.capitalize()} against {axis_title}, with 95% intervals."
+    panel = frame(data, title, width, height, described)
     return {**panel, "layer": _layers(x, y, labels)}
-
-
-def messages_panel(
-    data: Sequence[Datum],
-    *,
-    labels: Sequence[str],
-    quantity: str,
-    domain: Sequence[float] | None = None,
-    title: str | None = None,
-    width: int | str = 340,
-    height: int = 280,
-) -> Spec:
-    """Draw the latency or the bandwidth of messages against their size, both on log axes, with 95% intervals.
-
-    Parameters
-    ----------
-    data
-        ``x``, ``median``, ``low``, ``high``, ``label`` and ``tip`` of each point.
-    labels
-        The labels in the order of their colours.
-    quantity
-        ``latency`` (ns) or ``bandwidth`` (bytes per second).
-    domain
-        The least and the greatest value of the axis.
-    """
-    x = _bytes_axis("x", "size of a message (log)", data)
-    fields = ("low", "median", "high")
-    y = {field: time_axis(field, f"{quantity} (log)", domain) for field in fields[:2]}
-    if quantity == "bandwidth":
-        for axis in y.values():
-            axis["axis"] |= {"labelExpr": _RATE_LABEL}
-    panel = frame(data, title, width, height, f"{quantity} of messages against their size, with 95% intervals.")
-    return {**panel, "layer": _layers(x, y, labels, fields)}
-
-
-def _bytes_axis(field: str, title: str, data: Sequence[Datum]) -> Spec:
-    """Encode sizes on a log axis, each with its tick."""
-    sizes = sorted({int(point[field]) for point in data})
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": {"type": "log", "base": 2, "nice": False, "padding": 12},
-        "axis": {"title": title, "labelExpr": BYTES_LABEL, **({"values": sizes} if sizes else {})},
-    }
 
 
 def _x_scale(values: Sequence[int]) -> tuple[Spec, str]:
@@ -147,27 +88,24 @@ def _x_scale(values: Sequence[int]) -> tuple[Spec, str]:
     return {"type": "log"}, " (log)"
 
 
-def _scan_time(field: str, domain: Sequence[float] | None) -> Spec:
-    if not domain or domain[1] >= _LOG_Y_SPAN * domain[0]:
-        return time_axis(field, "time (log)", domain)
+def _y_axis(field: str, domain: Sequence[float] | None, quantity: str, logarithmic: bool) -> Spec:
+    if logarithmic or not domain or domain[1] >= _LOG_Y_SPAN * domain[0]:
+        return time_axis(field, f"{quantity} (log)", domain)
     return {
         "field": field,
         "type": "quantitative",
         "scale": {"domain": [0, domain[1]], "nice": True},
-        "axis": {"title": "time", "labelExpr": TIME_LABEL, "tickCount": 5},
+        "axis": {"title": quantity, "labelExpr": TIME_LABEL, "tickCount": 5},
     }
 
 
-def _layers(
-    x: Spec, y: dict[str, Spec], labels: Sequence[str], fields: Sequence[str] = ("low_ns", "median_ns", "high_ns")
-) -> list[dict[str, Any]]:
+def _layers(x: Spec, y: dict[str, Spec], labels: Sequence[str]) -> list[dict[str, Any]]:
     """Interval as a band and as rules, the median as a line with its points."""
-    low, middle, high = fields
     shared = {"x": x, "color": colour(labels)}
-    ends = {**shared, "y": y[low], "y2": {"field": high}}
+    ends = {**shared, "y": y["low"], "y2": {"field": "high"}}
     return [
         {"mark": {"type": "area", "opacity": 0.18, "line": False}, "encoding": ends},
-        *interval_marks(ends, {**shared, "y": y[middle]}, along=_dash(labels)),
+        *interval_marks(ends, {**shared, "y": y["median"]}, along=_dash(labels)),
     ]
 
 

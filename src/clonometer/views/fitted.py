@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from clonometer.results.series.types import AblationSeries, FitPanel, FitSeries
+from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.scans import series_labels, series_points
 from clonometer.views.specs import PALETTE, TIME_LABEL, TIP, Datum, Spec, colour, frame
 from clonometer.words import axis_title, axis_words, stage_name
 
-_PARTS = {
-    "whole": "by {}",
-    "dense": "by {}, where points lie close",
-    "fitted": "by {}, beyond the CPUs",
-    "each": "for each of them, by {}",
-}
+#: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
+_WHOLE, _DENSE, _FITTED, _EACH = (
+    "by {}",
+    "by {}, where points lie close",
+    "by {}, beyond the CPUs",
+    "for each of them, by {}",
+)
+_EACH_QUANTITY, _EACH_AXIS = "whole_each_ns", "workers"
+_TASK_KIND = "task_kind"
+# A stretch of points that lie close is worth a chart of its own from this many on.
+_DENSE_POINTS = 5
 _RUNG_HEIGHT = 30
+_Condition = Mapping[str, int | str]
 
 
 @dataclass(frozen=True)
@@ -35,35 +42,81 @@ class FittedChart:
     equations: tuple[str, ...] = ()
 
 
-def fitted_charts(panels: Sequence[FitPanel]) -> list[FittedChart]:
-    """Arrange panels as charts, in their order; those without two points are left out."""
-    return [_chart(panel) for panel in panels if any(len(series.x) > 1 for series in panel.series)]
+def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> list[FittedChart]:
+    """Arrange fitted scans as charts: those of one axis and condition together, whatever kind the tasks are of.
+
+    Parameters
+    ----------
+    scans, fits
+        What the run has of both.
+
+    Returns
+    -------
+    list of FittedChart
+        For each group the whole axis, then the stretch where points lie closest, the range of the curves where that is
+        not all, and the time for each worker. Those without two points are left out.
+    """
+    charts = []
+    for key in dict.fromkeys(_group(fit) for fit in fits):
+        curves = [fit for fit in fits if _group(fit) == key]
+        whole = [line for line in scans if _group(line) == key]
+        x, points = whole[0].x, curves[0].points
+        parts = [(_WHOLE, whole, curves if len(points) == len(x) else [])]
+        dense = _densest(x)
+        if dense is not None:
+            parts.append((_DENSE, [_between(line, *dense) for line in whole], []))
+        if len(points) != len(x):
+            parts.append((_FITTED, [_between(line, points[0], points[-1]) for line in whole], curves))
+        each = [line for line in scans if _group(line) == (*key[:2], _EACH_QUANTITY, *key[3:])]
+        if each and key[1] == _EACH_AXIS:
+            parts.append((_EACH, each, []))
+        charts += [_chart(*part) for part in parts if any(len(line.x) > 1 for line in part[1])]
+    return charts
 
 
-def _chart(panel: FitPanel) -> FittedChart:
-    names = [name.partition(", ")[2] or name for name in series_labels(panel.series)]
-    points = [point for series, name in zip(panel.series, names, strict=True) for point in series_points(series, name)]
-    by_condition = {_key(series.condition): name for series, name in zip(panel.series, names, strict=True)}
-    curves = []
-    for fit in panel.fits:
-        label = by_condition.get(_key(fit.condition), "")
-        curves += [
-            {"label": label, "x": x, "y_ns": y, "tip": f"{label}: R2 {r_squared_text(fit)}"}
-            for x, y in zip(fit.x, fit.y_ns, strict=True)
-        ]
-    what = stage_name(None, panel.quantity.replace("_each", ""))
-    others = [axis_words(*item) for item in panel.condition.items()]
-    title = ", ".join([f"{what} {_PARTS[panel.part].format(axis_title(panel.axis))}", *others])
-    return FittedChart(
-        title, tuple(names), points, curves, panel.axis, panel.part not in ("dense",), _equations(panel, by_condition)
+def _group(series: ScanSeries | FitSeries) -> tuple[str, str, str, tuple[tuple[str, int | str], ...]]:
+    """What lines of one chart have in common: all but the kind of their tasks."""
+    others = tuple((axis, value) for axis, value in series.condition.items() if axis != _TASK_KIND)
+    return series.workload, series.axis, series.quantity, others
+
+
+def _densest(x: Sequence[int]) -> tuple[int, int] | None:
+    """The ends of the longest stretch with the smallest step, if that is not the whole."""
+    steps = [after - before for before, after in pairwise(x)]
+    best: tuple[int, int] | None = None
+    first = 0
+    for place, step in enumerate([*steps, 0]):
+        if step != min(steps):
+            if place - first + 1 >= max(_DENSE_POINTS, 0 if best is None else best[1] - best[0] + 2):
+                best = (first, place)
+            first = place + 1
+    if best is None or best[1] - best[0] + 1 == len(x):
+        return None
+    return x[best[0]], x[best[1]]
+
+
+def _between(line: ScanSeries, low: int, high: int) -> ScanSeries:
+    return line.at([place for place, value in enumerate(line.x) if low <= value <= high])
+
+
+def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> FittedChart:
+    first = lines[0]
+    names = [name.partition(", ")[2] or name for name in series_labels(lines)]
+    points = [point for line, name in zip(lines, names, strict=True) for point in series_points(line, name)]
+    by_condition = {_key(line.condition): name for line, name in zip(lines, names, strict=True)}
+    labels = [by_condition.get(_key(fit.condition), "") for fit in fits]
+    curves = [
+        {"label": label, "x": x, "y_ns": y, "tip": f"{label}: R2 {r_squared_text(fit)}"}
+        for label, fit in zip(labels, fits, strict=True)
+        for x, y in zip(fit.x, fit.y_ns, strict=True)
+    ]
+    equations = tuple(
+        f"{label}: {equation_text(fit)}; R2 {r_squared_text(fit)}" for label, fit in zip(labels, fits, strict=True)
     )
-
-
-def _equations(panel: FitPanel, names: Mapping[tuple[tuple[str, int | str], ...], str]) -> tuple[str, ...]:
-    """Each curve as an equation, its terms with their intervals."""
-    return tuple(
-        f"{names.get(_key(fit.condition), '')}: {equation_text(fit)}; R2 {r_squared_text(fit)}" for fit in panel.fits
-    )
+    what = stage_name(None, first.quantity.replace("_each", ""))
+    others = [axis_words(*item) for item in _group(first)[3]]
+    title = ", ".join([f"{what} {part.format(axis_title(first.axis))}", *others])
+    return FittedChart(title, tuple(names), points, curves, first.axis, part != _DENSE, equations)
 
 
 def equation_text(fit: FitSeries) -> str:
@@ -76,7 +129,7 @@ def equation_text(fit: FitSeries) -> str:
     return " + ".join(reversed(terms))
 
 
-def _key(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | str], ...]:
+def _key(condition: _Condition) -> tuple[tuple[str, int | str], ...]:
     return tuple(sorted(condition.items()))
 
 
@@ -99,8 +152,8 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
         "axis": {"title": "time", "labelExpr": TIME_LABEL, "tickCount": 5},
     }
     shared = {"x": x, "color": colour(chart.labels)}
-    ends = {"y": {**y, "field": "low_ns"}, "y2": {"field": "high_ns"}}
-    median = {"y": {**y, "field": "median_ns"}, "tooltip": TIP}
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    median = {"y": {**y, "field": "median"}, "tooltip": TIP}
     layers: list[Spec] = [
         {"mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6}, "encoding": {**shared, **ends}}
     ]

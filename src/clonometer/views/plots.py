@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.results.series.types import EcdfSeries, MemorySeries
+from clonometer.results.series.types import EcdfSeries
 from clonometer.results.types import Estimate, Results
-from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.labels import condition_phrases, placement_name, shown_axes
 from clonometer.views.rows import EstimateRow, families, make_rows, pick_rows
-from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, stage_name
+from clonometer.words import STAGE_ORDER, mechanism_name, stage_name
 
 #: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
 SHORT_ROWS = 16
@@ -68,41 +68,6 @@ def drawable_families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow
         for family, members in families(rows).items()
         if any(row.any_estimate.stage and row.any_estimate.median_ns for row in members)
     }
-
-
-def memory_points(series: Sequence[MemorySeries]) -> list[dict[str, Any]]:
-    """The points of time against memory; a parent without added memory has no place on a log axis."""
-    names = memory_labels(series)
-    return [
-        {
-            "label": name,
-            "parent_bytes": size,
-            "median_ns": median,
-            "low_ns": low,
-            "high_ns": high,
-            "tip": f"{name}, {approximate_bytes(size)}: {format_duration_interval(median, low, high)}",
-        }
-        for one, name in zip(series, names, strict=True)
-        for size, median, low, high in zip(one.parent_bytes, one.median_ns, one.low_ns, one.high_ns, strict=True)
-        if size > 0 and median > 0
-    ]
-
-
-def memory_labels(series: Sequence[MemorySeries]) -> list[str]:
-    """Name memory series by mechanism, and by the kind and state of the pages where those differ."""
-    kinds, pages = (len({getattr(one, name) for one in series}) > 1 for name in ("page_kind", "pages"))
-    names = []
-    for one in series:
-        words = [mechanism_name(one.workload)]
-        words += [axis_words("page_kind", one.page_kind)] if kinds else []
-        words += [axis_words("pages", one.pages)] if pages and (not kinds or one.pages != "rewritten") else []
-        names.append(", ".join(words))
-    return names
-
-
-def memory_stages(series: Sequence[MemorySeries]) -> list[str]:
-    """The stages for which there are points against memory, in order of time."""
-    return [stage for stage in STAGE_ORDER if memory_points([one for one in series if one.stage == stage])]
 
 
 def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:

@@ -1,18 +1,25 @@
-"""Arrays ready to plot: distributions, launch time against the parent's memory, and any other axis's scan."""
+"""Arrays ready to plot: distributions, and every quantity against every number that the run varies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import replace
 
 from clonometer.families import is_launch
+from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.series.scans import Scan, said_condition, scans_of
-from clonometer.results.series.types import EcdfSeries, MemorySeries, MessageSeries, ScanSeries
+from clonometer.results.series.types import EcdfSeries, ScanSeries
 from clonometer.results.types import Estimate
 from clonometer.stats.ecdf import thin_ecdf
 from clonometer.words import axis_words, mechanism_name, placement_name
 
 _PLOTTED_AXES = frozenset(("placement", "linkage"))
+_MEMORY, _MESSAGES = "parent_bytes", "message_bytes"
+#: What a parent's memory is made of, and its state at each launch, with what is usual: each has a line of its own.
+_OF_MEMORY = {name: qualifier.usual for name, qualifier in QUALIFIES.items() if qualifier.of == _MEMORY}
+_USUAL = "warm"
+_LATENCY, _STREAM, _BANDWIDTH = "latency_ns", "stream_ns", "bandwidth"
 
 
 def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
@@ -59,103 +66,38 @@ def _label(row: Evidence, changes: dict[str, int | str]) -> str:
     return ", ".join(words)
 
 
-def memory_series(book: Book) -> tuple[MemorySeries, ...]:
-    """Warm launch time against the parent's memory, for each workload, stage, kind and state of pages.
-
-    Where a workload has no warm cells its cold ones stand in. Other axes are at their defaults. A series has
-    at least two sizes.
-    """
-    found = []
-    with_memory = (row.estimate for row in book.rows if "parent_bytes" in row.estimate.condition)
-    for workload in dict.fromkeys(estimate.workload for estimate in with_memory):
-        for stage in STAGES:
-            for (kind, pages), points in _by_pages(book, workload, stage).items():
-                if len({point.estimate.condition["parent_bytes"] for point in points}) > 1:
-                    found.append(_memory_series(workload, stage, kind, pages, points))
-    return tuple(found)
-
-
-def _memory_series(workload: str, stage: str, kind: str, pages: str, points: list[Evidence]) -> MemorySeries:
-    points = sorted(points, key=_parent_bytes)
-    rows = [point.estimate for point in points]
-    return MemorySeries(
-        workload=workload,
-        label=mechanism_name(workload) + ("" if pages == "rewritten" else f", {pages} pages"),
-        stage=stage,
-        pages=pages,
-        parent_bytes=tuple(_parent_bytes(point) for point in points),
-        page_kind=kind,
-        **_medians(rows),
-    )
-
-
-def _medians(rows: Iterable[Estimate]) -> dict[str, tuple[float, ...]]:
-    """Medians with the ends of their intervals; where there is none, both ends are the median."""
-    found = []
-    for row in rows:
-        median = row.median_ns or 0.0
-        low, high = (median if end is None else end for end in (row.median_low_ns, row.median_high_ns))
-        found.append((median, low, high))
-    median_ns, low_ns, high_ns = zip(*found, strict=True)
-    return {"median_ns": median_ns, "low_ns": low_ns, "high_ns": high_ns}
-
-
-def _parent_bytes(row: Evidence) -> int:
-    return int(row.estimate.condition["parent_bytes"])
-
-
-def _by_pages(book: Book, workload: str, stage: str) -> dict[tuple[str, str], list[Evidence]]:
-    """Rows that differ in the parent's memory alone, by kind and state of its pages."""
-    temperatures = {row.estimate.temperature for row in book.rows if row.estimate.workload == workload}
-    temperature = next((one for one in ("warm", "cold", None) if one in temperatures), None)
-    groups: dict[tuple[str, str], list[Evidence]] = {}
-    for row in book.rows:
-        estimate = row.estimate
-        changes = book.changes(estimate)
-        if (estimate.workload, estimate.stage, estimate.temperature) != (workload, stage, temperature):
-            continue
-        if set(changes) - {"parent_bytes", "pages", "page_kind"} or "parent_bytes" not in estimate.condition:
-            continue
-        if book.main(workload, changes, temperature, stage) is row:
-            key = (str(estimate.condition.get("page_kind", "4k")), str(estimate.condition.get("pages", "rewritten")))
-            groups.setdefault(key, []).append(row)
-    return groups
-
-
 def scan_series(book: Book) -> tuple[ScanSeries, ...]:
-    """Every quantity against every numeric axis that the run scans, ``parent_bytes`` of launches left out.
-
-    `memory_series` has those, and `phase_series` the phases of one event. A series has at least two values of its axis.
+    """Every quantity against every numeric axis that the run scans, ready to plot.
 
     Returns
     -------
     tuple of ScanSeries
-        In the order of the plan.
+        Launches against the parent's memory first, by workload and stage; then the others in the order of the plan. Of
+        messages of several sizes latency and bandwidth, at the sizes of which both were measured. Details of an event
+        are none of its phases. A series has at least two values of its axis.
     """
-    found = []
-    for scan in scans_of(book):
+    memory, others = [], []
+    scans = scans_of(book)
+    streams = {_line_of(scan): scan for scan in scans if _is_of_messages(scan, _STREAM)}
+    for scan in scans:
         first = scan.points[0].estimate
-        if (scan.axis == "parent_bytes" and first.stage is not None) or book.fact(first.workload, "phases"):
-            continue
-        found.append(_scan_series(book, scan))
-    return tuple(found)
-
-
-def phase_series(book: Book) -> tuple[ScanSeries, ...]:
-    """Quantities that are phases of one event (the catalogue's ``phases``), against every axis that the run scans.
-
-    Returns
-    -------
-    tuple of ScanSeries
-        In the order of the plan: those with the same workload, axis and condition belong into one picture.
-    """
-    events = [scan for scan in scans_of(book) if book.fact(scan.points[0].estimate.workload, "phases")]
-    return tuple(_scan_series(book, scan) for scan in events if not scan.points[0].estimate.detail)
+        phase = bool(book.fact(first.workload, "phases"))
+        if scan.axis == _MESSAGES:
+            if _is_of_messages(scan, _LATENCY) and _line_of(scan) in streams:
+                others += _message_series(book, scan, streams[_line_of(scan)])
+        elif phase:
+            others += [] if first.detail else [replace(_scan_series(book, scan), phase=True)]
+        elif scan.axis != _MEMORY or first.stage is None:
+            others.append(_scan_series(book, scan))
+        elif first.stage in STAGES and set(scan.condition) <= set(_OF_MEMORY):
+            memory.append(_memory_series(book, scan))
+    return (*_usual_temperature(memory), *others)
 
 
 def _scan_series(book: Book, scan: Scan) -> ScanSeries:
     rows = [point.estimate for point in scan.points]
     first = rows[0]
+    medians, lows, highs = zip(*map(_with_ends, rows), strict=True)
     return ScanSeries(
         workload=first.workload,
         family=first.family,
@@ -164,31 +106,44 @@ def _scan_series(book: Book, scan: Scan) -> ScanSeries:
         stage=first.stage,
         quantity=first.quantity,
         temperature=first.temperature,
-        placement=first.placement if first.condition.get("placement") == "free" else None,
+        placement=_free_placement(first),
         condition=said_condition(scan),
-        detail=first.detail,
         x=tuple(int(row.condition[scan.axis]) for row in rows),
-        **_medians(rows),
+        medians=medians,
+        lows=lows,
+        highs=highs,
+        detail=first.detail,
     )
 
 
-def message_series(book: Book) -> tuple[MessageSeries, ...]:
-    """Latency and bandwidth against the size of messages, for each way, kind of tasks and placement.
+def _memory_series(book: Book, scan: Scan) -> ScanSeries:
+    """Launches against the parent's memory: each kind and state of its pages is a line, the usual ones too."""
+    # The first point may have no memory, which is of no kind.
+    last = scan.points[-1].estimate.condition
+    kinds = {axis: last.get(axis, default) for axis, default in _OF_MEMORY.items()}
+    return replace(_scan_series(book, scan), condition=kinds)
 
-    Returns
-    -------
-    tuple of MessageSeries
-        In the order of the plan. A series has at least two sizes, at each of which both were measured.
-    """
-    scans = [scan for scan in scans_of(book) if scan.axis == "message_bytes"]
-    streams = {_line_of(scan): scan for scan in scans if scan.points[0].estimate.quantity == "stream_ns"}
-    found = []
-    for scan in scans:
-        if scan.points[0].estimate.quantity == "latency_ns" and _line_of(scan) in streams:
-            one = _message_series(scan, streams[_line_of(scan)])
-            if len(one.message_bytes) > 1:
-                found.append(one)
-    return tuple(found)
+
+def _usual_temperature(series: Sequence[ScanSeries]) -> list[ScanSeries]:
+    """Of each workload the warm launches, or where there are none the cold ones; by workload, then by stage."""
+    usual: dict[str, str | None] = {}
+    for line in series:
+        if line.workload not in usual or line.temperature == _USUAL:
+            usual[line.workload] = line.temperature
+    places = list(usual)
+    kept = [line for line in series if line.temperature == usual[line.workload]]
+    return sorted(kept, key=lambda line: (places.index(line.workload), STAGES.index(line.stage or "")))
+
+
+def _with_ends(row: Estimate) -> tuple[float, float, float]:
+    """The median with the ends of its interval; where there is none, both ends are the median."""
+    median = row.median_ns or 0.0
+    low, high = (median if end is None else end for end in (row.median_low_ns, row.median_high_ns))
+    return median, low, high
+
+
+def _is_of_messages(scan: Scan, quantity: str) -> bool:
+    return scan.axis == _MESSAGES and scan.points[0].estimate.quantity == quantity
 
 
 def _line_of(scan: Scan) -> tuple[object, ...]:
@@ -196,37 +151,21 @@ def _line_of(scan: Scan) -> tuple[object, ...]:
     return (first.workload, tuple(scan.condition.items()), _free_placement(first))
 
 
-def _free_placement(one: Estimate) -> str | None:
-    return one.placement if one.condition.get("placement") == "free" else None
+def _free_placement(estimate: Estimate) -> str | None:
+    return estimate.placement if estimate.condition.get("placement") == "free" else None
 
 
-def _message_series(latency: Scan, stream: Scan) -> MessageSeries:
-    times = {_size(point): point.estimate for point in stream.points}
-    rows = [point.estimate for point in latency.points if _size(point) in times and times[_size(point)].median_ns]
-    sizes = [int(row.condition["message_bytes"]) for row in rows]
-    first = latency.points[0].estimate
-    medians = _medians(rows) if rows else {"median_ns": (), "low_ns": (), "high_ns": ()}
-    streamed = _medians([times[size] for size in sizes]) if rows else medians
-
-    def rates(name: str) -> tuple[float, ...]:
-        pairs = zip(sizes, streamed[name], strict=True)
-        return tuple(size / time_ns * 1e9 if time_ns > 0 else 0.0 for size, time_ns in pairs)
-
-    return MessageSeries(
-        workload=first.workload,
-        task_kind=str(first.condition["task_kind"]),
-        placement=_free_placement(first),
-        condition={axis: value for axis, value in latency.condition.items() if axis != "task_kind"},
-        message_bytes=tuple(sizes),
-        latency_ns=medians["median_ns"],
-        latency_low_ns=medians["low_ns"],
-        latency_high_ns=medians["high_ns"],
-        bandwidth=rates("median_ns"),
-        # The longest time is the least bandwidth.
-        bandwidth_low=rates("high_ns"),
-        bandwidth_high=rates("low_ns"),
+def _message_series(book: Book, latency: Scan, stream: Scan) -> list[ScanSeries]:
+    """Latency, and bandwidth: the size over the time of a message of a stream, in bytes per second."""
+    times, streamed = _scan_series(book, latency), _scan_series(book, stream)
+    # The longest time is the least bandwidth.
+    medians, highs, lows = (
+        tuple(size / time_ns * 1e9 if time_ns > 0 else 0.0 for size, time_ns in zip(streamed.x, ends, strict=True))
+        for ends in (streamed.medians, streamed.lows, streamed.highs)
     )
-
-
-def _size(point: Evidence) -> int:
-    return int(point.estimate.condition["message_bytes"])
+    rates = replace(streamed, quantity=_BANDWIDTH, unit="B/s", medians=medians, lows=lows, highs=highs)
+    measured = {size for size, rate in zip(rates.x, rates.medians, strict=True) if rate}
+    both = [
+        line.at([place for place, x in enumerate(line.x) if x in measured & set(times.x)]) for line in (times, rates)
+    ]
+    return both if len(both[0].x) > 1 else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from clonometer.records import Count, Least
@@ -31,26 +31,8 @@ class EcdfSeries:
 
 
 @dataclass(frozen=True)
-class MemorySeries:
-    """Launch time against the parent's memory, for one workload and stage: medians with their intervals, in ns.
-
-    ``pages`` is the state of that memory at each launch, ``page_kind`` what it is made of (docs/protocol.md).
-    """
-
-    workload: str
-    label: str
-    stage: str
-    pages: str
-    parent_bytes: Sequence[int]
-    median_ns: Sequence[float]
-    low_ns: Sequence[float]
-    high_ns: Sequence[float]
-    page_kind: str = "4k"
-
-
-@dataclass(frozen=True)
 class ScanSeries:
-    """A quantity against one numeric axis: medians with their intervals, in ns, all else being the same.
+    """A quantity against one numeric axis: medians with their intervals, all else being the same.
 
     Attributes
     ----------
@@ -58,18 +40,21 @@ class ScanSeries:
         From the catalogue.
     axis, axis_kind
         The axis, and ``bytes`` or ``count``.
-    stage, quantity
-        What was timed; ``stage`` is None outside launches.
+    stage, quantity, unit
+        What was measured, and ``ns`` or ``B/s``; ``stage`` is None outside launches.
     temperature, placement
         ``cold``, ``warm`` or None; where the tasks ran, if that was left free.
     condition
-        The other axes that are off their default.
+        The other axes that are off their default; of launches against the parent's memory also of what it is made, and
+        in what state it is.
     x
         Values of the axis, rising, at least two.
-    median_ns, low_ns, high_ns
-        One for each of them.
+    medians, lows, highs
+        One for each of them, in ``unit``.
     detail
         Whether the quantity explains another one.
+    phase
+        Whether it is a phase of one event, as its workload's other quantities are.
     """
 
     workload: str
@@ -82,10 +67,19 @@ class ScanSeries:
     placement: str | None
     condition: Mapping[str, int | str]
     x: Sequence[int]
-    median_ns: Sequence[float]
-    low_ns: Sequence[float]
-    high_ns: Sequence[float]
+    medians: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    unit: str = "ns"
     detail: bool = False
+    phase: bool = False
+
+    def at(self, places: Sequence[int]) -> ScanSeries:
+        """The same line with some of its points."""
+        medians, lows, highs = (
+            tuple(column[place] for place in places) for column in (self.medians, self.lows, self.highs)
+        )
+        return replace(self, x=tuple(self.x[place] for place in places), medians=medians, lows=lows, highs=highs)
 
 
 @dataclass(frozen=True)
@@ -119,22 +113,6 @@ class FitSeries:
     n_values: int
     x: Sequence[float]
     y_ns: Sequence[float]
-
-
-@dataclass(frozen=True)
-class FitPanel:
-    """One chart of scans and the curves through them: the whole of an axis, or a part of it that is worth a look.
-
-    ``part`` is ``whole``, ``dense`` (where the points lie closest), ``fitted`` (where the curves go) or ``each``
-    (another quantity: the time divided by what the axis counts). ``series`` and ``fits`` are cut to that part.
-    """
-
-    axis: str
-    part: str
-    quantity: str
-    condition: Mapping[str, int | str]
-    series: Sequence[ScanSeries]
-    fits: Sequence[FitSeries]
 
 
 @dataclass(frozen=True)
@@ -246,36 +224,3 @@ class IsolationRow:
     parent_alive: bool
     signal: int
     times_ns: Mapping[str, tuple[float, float, float]]
-
-
-@dataclass(frozen=True)
-class MessageSeries:
-    """Messages of one way between tasks, by their size: latency, and bandwidth of a stream.
-
-    Attributes
-    ----------
-    workload, task_kind
-        The way, and ``thread`` or ``process``.
-    placement
-        Where the tasks ran, if that was left free.
-    condition
-        The other axes that are off their default, ``message_bytes`` and ``task_kind`` left out.
-    message_bytes
-        Rising.
-    latency_ns, latency_low_ns, latency_high_ns
-        Half a round trip, one for each size.
-    bandwidth, bandwidth_low, bandwidth_high
-        Bytes per second, one for each size: the size over the time of a message of a stream.
-    """
-
-    workload: str
-    task_kind: str
-    placement: str | None
-    condition: Mapping[str, int | str]
-    message_bytes: Sequence[int]
-    latency_ns: Sequence[float]
-    latency_low_ns: Sequence[float]
-    latency_high_ns: Sequence[float]
-    bandwidth: Sequence[float]
-    bandwidth_low: Sequence[float]
-    bandwidth_high: Sequence[float]

@@ -6,16 +6,14 @@ from functools import partial
 from typing import Any
 
 from clonometer.results.types import Results
-from clonometer.views.against import memory_panel
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, in_rows, labels_of
+from clonometer.views.figures.scanned import scan_rows
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, labels_of
 from clonometer.views.labels import family_name
 from clonometer.views.plots import (
     drawable_families,
     ecdf_choice,
     ecdf_index,
     ecdf_points,
-    memory_points,
-    memory_stages,
     overview_points,
     overview_stages,
     short_rows,
@@ -50,17 +48,6 @@ def _overview(results: Results) -> list[Row]:
     return rows
 
 
-def _memory(results: Results) -> list[Row]:
-    every = memory_points(results.memory)
-    shared: dict[str, Any] = {"labels": labels_of(every), "domain": time_domain(every, "low_ns", "high_ns")}
-    panels = []
-    for stage in memory_stages(results.memory):
-        points = memory_points([one for one in results.memory if one.stage == stage])
-        words = alt("Launch time by parent memory", points)
-        panels.append(Panel(f"memory-{stage}", stage_title(stage), words, partial(memory_panel, points, **shared)))
-    return in_rows(panels)
-
-
 def _ecdf(results: Results) -> list[Row]:
     chosen = ecdf_choice(ecdf_index(results, results.ecdfs))
     labels = labels_of(chosen)
@@ -86,7 +73,7 @@ FIGURES = (
         "memory",
         "time against the parent's memory",
         "cells that differ in parent_bytes",
-        _memory,
+        partial(scan_rows, "memory"),
         Section(
             "Launch time against the parent's memory",
             "Memory",

@@ -2,70 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 
 from clonometer.results.types import Results
-from clonometer.views.against import messages_panel, scan_panel
+from clonometer.views.against import scan_panel
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, in_rows
 from clonometer.views.labels import family_name
-from clonometer.views.plots import (
-    time_domain,
-)
-from clonometer.views.scans import ScanChart, message_charts, phase_charts, scan_charts, scans_drawn
+from clonometer.views.plots import time_domain
+from clonometer.views.scans import scan_charts
 from clonometer.words import axis_title
 
 
-def _scan_rows(kind: str, charts: Sequence[ScanChart], short: Callable[[ScanChart], str]) -> list[Row]:
+def scan_rows(kind: str, results: Results) -> list[Row]:
+    """The panels of a kind of scans (`clonometer.views.scans`), a few to a row."""
     rows = []
-    for number, chart in enumerate(charts):
+    width, height = _SIZES.get(kind, _USUAL_SIZE)
+    for number, chart in enumerate(scan_charts(results.scans, kind)):
+        # Panels that say all by themselves stand side by side.
+        before = "" if kind in _NAMED else f"{family_name(chart.family) if kind != 'story' else chart.title}, "
         panels = []
-        for place, (name, points) in enumerate(chart.panels.items()):
+        for place, (name, panel) in enumerate(chart.panels.items()):
             draw = partial(
                 scan_panel,
-                points,
+                panel.points,
                 labels=chart.labels,
                 axis_title=axis_title(chart.axis),
                 axis_kind=chart.axis_kind,
-                domain=chart.domain or time_domain(points, "low_ns", "high_ns"),
+                domain=chart.domain or time_domain(panel.points, "low", "high"),
+                quantity=panel.quantity,
+                unit=panel.unit,
+                logarithmic=chart.logarithmic,
+                width=width,
+                height=height,
             )
-            words = alt(f"Time by {axis_title(chart.axis)}", points)
-            panels.append(
-                Panel(f"{kind}-{number}-{place}", f"{chart.title}, {name}", words, draw, f"{short(chart)}{name}")
-            )
+            words = alt(f"{panel.quantity.capitalize()} by {axis_title(chart.axis)}", panel.points)
+            title = f"{chart.title}, {name}" if chart.title else name
+            panels.append(Panel(f"{kind}-{number}-{place}", title, words, draw, f"{before}{name}"))
         rows += in_rows(panels)
     return rows
 
 
-def _scans(kind: str, results: Results) -> list[Row]:
-    charts = scan_charts(scans_drawn(results.scans, kind))
-    # Panels of operations side by side name themselves.
-    return _scan_rows(kind, charts, lambda chart: "" if kind == "contention" else f"{family_name(chart.family)}, ")
-
-
-def _story(results: Results) -> list[Row]:
-    return _scan_rows("story", phase_charts(results.phases), lambda chart: f"{chart.title}, ")
-
-
-def _messages(results: Results) -> list[Row]:
-    rows = []
-    for number, chart in enumerate(message_charts(results.messages)):
-        panels = []
-        for name, points in chart.panels.items():
-            draw = partial(messages_panel, points, labels=chart.labels, quantity=name, domain=chart.domains[name])
-            words = alt(f"{name.capitalize()} by size of a message", points)
-            title = f"{name.capitalize()} of messages, {chart.title}"
-            panels.append(Panel(f"messages-{number}-{name}", title, words, draw))
-        rows.append(Row(panels))
-    return rows
-
+#: Kinds of figures whose panels name their family, or need not.
+_NAMED = ("memory", "contention", "messages")
+#: Width and height of a panel in a picture; two in a row have room.
+_SIZES = {"messages": (340, 280)}
+_USUAL_SIZE = (300, 260)
 
 FIGURES = (
     Figure(
         "story",
         "an event and its phases, such as a fork and its aftermath",
         "event whose phases were measured against a numeric axis (the plan cow has: a fork)",
-        _story,
+        partial(scan_rows, "story"),
         Section(
             "An event and its phases",
             "Phases",
@@ -78,7 +66,7 @@ FIGURES = (
         "contention",
         "an operation's cost against the workers",
         "cells of contend.* with several numbers of workers",
-        partial(_scans, "contention"),
+        partial(scan_rows, "contention"),
         Section(
             "Workers that share something",
             "Contention",
@@ -90,7 +78,7 @@ FIGURES = (
         "ring",
         "switches against the number of tasks",
         "cells that differ in ring_tasks",
-        partial(_scans, "ring"),
+        partial(scan_rows, "ring"),
         Section(
             "Switching among many tasks",
             "Tasks",
@@ -103,7 +91,7 @@ FIGURES = (
         "working_set",
         "switches against the memory that the tasks work on",
         "cells that differ in working_set_bytes",
-        partial(_scans, "working_set"),
+        partial(scan_rows, "working_set"),
         Section(
             "Switching among tasks that use memory",
             "Working set",
@@ -116,7 +104,7 @@ FIGURES = (
         "messages",
         "latency and bandwidth against size",
         "cells that differ in message_bytes",
-        _messages,
+        partial(scan_rows, "messages"),
         Section(
             "Messages",
             "Messages",
@@ -128,7 +116,7 @@ FIGURES = (
         "scan",
         "time against every other number that the run varies",
         "cells that differ in any other numeric axis",
-        partial(_scans, "scan"),
+        partial(scan_rows, "scan"),
         Section(
             "What each thing more costs",
             "Scans",

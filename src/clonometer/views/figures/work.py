@@ -19,7 +19,7 @@ def _fits(results: Results) -> list[Row]:
             alt(f"Time by {axis_title(chart.axis)}", chart.points),
             partial(fitted_panel, chart),
         )
-        for number, chart in enumerate(fitted_charts(results.fit_panels))
+        for number, chart in enumerate(fitted_charts(results.scans, results.fits))
     ]
     return in_rows(panels, 2)
 
