@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.plan.qualifiers import QUALIFIES
+from clonometer.families import axis
 from clonometer.results.series.types import ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.labels import family_name
@@ -191,12 +191,13 @@ def _message_label(line: ScanSeries) -> str:
 def memory_labels(series: Sequence[ScanSeries]) -> list[str]:
     """Name launches against the parent's memory by mechanism, and by kind and state of the pages where those differ."""
     kinds, pages = (len({line.condition[name] for line in series}) > 1 for name in ("page_kind", "pages"))
+    state = axis("pages").qualifies
     names = []
     for line in series:
         words = [mechanism_name(line.workload)]
         words += [axis_words("page_kind", line.condition["page_kind"])] if kinds else []
-        state = line.condition["pages"]
-        words += [axis_words("pages", state)] if pages and (not kinds or state != QUALIFIES["pages"].usual) else []
+        unusual = state is None or line.condition["pages"] != state.usual
+        words += [axis_words("pages", line.condition["pages"])] if pages and (unusual or not kinds) else []
         names.append(", ".join(words))
     return names
 
