@@ -80,6 +80,7 @@ class Kept:
         return self._read(files), interrupted
 
     def _files(self, name: str) -> list[Path]:
+        """The plan's run files; what a killed run left raw is finished first, or all is taken away with --force."""
         kept = [path for number in range(1, 100) if (path := self._path(name, number)).is_file()]
         raw = [self._path(name, number).with_suffix(".raw") for number in range(1, 100)]
         if self._force:
@@ -109,6 +110,7 @@ class Kept:
         return self._path(name, count + 1)
 
     def _done(self, files: Sequence[Path]) -> tuple[dict[str, int], bool]:
+        """How many sound processes of each cell there are, and whether a run of the plan was measured to its end."""
         from clonometer.runfile import open_run
 
         done: dict[str, int] = {}

@@ -274,6 +274,7 @@ def _named_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
 
 
 def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[str]:
+    """What follows the answer: why a run is not complete, where its files are, and the next command."""
     lines = [""]
     if outcome.status != "complete":
         lines.append(f"This run is {outcome.status}: {outcome.reason}.")

@@ -46,6 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(words: list[str]) -> int:
+    """Run the command; what costs time to import comes after what needs none of it."""
     from clonometer.cli.streams import make_sound
 
     make_sound()

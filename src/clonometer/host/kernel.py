@@ -60,6 +60,7 @@ def _config(source: Source) -> dict[str, str]:
 
 @register("kernel.preemption", "text", "none, voluntary, full, lazy or rt")
 def _preemption(source: Source) -> str:
+    """By what runs (debugfs) if it may be read, else by what was asked for at boot, else by what was built."""
     version = source.text_or("/proc/sys/kernel/version", "")
     if "PREEMPT_RT" in version or source.text_or("/sys/kernel/realtime", "0") == "1":
         return "rt"

@@ -53,6 +53,7 @@ def _by_firmware(source: Source) -> str | None:
 
 
 def _by_devices(source: Source) -> str | None:
+    """The hypervisor by what it leaves in sysfs and the device tree: its own word first, then its clocks."""
     with suppress(Lack):
         kind = source.text("/sys/hypervisor/type")
         return "Xen" if kind == "xen" else kind
@@ -86,6 +87,7 @@ def _hypervisor(source: Source) -> str:
 
 @register("virt.container", "text", "the container around this process; none where there is none")
 def _container(source: Source) -> str:
+    """By the marks that engines leave, the surest first; paths of control groups before an empty file."""
     if source.exists("/run/.containerenv"):
         return "podman"
     with suppress(Lack):

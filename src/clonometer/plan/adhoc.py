@@ -141,6 +141,7 @@ def _keep_temperatures(targets: Iterable[Target], given: Sequence[str]) -> tuple
 
 
 def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue: Catalogue) -> tuple[Target, ...]:
+    """Replace targets that have the axis by one for each value; those that become the same are united."""
     if not any(axis in target.condition for target in targets):
         raise unknown("axis of this plan", axis, {name for target in targets for name in target.condition})
     values = list(dict.fromkeys(read_value(catalogue.axes[axis], value) for value in given))

@@ -130,6 +130,7 @@ def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> 
 
 
 def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft]) -> None:
+    """Cross an entry's workloads, values and temperatures into drafts, and leave out what nobody can measure."""
     used: set[str] = set()
     reason = None
     left = 0
@@ -155,6 +156,7 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
 
 
 def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
+    """An axis that no workload of the entry has is a mistake, though each alone may lack it."""
     for axis in entry.settings:
         if axis not in used:
             owned = {key for each in catalogue.workloads.values() for key in each.axes}
@@ -171,6 +173,7 @@ def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
 def _settings_of(
     entry: Entry, workload: Workload, axes: Mapping[str, Axis], *, strict: bool
 ) -> dict[str, list[AxisValue]]:
+    """The entry's values of the axes that a workload has; only one named by its id must have them all."""
     read: dict[str, list[AxisValue]] = {}
     for name, given in entry.settings.items():
         if name not in axes:

@@ -210,6 +210,7 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
 
 
 def _arrays(head: Head, raw: bytes) -> dict[str, NDArray[Any]]:
+    """Columns as views of the frame's bytes, so that millions of samples are not copied."""
     import numpy as np
 
     arrays = {}

@@ -141,6 +141,7 @@ class FrameReader:
             self._start = 0
 
     def _take_preamble(self) -> bool:
+        """Read magic and version; False while they have not come whole."""
         # Rubbish is recognized by its first bytes, without waiting for sixteen.
         begin = bytes(self._buffer[: len(self._magic)])
         if not self._magic.startswith(begin):

@@ -325,6 +325,7 @@ class _RawScan:
         return chunk
 
     def _admit(self, kind: str, length: int) -> None:
+        """Refuse a frame that cannot come here: metadata, then processes with their answers, then the ending."""
         if kind in ANSWER_KINDS and self._assembler is not None:
             self._assembler.admit(kind, length)
             return
@@ -372,6 +373,7 @@ class _RawScan:
                 self.ending = frame.value
 
     def _process(self, entry: dict[str, Any]) -> RawProcess:
+        """Read one process to its EXIT; without one the file ended first."""
         self._assembler = BlockAssembler()
         blocks: list[Block] = []
         reload: list[ReloadBlock] = []

@@ -161,6 +161,8 @@ def parse_trace(data: bytes) -> TraceAnswer:
 
 
 def _frames(data: bytes) -> dict[str, Any]:
+    """The frames of an answer by kind, each read whole; JSON of HEAD, bytes of the others."""
+
     def admit(kind: str, length: int) -> None:
         if kind not in FRAMES:
             raise ProtocolError(f"a frame of the unknown kind {kind!r} in the tracer's answer")

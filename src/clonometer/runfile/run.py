@@ -205,6 +205,7 @@ class Run:
         return []
 
     def _sound(self, cell: str, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Leave out the samples of blocks that are not ok, which the file keeps."""
         import numpy as np
 
         unsound = [
@@ -317,6 +318,7 @@ def _in_file(path: Path, check: Callable[[], _T]) -> _T:
 
 
 def _check_magic(path: Path) -> None:
+    """Say what is wrong with a file that cannot be a whole Parquet file, before Arrow says it in its words."""
     if not is_utf8(path):
         raise RunFileError(f"cannot read {path}: its name is not UTF-8, as Parquet's libraries need it", "rename it")
     try:

@@ -216,6 +216,7 @@ class RunFileWriter:
         return [self._stored[key] for key in sorted(self._stored, key=lambda key: (key[1], key[2], key[0]))]
 
     def _write_parquet(self, file: BinaryIO, metadata: bytes) -> None:
+        """Write row groups sorted by cell; whole numbers as differences from their neighbours, which are small."""
         pa, pq = _arrow()
 
         schema = pa.schema(
@@ -245,6 +246,7 @@ class RunFileWriter:
         return min(MOST_ROW_GROUP_ROWS, max(ROW_GROUP_ROWS, self.n_samples // _USUAL_ROW_GROUPS))
 
     def _row_groups(self) -> Iterator[list[_Piece]]:
+        """Gather pieces, in the order of cells, to row groups of at least the usual size."""
         most = self._row_group_rows
         pending: list[_Piece] = []
         pending_rows = 0
@@ -266,6 +268,7 @@ class RunFileWriter:
                 yield _Piece(cell, process, index, first, rows, columns)
 
     def _table(self, pieces: list[_Piece], schema: Any) -> Any:
+        """One row group as an Arrow table; a column that a driver did not send is null."""
         import numpy as np
 
         pa, _ = _arrow()

@@ -44,6 +44,7 @@ def temporary_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _removed_when_gone(folder: str) -> Iterator[None]:
+    """A shell holds the other end of a pipe: however this process ends, it then removes the folder."""
     guardian = subprocess.Popen(
         ["/bin/sh", "-c", _REMOVE_WHEN_GONE, "sh", folder],
         stdin=subprocess.PIPE,

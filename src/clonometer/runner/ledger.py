@@ -89,6 +89,7 @@ class Ledger:
 
     @staticmethod
     def _end(cell: str, account: _Account, stopped_by: str | None, why_missing: str) -> CellEnd:
+        """How a cell ended: what was measured counts more than what failed, unless its target was given up."""
         failed = f"{account.failures} of {account.processes} processes failed: {account.last_failure}"
         if account.given_up:
             return CellEnd(cell, "failed", f"given up: {failed}", None)

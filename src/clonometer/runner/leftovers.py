@@ -70,6 +70,7 @@ def remove_left(paths: list[str]) -> tuple[str, ...]:
 
 
 def _removed(path: str) -> bool:
+    """Remove a folder and the files in it, following no link; True where it is gone."""
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -105,6 +105,7 @@ def supervise(
 
 
 def _start(argv: Sequence[str], write_fd: int) -> subprocess.Popen[bytes]:
+    """Start a driver that answers on ``write_fd``, or on standard output where its words name no descriptor."""
     command = [str(write_fd) if word == ANSWER_FD else word for word in argv]
     over_stdout = ANSWER_FD not in argv
     try:

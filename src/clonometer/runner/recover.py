@@ -155,6 +155,7 @@ class _Recovery:
         return (self._started + timedelta(microseconds=max(times, default=0) / 1000)).isoformat()
 
     def _cell_entry(self, cell: str) -> dict[str, Any]:
+        """How a cell of a killed run ended, by what the raw file has of it: one sound block is enough."""
         seen = self._seen.get(cell, set())
         reason = self._reasons.get(cell)
         if "block ok" in seen:

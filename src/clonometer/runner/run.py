@@ -245,6 +245,7 @@ class _Session:
                 self._between(self._since_start_ns(), self._wish.descriptor)
 
     def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float) -> ProcessResult:
+        """Start one driver; NAME.raw has its entry before it starts and after it has ended: a kill loses neither."""
         driver = self._drivers.choose(target.workload, target.condition)
         entry: dict[str, Any] = {
             "process": number,
@@ -322,6 +323,7 @@ class _Session:
         return replace(outcome, previous=self._writer.kept)
 
     def _write(self, metadata: Mapping[str, Any], outcome: RunOutcome) -> None:
+        """Close NAME.raw and write the run file; NAME.raw goes only after that, and stays where writing fails."""
         ending = {
             "status": outcome.status,
             "status_reason": outcome.reason,
@@ -353,6 +355,7 @@ class _Session:
         )
 
     def _verdict(self, ends: Sequence[CellEnd], *, interrupted: bool) -> tuple[str, str | None, int]:
+        """Status, reason and exit status: trouble with NAME.raw first, then an interruption, then failed cells."""
         count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed", "missing")}
         if self._trouble is not None:
             return "partial", self._trouble.message, EXIT_FAILED_CELLS

@@ -163,6 +163,7 @@ class ProbeTracer:
         return abs(pace * 1e9 / float(self.clock["clock_hz"]) - 1) > _MOST_CLOCK_DRIFT
 
     def _once(self, target: Target, how: str, events: Sequence[str], more: Mapping[str, object]) -> TraceAnswer:
+        """Start the tracer once; that the machine refuses it is an answer, that the probe fails an error."""
         driver = self.drivers.choose(target.workload, target.condition)
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
         keys = [

@@ -47,6 +47,7 @@ def watched(pid: int) -> Iterator[Watch]:
 
 
 def _watched_without(pid: int, stack: contextlib.ExitStack) -> Watch:
+    """Where there is no pidfd: SIGCHLD wakes the wait, and a thread that cannot have that asks now and then."""
     try:
         pipe = stack.enter_context(_told_by_sigchld())
     except ValueError:  # Python sets signals in its main thread only.

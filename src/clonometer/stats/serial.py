@@ -89,6 +89,7 @@ class _Correlations:
         return self._by_lag[lag]
 
     def _correlation(self, lag: int) -> tuple[float, int]:
+        """Pool products and variances over the series; -1 / n, which taking off the mean costs, is put back."""
         above = below = 0.0
         count = 0
         for ranks in self._series:
