@@ -72,7 +72,7 @@ def check_runs(
     if not matches:
         raise InputError(
             f"nothing to check: {run.name} has no cell in common with {base.name}",
-            next((f"{one.cell}: {one.reason}" for one in left_out), None),
+            next((f"{entry.cell}: {entry.reason}" for entry in left_out), None),
         )
     tested = row_tests(matches, max_regression)
     rows, tests = _judged(tested.rows, max_regression, error_rate)
@@ -113,17 +113,17 @@ def check_again(checked: Checked, base: Book, again: Book) -> Checked:
     """
     # All rows that were measured again tell of its drift, not only those in doubt.
     tested = row_tests(_timed(*match_runs(base, again))[0], checked.max_regression)
-    own = {_key(test.match.base.estimate): test for test in tested.rows}
-    flagged = [_key(row.compared.base) for row in checked.flagged if _key(row.compared.base) in own]
+    tests = {_key(test.match.base.estimate): test for test in tested.rows}
+    flagged = [_key(row.compared.base) for row in checked.flagged if _key(row.compared.base) in tests]
     families = checked.n_tests, checked.n_first
-    judged, _ = _judged([own[key] for key in flagged], checked.max_regression, checked.error_rate, families)
+    judged, _ = _judged([tests[key] for key in flagged], checked.max_regression, checked.error_rate, families)
     new = {_key(row.compared.base): row for row in judged}
     rows: list[CheckedRow] = []
     lost: list[str] = []
     for row in checked.rows:
-        found = new.get(_key(row.compared.base)) if row in checked.flagged else None
-        if found is not None:
-            rows.append(_settled(row, found))
+        confirmed = new.get(_key(row.compared.base)) if row in checked.flagged else None
+        if confirmed is not None:
+            rows.append(_settled(row, confirmed))
         else:
             if row in checked.flagged:
                 lost.append(f"{row.compared.other.cell} could not be measured again")
@@ -228,7 +228,7 @@ def _part_of_it(median: RowTest) -> str:
 
 def _able(least: Sequence[float], error_rate: float, tests: int | None) -> Sequence[bool]:
     """Those of the rows whose processes are enough for an alarm, whatever they say."""
-    return can_reject(least, error_rate).tolist() if tests is None else [one * tests <= error_rate for one in least]
+    return can_reject(least, error_rate).tolist() if tests is None else [p * tests <= error_rate for p in least]
 
 
 def _untested(row: ComparedRow, max_regression: float) -> str:
@@ -261,9 +261,9 @@ def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]
     """Cells that the run was to measure and could not: a gate must not pass over them."""
     ends = {entry["cell"]: entry for entry in metadata["cells"]}
     return [
-        f"{one.cell} {ends[one.cell]['status']}: {ends[one.cell]['reason']}"
-        for one in left_out
-        if one.cell in ends and ends[one.cell]["status"] != "ok"
+        f"{entry.cell} {ends[entry.cell]['status']}: {ends[entry.cell]['reason']}"
+        for entry in left_out
+        if entry.cell in ends and ends[entry.cell]["status"] != "ok"
     ]
 
 

@@ -58,9 +58,9 @@ def decile_error(logs: ArrayLike) -> float:
     """
     import numpy as np
 
-    own = np.asarray(logs, dtype=np.float64)
-    error = (SHARE * (1 - SHARE) / own.size) ** 0.5
-    low, high = np.quantile(own, [max(0.0, SHARE - error), SHARE + error])
+    values = np.asarray(logs, dtype=np.float64)
+    error = (SHARE * (1 - SHARE) / values.size) ** 0.5
+    low, high = np.quantile(values, [max(0.0, SHARE - error), SHARE + error])
     return float(high - low) / 2
 
 

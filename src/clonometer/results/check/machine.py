@@ -86,8 +86,8 @@ def even_logs(rounds: Sequence[Mapping[Key, Evidence]]) -> list[dict[Key, Floats
     rounds
         For each round its rows by any key.
     """
-    shared = [key for key in rounds[0] if all(key in one and _is_usable(one[key]) for one in rounds)]
-    adjusted = take_off_common_drift([[_series(one[key]) for one in rounds] for key in shared])
+    shared = [key for key in rounds[0] if all(key in rows and _is_usable(rows[key]) for rows in rounds)]
+    adjusted = take_off_common_drift([[_series(rows[key]) for rows in rounds] for key in shared])
     return [{key: row[place] for key, row in zip(shared, adjusted.rows, strict=True)} for place in range(len(rounds))]
 
 
@@ -114,16 +114,16 @@ def common_levels(runs: Sequence[Sequence[Evidence]]) -> tuple[list[float], int]
         return [0.0] * len(runs), 0
     apart = np.array([_levels(row) for row in rows])
     apart -= apart.mean(axis=1, keepdims=True)
-    found = np.median([np.median(apart[kinds == name], axis=0) for name in names], axis=0)
-    return found.tolist(), len(names)
+    levels = np.median([np.median(apart[kinds == name], axis=0) for name in names], axis=0)
+    return levels.tolist(), len(names)
 
 
 def _levels(row: Sequence[Evidence]) -> list[float]:
     import numpy as np
 
-    if all(has_decile(one) for one in row):
-        return [lower_decile(fast_logs(one)) for one in row]
-    return [float(np.median(np.log(one.processes.values))) for one in row]
+    if all(has_decile(measured) for measured in row):
+        return [lower_decile(fast_logs(measured)) for measured in row]
+    return [float(np.median(np.log(measured.processes.values))) for measured in row]
 
 
 def _is_usable(measured: Evidence) -> bool:
@@ -141,10 +141,10 @@ def _series(measured: Evidence) -> Series:
 def _with_logs(measured: Evidence, logs: Floats) -> Evidence:
     import numpy as np
 
-    own = measured.processes
+    processes = measured.processes
     values = np.exp(logs)
-    factors = values / own.values
+    factors = values / processes.values
     blocks = None
-    if own.blocks is not None:
-        blocks = tuple(block * factor for block, factor in zip(own.blocks, factors, strict=True))
-    return replace(measured, processes=Processes(values, own.starts, blocks))
+    if processes.blocks is not None:
+        blocks = tuple(block * factor for block, factor in zip(processes.blocks, factors, strict=True))
+    return replace(measured, processes=Processes(values, processes.starts, blocks))

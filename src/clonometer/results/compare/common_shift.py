@@ -43,22 +43,22 @@ def beside_the_rest(
         Of cold and of warm rows where there are 6 kinds or more of them, else of all; and of the controls.
     """
     groups = {name: _changes(rows, name) for name in ("cold", "warm", ALL, CONTROLS)}
-    told = [_beside(row, groups, minimum_effect) for row in rows]
+    with_rest = [_beside(row, groups, minimum_effect) for row in rows]
     apart = [name for name in ("cold", "warm") if len(groups[name]) > LEAST_KINDS]
     names = apart or ([ALL] if len(groups[ALL]) > LEAST_KINDS else [])
     shifts = [_shift(name, groups[name]) for name in names]
-    return tuple(told), tuple(shifts + ([_shift(CONTROLS, groups[CONTROLS])] if groups[CONTROLS] else []))
+    return tuple(with_rest), tuple(shifts + ([_shift(CONTROLS, groups[CONTROLS])] if groups[CONTROLS] else []))
 
 
 def _changes(rows: Iterable[ComparedRow], group: str) -> _Changes:
     """The change of each kind of process as a logarithm: the median of its rows."""
-    found: dict[str, list[float]] = {}
+    by_kind: dict[str, list[float]] = {}
     for row in rows:
         if row.ratio is None or not row.is_time or family(row.other.family).control != (group == CONTROLS):
             continue
         if group in (ALL, CONTROLS, row.other.temperature):
-            found.setdefault(kind_of(row.other), []).append(math.log(row.ratio))
-    return {kind: median(changes) for kind, changes in found.items()}
+            by_kind.setdefault(kind_of(row.other), []).append(math.log(row.ratio))
+    return {kind: median(changes) for kind, changes in by_kind.items()}
 
 
 def _shift(name: str, changes: _Changes) -> CommonShift:
@@ -69,9 +69,9 @@ def _shift(name: str, changes: _Changes) -> CommonShift:
 def _beside(row: ComparedRow, groups: Mapping[str, _Changes], minimum_effect: float) -> ComparedRow:
     if row.ratio is None or not row.is_time or family(row.other.family).control:
         return row
-    own = kind_of(row.other)
+    kind_of_row = kind_of(row.other)
     for name in (row.other.temperature, ALL):
-        others = [change for kind, change in groups.get(name or ALL, {}).items() if kind != own]
+        others = [change for kind, change in groups.get(name or ALL, {}).items() if kind != kind_of_row]
         if len(others) >= LEAST_KINDS:
             rest = math.exp(median(others))
             return replace(row, rest=rest, like_rest=_is_like(row, rest, minimum_effect))

@@ -63,7 +63,7 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Diff
         and each by its name; the median effective frequency where it differs by over 1%; the clock; the version of
         Clonometer; options of targets; how the runs ended.
     """
-    found = [
+    changes = [
         *_facts(base.get("host") or {}, other.get("host") or {}),
         *_frequency(base, other),
         *_values("clock", (base.get("clock") or {}).get("clock"), (other.get("clock") or {}).get("clock")),
@@ -71,7 +71,7 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Diff
         *_values("status", base.get("status"), other.get("status")),
         *_options(base, other),
     ]
-    return tuple(sorted(found, key=lambda one: _rank(one.key)))
+    return tuple(sorted(changes, key=lambda difference: _rank(difference.key)))
 
 
 def _rank(key: str) -> int:
@@ -88,42 +88,42 @@ def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Differ
     for key in dict.fromkeys([*base, *other]):
         if key.startswith(_VOLATILE):
             continue
-        one, two = base.get(key), other.get(key)
-        if isinstance(one, Mapping) and isinstance(two, Mapping):
-            for name in dict.fromkeys([*one, *two]):
-                yield from _values(f"{key}.{name}", one.get(name), two.get(name))
+        before, after = base.get(key), other.get(key)
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            for name in dict.fromkeys([*before, *after]):
+                yield from _values(f"{key}.{name}", before.get(name), after.get(name))
         else:
-            yield from _values(key, one, two)
+            yield from _values(key, before, after)
 
 
 def _frequency(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
-    one, two = _median_mhz(base), _median_mhz(other)
-    if one is not None and two is not None and abs(one / two - 1) > FREQUENCY_SHARE:
-        yield Difference("effective_mhz", round(one), round(two))
+    before, after = _median_mhz(base), _median_mhz(other)
+    if before is not None and after is not None and abs(before / after - 1) > FREQUENCY_SHARE:
+        yield Difference("effective_mhz", round(before), round(after))
 
 
 def _median_mhz(metadata: Mapping[str, Any]) -> float | None:
     from statistics import median
 
-    found = [
+    frequencies = [
         float(mhz)
         for block in metadata.get("blocks") or ()
         for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
         if mhz is not None and mhz > 0
     ]
-    return median(found) if found else None
+    return median(frequencies) if frequencies else None
 
 
 def _options(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield options of drivers and limits that differ, each once for all cells that agree on it."""
     seen: set[tuple[str, str, str]] = set()
-    one, two = _settings(base), _settings(other)
-    for cell, settings in one.items():
-        for key in dict.fromkeys([*settings, *two.get(cell, settings)]):
-            own, its = settings.get(key), two.get(cell, settings).get(key)
-            if own != its and (key, str(own), str(its)) not in seen:
-                seen.add((key, str(own), str(its)))
-                yield Difference(key, own, its)
+    before, after = _settings(base), _settings(other)
+    for cell, settings in before.items():
+        for key in dict.fromkeys([*settings, *after.get(cell, settings)]):
+            value, its = settings.get(key), after.get(cell, settings).get(key)
+            if value != its and (key, str(value), str(its)) not in seen:
+                seen.add((key, str(value), str(its)))
+                yield Difference(key, value, its)
 
 
 def _settings(metadata: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -35,20 +35,20 @@ def incomparable_cells(
         was made before there was one, is at its default: by the cell's own catalogue, or else by the other's.
     """
     if base.family != other.family:
-        one, two = (family(row.family).task or f"is of the family {row.family}" for row in (base, other))
-        return f"{base.workload} {one}, {other.workload} {two}: not the same task"
+        first, second = (family(row.family).task or f"is of the family {row.family}" for row in (base, other))
+        return f"{base.workload} {first}, {other.workload} {second}: not the same task"
     if same_run:
         return None
     if base.workload != other.workload:
         return f"another workload: {base.workload} against {other.workload}"
     if base.temperature != other.temperature:
         return f"another temperature: {base.temperature} against {other.temperature}"
-    own = {**defaults[1], **defaults[0], **base.condition}
+    base_condition = {**defaults[1], **defaults[0], **base.condition}
     its = {**defaults[0], **defaults[1], **other.condition}
     differing = [
-        f"{axis}={_said(own, axis)} against {_said(its, axis)}"
+        f"{axis}={_said(base_condition, axis)} against {_said(its, axis)}"
         for axis in sorted({*base.condition, *other.condition})
-        if own.get(axis) != its.get(axis)
+        if base_condition.get(axis) != its.get(axis)
     ]
     return f"another condition: {', '.join(differing)}" if differing else None
 
@@ -92,9 +92,9 @@ def pair_cells(
     fewest = min(map(len, apart.values()))
     kinds = dict.fromkeys(facets for facets in apart.values() if len(facets) == fewest)
     if len(kinds) > 1:
-        one, two = (", ".join(sorted(kind)) for kind in list(kinds)[:2])
+        first, second = (", ".join(sorted(kind)) for kind in list(kinds)[:2])
         raise UsageError(
-            f"the cells of {base_glob!r} and {other_glob!r} differ in several ways: in {one}, or in {two}",
+            f"the cells of {base_glob!r} and {other_glob!r} differ in several ways: in {first}, or in {second}",
             "make the globs name fewer cells",
         )
     pairs = [pair for pair, facets in apart.items() if facets in kinds]

@@ -35,8 +35,8 @@ class _Choice:
 
     def changes(self, book: Book, value: Value) -> Changes:
         """What is off its default where the axis has a value."""
-        own = {} if value == book.default(self.axis) else {self.axis: value}
-        return {**dict(self.others), **own}
+        off_default = {} if value == book.default(self.axis) else {self.axis: value}
+        return {**dict(self.others), **off_default}
 
     def numbers(self) -> tuple[int, ...]:
         """The sizes and counts among the others."""
@@ -58,15 +58,19 @@ def choices(comparer: Comparer) -> list[Finding]:
     book = comparer.book
     axes = dict.fromkeys(axis for row in book.rows for axis in row.estimate.condition if book.kind(axis) in _KINDS)
     rungs = rung_cells(book)
-    told: dict[_Choice, _Choice] = {}
+    largest_of: dict[_Choice, _Choice] = {}
     for axis in axes:
-        for one in _scanned(book, axis, rungs) if axis != _NOT_AVERAGED else ():
-            largest = told.setdefault(one.kin(), one)
-            if one.numbers() > largest.numbers():
-                told[one.kin()] = one
-    unclaimed = [one for one in told.values() if not comparer.is_claimed(one.workload, one.axis, dict(one.others))]
-    found = (_finding(comparer, choice) for choice in unclaimed)
-    return [finding for finding in found if finding is not None]
+        for choice in _scanned(book, axis, rungs) if axis != _NOT_AVERAGED else ():
+            largest = largest_of.setdefault(choice.kin(), choice)
+            if choice.numbers() > largest.numbers():
+                largest_of[choice.kin()] = choice
+    unclaimed = [
+        choice
+        for choice in largest_of.values()
+        if not comparer.is_claimed(choice.workload, choice.axis, dict(choice.others))
+    ]
+    findings = (_finding(comparer, choice) for choice in unclaimed)
+    return [finding for finding in findings if finding is not None]
 
 
 def _scanned(book: Book, axis: str, rungs: frozenset[str]) -> list[_Choice]:
@@ -78,16 +82,16 @@ def _scanned(book: Book, axis: str, rungs: frozenset[str]) -> list[_Choice]:
             others = tuple((name, value) for name, value in changes.items() if name != axis)
             measured = values.setdefault((row.estimate.workload, others), {})
             measured.setdefault(row.estimate.condition[axis], set()).add(row.estimate.cell)
-    found = []
+    scanned = []
     for (workload, others), measured in values.items():
         usual = book.default(axis)
         base = usual if usual is not None and usual in measured else next(iter(measured))
-        found += [
+        scanned += [
             _Choice(workload, axis, value, base, others)
             for value, cells in measured.items()
             if value != base and not cells | measured[base] <= rungs
         ]
-    return found
+    return scanned
 
 
 def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
@@ -103,12 +107,12 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
             "axis": choice.axis,
             "value": choice.value,
             "of": choice.base,
-            "ratios": [one.numbers | {"quantity": one.a.estimate.quantity} for one in made],
+            "ratios": [comparison.numbers | {"quantity": comparison.a.estimate.quantity} for comparison in made],
         }
         name = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
         text, brief = (
-            sentence(f"{head}: {several_ratios(*names, told, plural=axis_of(choice.axis).plural)}")
-            for told in (made, [last])
+            sentence(f"{head}: {several_ratios(*names, comparisons, plural=axis_of(choice.axis).plural)}")
+            for comparisons in (made, [last])
         )
         return Finding(f"choice.{name}", text, numbers, brief)
     return None
@@ -116,7 +120,7 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
 
 def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -> list[Comparison]:
     """One for each quantity that both have, stages in order of time."""
-    found = []
+    comparisons = []
     for stage, quantity in _quantities(comparer.book, choice.workload):
         sides = []
         for value in (choice.value, choice.base):
@@ -127,16 +131,16 @@ def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -
         pair = _where_most_ran(*sides, free=dict(choice.others).get("placement") == "free")
         comparison = comparer.compare(*pair, remember=False) if pair is not None else None
         if comparison is not None:
-            found.append(comparison)
-    return found
+            comparisons.append(comparison)
+    return comparisons
 
 
 def _where_most_ran(a: list[Evidence], b: list[Evidence], *, free: bool) -> tuple[Evidence, Evidence] | None:
     """The rows with most samples; where tasks were free to run anywhere, of those that ran in the same place."""
     if not free:
         return (max(a, key=_size), max(b, key=_size)) if a and b else None
-    there: Mapping[str | None, Evidence] = {row.estimate.placement: row for row in b}
-    shared = [(row, there[row.estimate.placement]) for row in a if row.estimate.placement in there]
+    by_placement: Mapping[str | None, Evidence] = {row.estimate.placement: row for row in b}
+    shared = [(row, by_placement[row.estimate.placement]) for row in a if row.estimate.placement in by_placement]
     return max(shared, key=lambda pair: min(map(_size, pair)), default=None)
 
 
@@ -147,8 +151,12 @@ def _size(row: Evidence) -> int:
 def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: what is no stage first, so that the last stage comes last."""
     estimates = [row.estimate for row in book.rows if row.estimate.workload == workload and not row.estimate.detail]
-    found = dict.fromkeys((one.stage, one.quantity) for one in estimates if not is_beside(one.family, one.quantity))
-    return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else -1)
+    quantities = dict.fromkeys(
+        (estimate.stage, estimate.quantity)
+        for estimate in estimates
+        if not is_beside(estimate.family, estimate.quantity)
+    )
+    return sorted(quantities, key=lambda entry: STAGES.index(entry[0]) if entry[0] in STAGES else -1)
 
 
 FINDERS = (Finder(choices, 220),)

@@ -120,11 +120,11 @@ class Comparer:
 
     def indistinct(self) -> list[Comparison]:
         """Comparisons made so far whose two sides could not be told apart, each pair once."""
-        found: dict[frozenset[int], Comparison] = {}
+        pairs: dict[frozenset[int], Comparison] = {}
         for comparison in self._made.values():
             if comparison.verdict == "same":
-                found.setdefault(frozenset((id(comparison.a), id(comparison.b))), comparison)
-        return list(found.values())
+                pairs.setdefault(frozenset((id(comparison.a), id(comparison.b))), comparison)
+        return list(pairs.values())
 
     def _compare(self, a: Evidence, b: Evidence) -> Comparison | None:
         if no_ratio_of(a, b) is not None:

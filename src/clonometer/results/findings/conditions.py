@@ -43,10 +43,10 @@ def linkages(comparer: Comparer) -> list[Finding]:
 
 
 def _finding(kind: str, base: Evidence, value: int | str, comparisons: Sequence[Comparison], text: str) -> Finding:
-    cells = [cell for one in comparisons for cell in one.numbers["cells"]]
+    cells = [cell for comparison in comparisons for cell in comparison.numbers["cells"]]
     numbers = comparisons[0].numbers | {
         kind: value,
-        "ratios": [one.numbers for one in comparisons],
+        "ratios": [comparison.numbers for comparison in comparisons],
         "cells": list(dict.fromkeys(cells)),
     }
     workload = base.estimate.workload.removeprefix("launch.")
@@ -56,9 +56,9 @@ def _finding(kind: str, base: Evidence, value: int | str, comparisons: Sequence[
 def _against(comparer: Comparer, base: Evidence, comparisons: Sequence[Comparison], usual: str) -> str:
     """Say the ratio at the last stage, which contains the others, for each temperature."""
     stage = comparisons[0].a.estimate.stage
-    own = [one for one in comparisons if one.a.estimate.stage == stage]
-    first, *others = own
-    also = "".join(f", and {one.text} {one.a.estimate.temperature}" for one in others)
+    at_stage = [comparison for comparison in comparisons if comparison.a.estimate.stage == stage]
+    first, *others = at_stage
+    also = "".join(f", and {other.text} {other.a.estimate.temperature}" for other in others)
     changes = {axis: value for axis, value in comparer.book.changes(base.estimate).items() if axis != "parent_bytes"}
     where = condition(changes, None, base.estimate.condition.get("placement"))
     words = ", ".join(filter(None, [f"{first.a.estimate.temperature or ''}{also}", where]))
@@ -75,15 +75,15 @@ def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, 
         The base's row, the other value, and the comparisons of other over base: last stage first, warm
         before cold.
     """
-    found = []
+    variants = []
     for workload, changes in _bases(comparer, axis):
         for value in _values(comparer, workload, axis):
             pairs = _pairs(comparer, workload, changes, {**changes, axis: value})
-            comparisons = [one for a, b in pairs if (one := comparer.compare(a, b)) is not None]
+            comparisons = [comparison for a, b in pairs if (comparison := comparer.compare(a, b)) is not None]
             if comparisons:
-                comparer.claim((row for one in comparisons for row in (one.a, one.b)), axis)
-                found.append((comparisons[0].b, value, comparisons))
-    return found
+                comparer.claim((row for comparison in comparisons for row in (comparison.a, comparison.b)), axis)
+                variants.append((comparisons[0].b, value, comparisons))
+    return variants
 
 
 def _values(comparer: Comparer, workload: str, axis: str) -> list[int | str]:
@@ -118,18 +118,18 @@ def placements(comparer: Comparer) -> list[Finding]:
     """Where tasks ran when they were free to, and what that did to when they ran."""
     findings = []
     for workload in (FORK, PTHREAD):
-        said: list[str] = []
+        placed: list[str] = []
         entries: list[dict[str, Any]] = []
         for temperature in TEMPERATURES:
             rows = comparer.book.select(workload, {"placement": "free"}, temperature, "task_runs")
             by_placement = {row.estimate.placement: row for row in rows if row.estimate.placement}
             if by_placement:
                 text, entry = _placed(comparer, by_placement, temperature)
-                said.append(text)
+                placed.append(text)
                 entries.append(entry)
         if entries:
             name = mechanism_name(workload)
-            text = f"left free, {name} ran its task on another CPU in {listed(said)}"
+            text = f"left free, {name} ran its task on another CPU in {listed(placed)}"
             cells = list(dict.fromkeys(cell for entry in entries for cell in entry["cells"]))
             numbers = entries[0] | {"temperatures": entries, "workload": workload, "cells": cells}
             findings.append(Finding(f"placement.{name}", sentence(text), numbers))

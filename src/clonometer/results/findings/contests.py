@@ -32,7 +32,7 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
         numbers = lead(comparisons).numbers | {
             "temperature": temperature,
             "of": "launch.fork over launch.pthread",
-            "stages": [one.numbers for one in comparisons],
+            "stages": [comparison.numbers for comparison in comparisons],
         }
         brief = f"{temperature}: " if temperature else ""
         headline = sentence(brief + several_ratios("fork", "pthread", [lead(comparisons)]))
@@ -55,8 +55,8 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     changes = _shared_condition(comparer)
     if changes is None:
         return []
-    cold = {one.a.estimate.stage: one for one in _by_stage(comparer, changes, "cold")}
-    warm = {one.a.estimate.stage: one for one in _by_stage(comparer, changes, "warm")}
+    cold = {comparison.a.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "cold")}
+    warm = {comparison.a.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "warm")}
     stages = [stage for stage in STAGES if stage in cold and stage in warm]
     if not stages:
         return []
@@ -76,7 +76,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         "cannot_tell": open_,
         "warm": [warm[stage].numbers for stage in stages],
         "cold": [cold[stage].numbers for stage in stages],
-        "cells": sorted({cell for one in (cold, warm) for stage in stages for cell in one[stage].numbers["cells"]}),
+        "cells": sorted({cell for side in (cold, warm) for stage in stages for cell in side[stage].numbers["cells"]}),
     }
     return [Finding("cold_and_warm", sentence(text), numbers)]
 
@@ -84,8 +84,8 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
 def fastest(comparer: Comparer) -> list[Finding]:
     """In each family and at each temperature the fastest mechanism to each stage, with its runner-up."""
     launches = [family for family in families() if family.shape == LAUNCH]
-    found = [_fastest_of(comparer, family, temperature) for family in launches for temperature in TEMPERATURES]
-    return [finding for finding in found if finding is not None]
+    findings = [_fastest_of(comparer, family, temperature) for family in launches for temperature in TEMPERATURES]
+    return [finding for finding in findings if finding is not None]
 
 
 def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding | None:
@@ -94,7 +94,7 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
     for stage in STAGES:
         ranked = _contestants(comparer, family.name, temperature, stage)
         made = [comparer.compare(row, ranked[0]) for row in ranked[1:]]
-        comparisons = [one for one in made if one is not None]
+        comparisons = [comparison for comparison in made if comparison is not None]
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
@@ -119,10 +119,10 @@ def _ranking_in_short(best: Evidence, runner_up: Comparison, words: str) -> str:
 
 def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
     stage, name = until(best.estimate.stage), mechanism_name(best.estimate.workload)
-    tied = [one for one in comparisons if one.verdict == "same"]
+    tied = [comparison for comparison in comparisons if comparison.verdict == "same"]
     runner_up = comparisons[0]
     if runner_up.verdict == "same":
-        names = listed([name, *(mechanism_name(one.a.estimate.workload) for one in tied)])
+        names = listed([name, *(mechanism_name(comparison.a.estimate.workload) for comparison in tied)])
         return f"{names} cannot be told apart {stage} ({runner_up.aside})"
     second = mechanism_name(runner_up.a.estimate.workload)
     return f"{name} is fastest {stage}, next {second} with {runner_up.text} times that"
@@ -150,15 +150,15 @@ def _shared_condition(comparer: Comparer) -> dict[str, int | str] | None:
 
 
 def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Comparison]:
-    found = []
+    comparisons = []
     for stage in STAGES:
         fork = comparer.book.main(FORK, changes, temperature, stage)
         pthread = comparer.book.main(PTHREAD, changes, temperature, stage)
         if fork is not None and pthread is not None:
             comparison = comparer.compare(fork, pthread)
             if comparison is not None:
-                found.append(comparison)
-    return found
+                comparisons.append(comparison)
+    return comparisons
 
 
 def _placement(row: Evidence) -> object:
@@ -171,24 +171,24 @@ def _faster(comparison: Comparison) -> tuple[str, str]:
 
 def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
     return [
-        f"agree that {winner} is faster than {loser} {listed(own)}" for winner, loser, own in _by_winner(warm, stages)
+        f"agree that {winner} is faster than {loser} {listed(won)}" for winner, loser, won in _by_winner(warm, stages)
     ]
 
 
 def _opposition(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
     return [
-        f"disagree {listed(own)}: {winner} is faster warm, {loser} cold"
-        for winner, loser, own in _by_winner(warm, stages)
+        f"disagree {listed(won)}: {winner} is faster warm, {loser} cold"
+        for winner, loser, won in _by_winner(warm, stages)
     ]
 
 
 def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
-    found = []
+    by_winner = []
     for winner, loser in (("pthread", "fork"), ("fork", "pthread")):
-        own = [until(stage) for stage in stages if _faster(warm[stage]) == (winner, loser)]
-        if own:
-            found.append((winner, loser, own))
-    return found
+        won = [until(stage) for stage in stages if _faster(warm[stage]) == (winner, loser)]
+        if won:
+            by_winner.append((winner, loser, won))
+    return by_winner
 
 
 FINDERS = (

@@ -123,7 +123,7 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
             key = tuple(_others(comparer, process).items())
             if key not in best or _tasks(process) > _tasks(best[key][0]):
                 best[key] = (process, thread)
-    found = []
+    findings = []
     by_group = [_others(comparer, process) for process, _ in best.values()]
     for process, thread in best.values():
         # What a group is charged for is no guess: where both accounts are there, the machine's need not be told.
@@ -139,8 +139,8 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
             f"against {_size(thread)}, {_tasks(process):,} of each"
         )
         name = ".".join(["footprint.process_thread", *map(str, changes.values())])
-        found.append(Finding(name, sentence(text), compared.numbers))
-    return found
+        findings.append(Finding(name, sentence(text), compared.numbers))
+    return findings
 
 
 def _tasks(row: Evidence) -> int:
@@ -148,21 +148,21 @@ def _tasks(row: Evidence) -> int:
 
 
 def _size(row: Evidence) -> str:
-    one = row.estimate
-    value = one.value or 0.0
-    if one.value_low == one.value_high == value and value == int(value):
+    estimate = row.estimate
+    value = estimate.value or 0.0
+    if estimate.value_low == estimate.value_high == value and value == int(value):
         return approximate_bytes(value)
-    return format_bytes_interval(value, one.value_low, one.value_high)
+    return format_bytes_interval(value, estimate.value_low, estimate.value_high)
 
 
 def _time(comparer: Comparer, row: Evidence, quantity: str) -> str:
-    found = comparer.book.main(row.estimate.workload, comparer.book.changes(row.estimate), None, None, quantity)
-    if found is None:
+    total = comparer.book.main(row.estimate.workload, comparer.book.changes(row.estimate), None, None, quantity)
+    if total is None:
         return ""
-    one = found.estimate
-    median = one.median_ns or 0.0
-    low, high = (median if end is None else end for end in (one.median_low_ns, one.median_high_ns))
-    return format_duration_interval(median, low, high, one.resolution_ns)
+    estimate = total.estimate
+    median = estimate.median_ns or 0.0
+    low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
+    return format_duration_interval(median, low, high, estimate.resolution_ns)
 
 
 FINDERS = (Finder(footprints, 120),)

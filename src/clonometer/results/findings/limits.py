@@ -21,32 +21,32 @@ _FLOOR = (
 
 def floor(comparer: Comparer) -> list[Finding]:
     """What measuring costs: the empty loop, the child's stamp, one clock reading."""
-    said: list[str] = []
+    costs: list[str] = []
     cells: list[str] = []
     numbers: dict[str, object] = {}
     for workload, stage, words in _FLOOR:
         row = _floor_row(comparer, workload, stage)
         if row is None or row.estimate.median_ns is None:
             continue
-        one, median = row.estimate, row.estimate.median_ns
-        text = format_duration(median, one.median_low_ns, one.median_high_ns, one.resolution_ns)
-        said.append(words.format(text))
+        estimate, median = row.estimate, row.estimate.median_ns
+        text = format_duration(median, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns)
+        costs.append(words.format(text))
         key = workload.replace(".", "_")
         numbers |= {
-            f"{key}_ns": one.median_ns,
-            f"{key}_low_ns": one.median_low_ns,
-            f"{key}_high_ns": one.median_high_ns,
+            f"{key}_ns": estimate.median_ns,
+            f"{key}_low_ns": estimate.median_low_ns,
+            f"{key}_high_ns": estimate.median_high_ns,
         }
-        cells.append(one.cell)
-    if not said:
+        cells.append(estimate.cell)
+    if not costs:
         return []
-    return [Finding("floor", sentence(f"the instrument itself: {listed(said)}"), numbers | {"cells": cells})]
+    return [Finding("floor", sentence(f"the instrument itself: {listed(costs)}"), numbers | {"cells": cells})]
 
 
 def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence | None:
     """The default condition's row, warm where there is a temperature."""
-    found = (comparer.book.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
-    return next((row for row in found if row is not None), None)
+    rows = (comparer.book.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
+    return next((row for row in rows if row is not None), None)
 
 
 def indistinct(comparer: Comparer) -> list[Finding]:
@@ -54,16 +54,16 @@ def indistinct(comparer: Comparer) -> list[Finding]:
     pairs = comparer.indistinct()
     if not pairs:
         return []
-    text = "could not be told apart: " + "; ".join(_pair(comparer, one) for one in pairs)
+    text = "could not be told apart: " + "; ".join(_pair(comparer, comparison) for comparison in pairs)
     numbers = {
-        "pairs": [one.numbers for one in pairs],
-        "cells": sorted({cell for one in pairs for cell in one.numbers["cells"]}),
+        "pairs": [comparison.numbers for comparison in pairs],
+        "cells": sorted({cell for comparison in pairs for cell in comparison.numbers["cells"]}),
     }
     return [Finding("indistinct", sentence(text), numbers)]
 
 
-def _pair(comparer: Comparer, one: Comparison) -> str:
-    a, b = one.a.estimate, one.b.estimate
+def _pair(comparer: Comparer, comparison: Comparison) -> str:
+    a, b = comparison.a.estimate, comparison.b.estimate
     changes_a, changes_b = comparer.book.changes(a), comparer.book.changes(b)
     common = {axis: value for axis, value in changes_a.items() if changes_b.get(axis) == value}
     # A side at its default is called by what it is where the other one is off it.
@@ -75,20 +75,22 @@ def _pair(comparer: Comparer, one: Comparison) -> str:
     if a.cell == b.cell:
         own_a, own_b = "other CPU", "same CPU"
     if a.workload == b.workload:
-        return f"{mechanism_name(a.workload)} {what}{words}: {own_a} and {own_b} ({one.aside})"
-    return f"{own_a} and {own_b} {what}{words} ({one.aside})"
+        return f"{mechanism_name(a.workload)} {what}{words}: {own_a} and {own_b} ({comparison.aside})"
+    return f"{own_a} and {own_b} {what}{words} ({comparison.aside})"
 
 
-def _with_defaults(own: Changes, other: Changes, one: Estimate) -> Changes:
-    named = {axis: one.condition[axis] for axis in other if axis_of(axis).always_said and axis in one.condition}
-    return {**named, **own}
+def _with_defaults(changes: Changes, other: Changes, estimate: Estimate) -> Changes:
+    named = {
+        axis: estimate.condition[axis] for axis in other if axis_of(axis).always_said and axis in estimate.condition
+    }
+    return {**named, **changes}
 
 
 def _side(changes: dict[str, int | str], common: dict[str, int | str], workload: str) -> str:
-    own = {axis: value for axis, value in changes.items() if axis not in common}
+    apart = {axis: value for axis, value in changes.items() if axis not in common}
     words = [mechanism_name(workload)] if workload else []
-    if own:
-        words.append(condition(own, None))
+    if apart:
+        words.append(condition(apart, None))
     return " ".join(words) or "the default"
 
 

@@ -101,8 +101,8 @@ def _memory_text(
 
 
 def _grows(entry: dict[str, Any]) -> bool:
-    own = entry["slope_ns_per_page_interval"]
-    return bool(own is None or own[0] > 0 or own[1] < 0)
+    interval = entry["slope_ns_per_page_interval"]
+    return bool(interval is None or interval[0] > 0 or interval[1] < 0)
 
 
 def _per_page(entry: dict[str, Any], changes: Changes) -> str:
@@ -115,8 +115,8 @@ def _per_page(entry: dict[str, Any], changes: Changes) -> str:
 
 
 def _per_gib(entry: dict[str, Any]) -> str:
-    own = entry["slope_ns_per_page_interval"]
-    scaled = None if own is None else [number * PAGES_PER_GIB for number in own]
+    interval = entry["slope_ns_per_page_interval"]
+    scaled = None if interval is None else [number * PAGES_PER_GIB for number in interval]
     return duration_words(entry["slope_ns_per_page"] * PAGES_PER_GIB, scaled)
 
 
@@ -130,8 +130,8 @@ def memory_points(
     for size in sorted(size for size in sizes if isinstance(size, int)):
         plain = {axis: value for axis, value in changes.items() if axis not in qualified_by("parent_bytes")}
         # Where there is no memory, it is of no kind.
-        own = plain if size == book.default("parent_bytes") else {**changes, "parent_bytes": size}
-        row = book.main(workload, own, temperature, stage)
+        changed = plain if size == book.default("parent_bytes") else {**changes, "parent_bytes": size}
+        row = book.main(workload, changed, temperature, stage)
         if row is not None:
             points.append(row)
     return points if sum(_parent_bytes(row) > 0 for row in points) > (1 if changes else 0) else []

@@ -30,20 +30,20 @@ def messages(comparer: Comparer) -> list[Finding]:
 
 
 def _lines(comparer: Comparer, quantity: str) -> dict[Where, Lines]:
-    found: dict[Where, Lines] = {}
+    places: dict[Where, Lines] = {}
     for row in comparer.book.rows:
-        one = row.estimate
-        if one.family != "ipc" or one.quantity != quantity:
+        estimate = row.estimate
+        if estimate.family != "ipc" or estimate.quantity != quantity:
             continue
-        free = one.condition.get("placement") == "free"
-        changes = comparer.book.changes(one)
+        free = estimate.condition.get("placement") == "free"
+        changes = comparer.book.changes(estimate)
         others = tuple(item for item in changes.items() if item[0] not in ("task_kind", "message_bytes"))
-        if free and one.placement is None:
+        if free and estimate.placement is None:
             continue
-        lines = found.setdefault((others, one.placement if free else None), {})
-        key = (str(one.condition["task_kind"]), one.workload)
-        lines.setdefault(key, {})[int(one.condition["message_bytes"])] = row
-    return found
+        lines = places.setdefault((others, estimate.placement if free else None), {})
+        key = (str(estimate.condition["task_kind"]), estimate.workload)
+        lines.setdefault(key, {})[int(estimate.condition["message_bytes"])] = row
+    return places
 
 
 def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: Lines) -> Finding | None:
@@ -51,7 +51,7 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     curves: dict[str, dict[int, Comparison]] = {}
     for (kind, workload), rows in lines.items():
         made = {size: comparer.compare(rows[size], threads[size]) for size in sorted(rows.keys() & threads.keys())}
-        curve = {size: one for size, one in made.items() if one is not None}
+        curve = {size: comparison for size, comparison in made.items() if comparison is not None}
         if kind == "process" and curve:
             curves[workload] = curve
     if not curves:
@@ -67,9 +67,9 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
         text += f"; between processes the fastest is {_best_text(best)}"
     headline = f"{what}, {words}: against threads in shared memory, processes by {_extremes(curves)}"
     entries = [
-        one.numbers | {"workload": workload, "message_bytes": size, "quantity": quantity}
+        comparison.numbers | {"workload": workload, "message_bytes": size, "quantity": quantity}
         for workload, curve in curves.items()
-        for size, one in curve.items()
+        for size, comparison in curve.items()
     ]
     numbers: dict[str, Any] = entries[0] | {
         "curve": entries,
@@ -83,12 +83,12 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
 
 def crossover(curve: dict[int, Comparison]) -> int | None:
     """The size from which on processes take longer at every larger size that was measured; None if there is none."""
-    found = None
+    smallest = None
     for size in sorted(curve, reverse=True):
         if curve[size].verdict != "longer":
             break
-        found = size
-    return found
+        smallest = size
+    return smallest
 
 
 def _curve_text(curve: dict[int, Comparison]) -> str:
@@ -104,13 +104,13 @@ def _curve_text(curve: dict[int, Comparison]) -> str:
 
 def _best(lines: Lines) -> dict[int, str]:
     """The way between processes with the least median at each size that at least two ways have."""
-    found: dict[int, str] = {}
-    own = {workload: rows for (kind, workload), rows in lines.items() if kind == "process"}
-    for size in sorted({size for rows in own.values() for size in rows}):
-        medians = {workload: rows[size].estimate.median_ns or 0.0 for workload, rows in own.items() if size in rows}
+    best: dict[int, str] = {}
+    by_way = {workload: rows for (kind, workload), rows in lines.items() if kind == "process"}
+    for size in sorted({size for rows in by_way.values() for size in rows}):
+        medians = {workload: rows[size].estimate.median_ns or 0.0 for workload, rows in by_way.items() if size in rows}
         if len(medians) > 1:
-            found[size] = min(medians, key=lambda workload: medians[workload])
-    return found
+            best[size] = min(medians, key=lambda workload: medians[workload])
+    return best
 
 
 def _best_text(best: dict[int, str]) -> str:
@@ -119,9 +119,9 @@ def _best_text(best: dict[int, str]) -> str:
     for size, workload in best.items():
         if not ranges or ranges[-1][0] != workload:
             ranges.append((workload, size))
-    said = [f"{way(ranges[0][0])} at {'every size' if len(ranges) == 1 else f'{approximate_bytes(ranges[0][1])}'}"]
-    said += [f"{way(workload)} from {approximate_bytes(size)} on" for workload, size in ranges[1:]]
-    return ", ".join(said)
+    texts = [f"{way(ranges[0][0])} at {'every size' if len(ranges) == 1 else f'{approximate_bytes(ranges[0][1])}'}"]
+    texts += [f"{way(workload)} from {approximate_bytes(size)} on" for workload, size in ranges[1:]]
+    return ", ".join(texts)
 
 
 def _extremes(curves: dict[str, dict[int, Comparison]]) -> str:

@@ -24,7 +24,9 @@ def startup(comparer: Comparer) -> list[Finding]:
     book = comparer.book
     for workload in _LAUNCHES:
         for temperature in _TEMPERATURES:
-            stages = [book.main(workload, {}, temperature, one) for one in ("image_entered", "image_runs", "reaped")]
+            stages = [
+                book.main(workload, {}, temperature, stage) for stage in ("image_entered", "image_runs", "reaped")
+            ]
             entered, runs, reaped = stages
             if entered is not None and runs is not None and reaped is not None:
                 start = _between(entered, runs)
@@ -41,23 +43,23 @@ def _between(first: Evidence, second: Evidence) -> MedianInterval | None:
 
 
 def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval) -> Finding:
-    one = reaped.estimate
-    whole_ns = one.median_ns or 0.0
-    program = str(one.condition.get("program", ""))
+    estimate = reaped.estimate
+    whole_ns = estimate.median_ns or 0.0
+    program = str(estimate.condition.get("program", ""))
     numbers: dict[str, Any] = {
-        "workload": one.workload,
-        "temperature": one.temperature,
+        "workload": estimate.workload,
+        "temperature": estimate.temperature,
         "program": program,
         "reaped_ns": whole_ns,
         "library_start_ns": start.value,
         "library_start_low_ns": start.low,
         "library_start_high_ns": start.high,
         "share": start.value / whole_ns,
-        "cells": [one.cell],
+        "cells": [estimate.cell],
     }
     whole = format_duration(whole_ns, *_ends(reaped))
-    own = format_duration(start.value, start.low, start.high)
-    brief = f"of a new program's {whole} ({axis_words('program', program)}) {own} are libc's start"
+    start_text = format_duration(start.value, start.low, start.high)
+    brief = f"of a new program's {whole} ({axis_words('program', program)}) {start_text} are libc's start"
     cpuid = _cpuid(book, program)
     if cpuid is not None:
         count, each_ns, cells = cpuid
@@ -68,12 +70,13 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval
             f"; {count} CPUID {does} ({format_duration(each_ns)} each) take {format_duration(count * each_ns)} of it"
         )
     brief = sentence(brief)
-    bare = book.main(one.workload, _NO_LIBRARY, one.temperature, "reaped")
+    bare = book.main(estimate.workload, _NO_LIBRARY, estimate.temperature, "reaped")
     if bare is not None and bare.estimate.median_ns is not None:
         numbers["without_library_ns"] = bare.estimate.median_ns
         numbers["cells"] += [bare.estimate.cell]
         brief += f" Without libc: {format_duration(bare.estimate.median_ns, *_ends(bare))}."
-    text = f"{sentence(f'{mechanism_name(one.workload)}, {one.temperature}')[:-1]}: {brief[0].lower()}{brief[1:]}"
+    head = sentence(f"{mechanism_name(estimate.workload)}, {estimate.temperature}")[:-1]
+    text = f"{head}: {brief[0].lower()}{brief[1:]}"
     return Finding("program_start", text, numbers, brief)
 
 

@@ -26,7 +26,7 @@ def steps(comparer: Comparer) -> list[Finding]:
     """
     book = comparer.book
     workloads = dict.fromkeys(row.estimate.workload for row in book.rows)
-    found = []
+    findings = []
     for workload in workloads:
         base = book.fact(workload, "step_from")
         shared = book.conditions([workload, base]) if base in workloads else []
@@ -34,9 +34,9 @@ def steps(comparer: Comparer) -> list[Finding]:
             for temperature in (*TEMPERATURES, None):
                 finding = _step(comparer, workload, base, changes, temperature)
                 if finding is not None:
-                    found.append(finding)
+                    findings.append(finding)
                     break
-    return found
+    return findings
 
 
 def _step(
@@ -65,7 +65,7 @@ def _step(
         "step": workload,
         "from": base,
         "temperature": temperature,
-        "differences": [_numbers(one) for one in made],
+        "differences": [_numbers(step) for step in made],
         "cells": [first.cell, first.cell.replace(workload, base, 1)],
     }
     name = ".".join([workload, *map(str, changes.values())])
@@ -75,13 +75,13 @@ def _step(
 def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: stages in order of time, then the rest."""
     rows = comparer.book.rows
-    own = [row.estimate for row in rows if row.estimate.workload == workload and not row.estimate.detail]
-    found = list(dict.fromkeys((one.stage, one.quantity) for one in own))
-    return sorted(found, key=lambda one: STAGES.index(one[0]) if one[0] in STAGES else len(STAGES))
+    estimates = [row.estimate for row in rows if row.estimate.workload == workload and not row.estimate.detail]
+    quantities = list(dict.fromkeys((estimate.stage, estimate.quantity) for estimate in estimates))
+    return sorted(quantities, key=lambda entry: STAGES.index(entry[0]) if entry[0] in STAGES else len(STAGES))
 
 
 def _last_stage(made: list[Step]) -> Step:
-    return [one for one in made if one[0].estimate.stage is not None][-1:][0] if _has_stage(made) else made[-1]
+    return [step for step in made if step[0].estimate.stage is not None][-1:][0] if _has_stage(made) else made[-1]
 
 
 def _has_stage(made: list[Step]) -> bool:
@@ -91,14 +91,15 @@ def _has_stage(made: list[Step]) -> bool:
 def _clauses(made: list[Step]) -> str:
     clauses = []
     for verb in ("adds", "saves", "none"):
-        own = [(row, interval) for row, interval in made if _verdict(interval) == verb]
-        said = [
-            f"{_amount(interval, verb)} {measured(row.estimate.stage, row.estimate.quantity)}" for row, interval in own
+        with_verdict = [(row, interval) for row, interval in made if _verdict(interval) == verb]
+        amounts = [
+            f"{_amount(interval, verb)} {measured(row.estimate.stage, row.estimate.quantity)}"
+            for row, interval in with_verdict
         ]
-        if said and verb != "none":
-            clauses.append(f"{verb} {listed(said)}")
-        elif said:
-            clauses.append(f"no difference is seen {listed([_aside(row, interval) for row, interval in own])}")
+        if amounts and verb != "none":
+            clauses.append(f"{verb} {listed(amounts)}")
+        elif amounts:
+            clauses.append(f"no difference is seen {listed([_aside(row, interval) for row, interval in with_verdict])}")
     return "; ".join(clauses)
 
 

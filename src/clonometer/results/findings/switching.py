@@ -50,31 +50,33 @@ def pairs_of(comparer: Comparer, family: str, quantity: str, left_out: frozenset
     threads: dict[tuple[str, Where], Evidence] = {}
     processes: dict[tuple[str, Where], Evidence] = {}
     for row in comparer.book.rows:
-        one = row.estimate
-        changes = comparer.book.changes(one)
-        kind = one.condition.get("task_kind")
-        if one.family != family or one.quantity != quantity or left_out & changes.keys() or kind is None:
+        estimate = row.estimate
+        changes = comparer.book.changes(estimate)
+        kind = estimate.condition.get("task_kind")
+        if estimate.family != family or estimate.quantity != quantity or left_out & changes.keys() or kind is None:
             continue
         others = tuple((axis, value) for axis, value in changes.items() if axis != "task_kind")
-        free = one.condition.get("placement") == "free"
-        key = (one.workload, (others, one.placement if free else None))
-        if not (free and one.placement is None):
+        free = estimate.condition.get("placement") == "free"
+        key = (estimate.workload, (others, estimate.placement if free else None))
+        if not (free and estimate.placement is None):
             (threads if kind == "thread" else processes)[key] = row
-    found: dict[Where, list[Pair]] = {}
+    pairs: dict[Where, list[Pair]] = {}
     for (workload, where), row in processes.items():
         if (workload, where) in threads:
-            found.setdefault(where, []).append((row, threads[(workload, where)]))
-    return found
+            pairs.setdefault(where, []).append((row, threads[(workload, where)]))
+    return pairs
 
 
 def kinds(comparer: Comparer) -> list[Finding]:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
     findings = []
     for where, pairs in pairs_of(comparer, _FAMILY, _HANDOVER, _OF_LARGE_CELLS).items():
-        made = [one for process, thread in pairs if (one := comparer.compare(process, thread)) is not None]
+        made = [
+            comparison for process, thread in pairs if (comparison := comparer.compare(process, thread)) is not None
+        ]
         if not made:
             continue
-        comparer.claim((row for one in made for row in (one.a, one.b)), "task_kind", "partner_cpu")
+        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "task_kind", "partner_cpu")
         words = where_words(comparer, where, made[0].a)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
@@ -83,7 +85,7 @@ def kinds(comparer: Comparer) -> list[Finding]:
         numbers = made[0].numbers | {
             "of": "processes over threads, a hand-over",
             "ways": entries,
-            "cells": [cell for one in made for cell in one.numbers["cells"]],
+            "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
         }
         name = ".".join(["switch.kinds", *(str(value) for _, value in where[0]), *filter(None, [where[1]])])
         findings.append(Finding(name, sentence(text), numbers, sentence(headline)))
@@ -91,35 +93,41 @@ def kinds(comparer: Comparer) -> list[Finding]:
 
 
 def _clauses(made: list[Comparison]) -> str:
-    longer, shorter = ([one for one in made if one.verdict == verdict] for verdict in ("longer", "shorter"))
-    same = [one for one in made if one.verdict == "same"]
-    said = []
+    longer, shorter = (
+        [comparison for comparison in made if comparison.verdict == verdict] for verdict in ("longer", "shorter")
+    )
+    same = [comparison for comparison in made if comparison.verdict == "same"]
+    clauses = []
     if longer:
-        ratios = listed([f"{one.text} times by {way(one.a.estimate.workload)}" for one in longer])
-        said.append(f"a hand-over between processes takes longer than between threads, {ratios}")
+        ratios = listed([f"{comparison.text} times by {way(comparison.a.estimate.workload)}" for comparison in longer])
+        clauses.append(f"a hand-over between processes takes longer than between threads, {ratios}")
     if shorter:
-        ratios = listed([f"{one.inverse_text} times by {way(one.a.estimate.workload)}" for one in shorter])
-        said.append(f"between threads it takes longer, {ratios}")
+        ratios = listed(
+            [f"{comparison.inverse_text} times by {way(comparison.a.estimate.workload)}" for comparison in shorter]
+        )
+        clauses.append(f"between threads it takes longer, {ratios}")
     if same:
-        asides = listed([f"by {way(one.a.estimate.workload)} ({one.aside})" for one in same])
-        said.append(f"threads and processes cannot be told apart {asides}")
-    return "; ".join(said)
+        asides = listed([f"by {way(comparison.a.estimate.workload)} ({comparison.aside})" for comparison in same])
+        clauses.append(f"threads and processes cannot be told apart {asides}")
+    return "; ".join(clauses)
 
 
 def _least(comparer: Comparer, made: list[Comparison]) -> tuple[str, list[dict[str, Any]]]:
     """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
     entries, spoken = [], []
-    for one in made:
-        switches = {side: _switch_row(comparer, row) for side, row in (("process", one.a), ("thread", one.b))}
-        entry: dict[str, Any] = one.numbers | {"workload": one.a.estimate.workload}
-        for side, row in (("process", one.a), ("thread", one.b)):
+    for comparison in made:
+        switches = {
+            side: _switch_row(comparer, row) for side, row in (("process", comparison.a), ("thread", comparison.b))
+        }
+        entry: dict[str, Any] = comparison.numbers | {"workload": comparison.a.estimate.workload}
+        for side, row in (("process", comparison.a), ("thread", comparison.b)):
             entry[f"{side}_handover_ns"] = row.estimate.median_ns
             itself = switches[side]
             entry[f"{side}_switch_ns"] = None if itself is None else itself.estimate.median_ns
         entries.append(entry)
         process, thread = switches["process"], switches["thread"]
         # A task that yields sleeps never: it is less than a switch to a task that has to be woken.
-        if process is not None and thread is not None and one.a.estimate.workload != "switch.yield":
+        if process is not None and thread is not None and comparison.a.estimate.workload != "switch.yield":
             spoken.append((thread, process))
     if not spoken:
         return "", entries
@@ -129,15 +137,15 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[str, list[dict[s
 
 
 def _switch_row(comparer: Comparer, row: Evidence) -> Evidence | None:
-    one = row.estimate
-    rows = comparer.book.select(one.workload, comparer.book.changes(one), None, None, _SWITCH)
-    return next((other for other in rows if other.estimate.placement == one.placement), None)
+    estimate = row.estimate
+    rows = comparer.book.select(estimate.workload, comparer.book.changes(estimate), None, None, _SWITCH)
+    return next((other for other in rows if other.estimate.placement == estimate.placement), None)
 
 
 def _cost(row: Evidence) -> str:
-    one = row.estimate
-    median = one.median_ns or 0.0
-    low, high = one.median_low_ns, one.median_high_ns
+    estimate = row.estimate
+    median = estimate.median_ns or 0.0
+    low, high = estimate.median_low_ns, estimate.median_high_ns
     if low is None or high is None:
         return format_duration(median)
     return below(high) if low <= 0 else format_duration_interval(median, low, high)
@@ -150,13 +158,13 @@ def below(most_ns: float) -> str:
 
 def indirect(comparer: Comparer) -> list[Finding]:
     """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
-    found = []
+    findings = []
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
         if scan.axis == "working_set_bytes" and first.quantity == _SWITCH and first.condition[scan.axis] == 0:
             comparer.claim(scan.points, "working_set_bytes")
-            found.append(_indirect(comparer, scan))
-    return found
+            findings.append(_indirect(comparer, scan))
+    return findings
 
 
 def _indirect(comparer: Comparer, scan: Scan) -> Finding:

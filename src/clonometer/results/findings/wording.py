@@ -71,15 +71,17 @@ def several_ratios(a: str, b: str, comparisons: Sequence[Comparison], *, plural:
     """
     clauses = []
     for first, second, verdict in ((a, b, "longer"), (b, a, "shorter")):
-        own = [one for one in comparisons if one.verdict == verdict]
-        said = [
-            f"{one.text if verdict == 'longer' else one.inverse_text} "
-            f"{f'times as long as {second} ' if one is own[0] else ''}{_measured(one)}"
-            for one in own
+        with_verdict = [comparison for comparison in comparisons if comparison.verdict == verdict]
+        ratios = [
+            f"{comparison.text if verdict == 'longer' else comparison.inverse_text} "
+            f"{f'times as long as {second} ' if comparison is with_verdict[0] else ''}{_measured(comparison)}"
+            for comparison in with_verdict
         ]
-        if said:
-            clauses.append(f"{first} {'take' if plural else 'takes'} {listed(said)}")
-    same = [f"{_measured(one)} ({one.aside})" for one in comparisons if one.verdict == "same"]
+        if ratios:
+            clauses.append(f"{first} {'take' if plural else 'takes'} {listed(ratios)}")
+    same = [
+        f"{_measured(comparison)} ({comparison.aside})" for comparison in comparisons if comparison.verdict == "same"
+    ]
     if same:
         clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")
     return "; ".join(clauses)

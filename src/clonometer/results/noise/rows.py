@@ -46,7 +46,7 @@ def noise_rows(
     medians = _median_logs(rounds, named)
     fast = _fast_logs(rounds, named)
     # As a check does: how alike neighbours in time are is asked of what is compared, one row of a cell for all.
-    series = [[fast_part(one) for one in fast[name]] if name in fast else medians[name] for name in named]
+    series = [[fast_part(logs) for logs in fast[name]] if name in fast else medians[name] for name in named]
     cells = {name[0]: place for place, name in enumerate(named)}
     inflations = serial_inflations(series, list(cells.values()))
     return tuple(
@@ -103,27 +103,29 @@ def _median_logs(rounds: Sequence[Book], names: Mapping[Name, Evidence]) -> dict
     """Logarithms of process medians in each round that has them, the machine's speed taken off where it is known."""
     import numpy as np
 
-    evened = even_logs([{name: one for name in names if (one := _find(side, name)) is not None} for side in rounds])
-    found: dict[Name, list[Floats]] = {}
+    evened = even_logs([{name: row for name in names if (row := _find(side, name)) is not None} for side in rounds])
+    logs: dict[Name, list[Floats]] = {}
     for name in names:
-        own = [(even.get(name), _find(side, name)) for even, side in zip(evened, rounds, strict=True)]
-        found[name] = [
+        of_rounds = [(even.get(name), _find(side, name)) for even, side in zip(evened, rounds, strict=True)]
+        logs[name] = [
             np.asarray(np.log(measured.processes.values)) if even is None else even
-            for even, measured in own
+            for even, measured in of_rounds
             if measured is not None and no_ratio_of(measured) is None
         ]
-    return found
+    return logs
 
 
 def _fast_logs(rounds: Sequence[Book], names: Mapping[Name, Evidence]) -> dict[Name, list[Floats]]:
     """What is compared of rows of many processes in each round, the machine's speed in each round taken off."""
     rows = {name: [_find(side, name) for side in rounds] for name in names}
-    known = {name: [one for one in own if one is not None] for name, own in rows.items() if None not in own}
+    known = {
+        name: [row for row in of_rounds if row is not None] for name, of_rounds in rows.items() if None not in of_rounds
+    }
     levels, _ = common_levels(list(zip(*known.values(), strict=True)))
     return {
-        name: [fast_logs(one) - level for one, level in zip(own, levels, strict=True)]
-        for name, own in known.items()
-        if has_decile(names[name]) and all(has_decile(one) for one in own)
+        name: [fast_logs(row) - level for row, level in zip(of_rounds, levels, strict=True)]
+        for name, of_rounds in known.items()
+        if has_decile(names[name]) and all(has_decile(row) for row in of_rounds)
     }
 
 
@@ -154,11 +156,11 @@ def _apart(
     """How far rounds are apart, less what the scatter of their processes explains; and all processes about them."""
     import numpy as np
 
-    centres = np.array([level(one) for one in logs])
-    residuals = np.concatenate([one - centre for one, centre in zip(logs, centres, strict=True)])
+    centres = np.array([level(values) for values in logs])
+    residuals = np.concatenate([values - centre for values, centre in zip(logs, centres, strict=True)])
     if len(logs) < _LEAST_ROUNDS:
         return np.zeros(1), residuals
     shifts = centres - np.mean(centres)
     total = float(np.var(shifts, ddof=1))
-    beyond = max(0.0, total - float(np.mean([error(one) ** 2 for one in logs])))
+    beyond = max(0.0, total - float(np.mean([error(values) ** 2 for values in logs])))
     return np.asarray(shifts * (beyond / total) ** 0.5 if total > 0 else shifts, dtype=np.float64), residuals
