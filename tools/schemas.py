@@ -11,9 +11,15 @@ from typing import Any
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.records import schema_of
+from clonometer.results.as_json import ShownResults
+from clonometer.results.check.types import Checked
+from clonometer.results.compare.types import Compared
+from clonometer.results.noise.types import Noise
+from clonometer.results.workers.types import WorkersOfRun
 
 _MOST_COLUMNS = 120
-_WITHIN = "Within schema 1 keys may be added, none goes or changes its meaning."
+_WITHIN = "NaN and infinities never occur. Within schema 1 keys may be added, none goes or changes its meaning."
+_NULLS = f"A number that does not exist is null. {_WITHIN}"
 
 #: Name of a schema -> what it says of the whole, and the records that a document may be, by their names in it.
 DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
@@ -21,9 +27,35 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "clonometer explain --json",
         "Where the time of one mechanism's launches went (launch), with --vs the other mechanism and the parts that "
         "make the ratio under versus; or why threads and processes at work take different times (work), of "
-        "work.factor. Times are nanoseconds, shares fractions of 1. NaN and infinities never occur. "
-        f"{_WITHIN}",
+        f"work.factor. Times are nanoseconds, shares fractions of 1. {_WITHIN}",
         {"launch": Versus, "work": WorkExplanation},
+    ),
+    "show": (
+        "clonometer show --json",
+        f"All that is known of a run. Times are in nanoseconds. {_NULLS}",
+        {"results": ShownResults},
+    ),
+    "workers": (
+        "clonometer show --workers --json",
+        "What each worker of a program of workers did, by its number. Values are medians over all executions of all "
+        f"processes. {_NULLS}",
+        {"workers": WorkersOfRun},
+    ),
+    "compare": (
+        "clonometer compare --json",
+        f"Runs against a run, or cells of a run against each other. Times are in nanoseconds. {_NULLS}",
+        {"compared": Compared},
+    ),
+    "check": (
+        "clonometer check --json",
+        f"A run against its baseline. Times are in nanoseconds. {_NULLS}",
+        {"checked": Checked},
+    ),
+    "noise": (
+        "clonometer noise --json",
+        "A machine against itself: false alarms of a check, and what it would see. Shares are fractions of 1. "
+        f"{_NULLS}",
+        {"noise": Noise},
     ),
 }
 

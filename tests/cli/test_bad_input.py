@@ -21,10 +21,9 @@ from tests.fakes.sample_run import write_raw, write_run
 
 from clonometer.cli.compare import open_side
 from clonometer.errors import ClonometerError, RunFileError
+from clonometer.records import to_json
 from clonometer.results import results_to_json, summarize
-from clonometer.results.check.as_json import checked_to_json
 from clonometer.results.check.check import check_runs
-from clonometer.results.compare.as_json import compared_to_json
 from clonometer.results.compare.comparison import compare_runs
 from clonometer.runfile import open_run
 from clonometer.views.exports import FORMATS, encode
@@ -124,7 +123,7 @@ def test_any_value_anywhere_when_runs_are_compared_and_checked(
         checked = check_runs(*sides)
     except ClonometerError:
         return
-    json.dumps([compared_to_json(compared), checked_to_json(checked)], allow_nan=False)
+    json.dumps([to_json(compared), to_json(checked)], allow_nan=False)
     assert not re.search(r"\b(nan|inf)\b", render_comparison(compared, wide=True))
     assert not re.search(r"\b(nan|inf)\b", render_check(checked, wide=True))
 

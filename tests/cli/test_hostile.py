@@ -17,8 +17,9 @@ from tests.protocol.test_trace import HEAD, answer
 from clonometer.errors import InputError, ProtocolError, RunFileError
 from clonometer.explain.from_json import read_explanation
 from clonometer.protocol.trace import parse_trace
-from clonometer.results.workers.as_json import workers_to_json
+from clonometer.records import to_json
 from clonometer.results.workers.each_worker import each_worker
+from clonometer.results.workers.types import WorkersOfRun
 from clonometer.runfile.metadata import parse_metadata
 from clonometer.views.html.explained import explained_sections
 from clonometer.views.terminal.workers import workers_table
@@ -66,7 +67,7 @@ def show_workers(document: Any) -> None:
     metadata = parse_metadata(json.dumps(document).encode())
     found = each_worker(Tampered(metadata.raw), [WORKERS])
     workers_table(found, 80, False)
-    json.dumps(workers_to_json("run.parquet", found), allow_nan=False)
+    json.dumps(to_json(WorkersOfRun("run.parquet", tuple(found))), allow_nan=False)
 
 
 def test_workers_of_a_run_with_hostile_metadata() -> None:

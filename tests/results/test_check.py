@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clonometer.errors import InputError
-from clonometer.results.check.as_json import checked_to_json
+from clonometer.records import to_json
 from clonometer.results.check.check import check_again, check_runs
 from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.comparison import read_side
@@ -198,7 +198,7 @@ def test_json_is_valid(make_builder: Build) -> None:
     checked = check_runs(base, make(make_builder, 2, reaped=1.1))
     again = check_again(checked, base, make(make_builder, 3, reaped=1.1))
     for one in (checked, again, check_runs(base, make(make_builder, 2, processes=1))):
-        document = json.loads(json.dumps(checked_to_json(one), allow_nan=False))
+        document = json.loads(json.dumps(to_json(one), allow_nan=False))
         Draft202012Validator(SCHEMA).validate(document)
         assert len(document["rows"]) == 9
 
@@ -213,7 +213,7 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
     assert [row.compared.other.quantity for row in checked.rows] == ["wait_us"]
     assert [one.reason for one in checked.left_out] == ["footprint_bytes is no time: 'clonometer compare' has it"]
     assert checked.verdict == "none"
-    Draft202012Validator(SCHEMA).validate(checked_to_json(checked))
+    Draft202012Validator(SCHEMA).validate(to_json(checked))
 
 
 def test_first_launches_are_suspected_at_most_and_cost_the_others_nothing(make_builder: Build) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from clonometer.results.compare.as_json import compared_to_json
+from clonometer.records import to_json
 from clonometer.results.compare.comparison import compare_cells, compare_runs, read_side
 from clonometer.results.compare.types import ComparedPair, ComparedRow
 from clonometer.views.comparison import common_text, comparison_text, summary
@@ -62,7 +62,7 @@ def test_what_all_changed_by_is_said_and_not_taken_off(make_builder: Build) -> N
     assert "warm rows took 1.20 times as long (6 kinds of process" in common_text(pair)
     assert "the machine, or what all share" in common_text(pair)
     assert "12 slower (12 like all)" in summary(compared)
-    Draft202012Validator(SCHEMA).validate(compared_to_json(compared))
+    Draft202012Validator(SCHEMA).validate(to_json(compared))
 
 
 @pytest.mark.parametrize(("machine", "program"), [(1.0, 1.2), (1.1, 1.5), (0.8, 1.0)])

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clonometer.errors import InputError, UsageError
-from clonometer.results.compare.as_json import compared_to_json
+from clonometer.records import to_json
 from clonometer.results.compare.comparison import compare_cells, compare_runs, read_side
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.types import Compared, ComparedRow
@@ -130,7 +130,7 @@ def test_a_median_of_zero_has_no_ratio(make_builder: Build) -> None:
     row = rows(compare_runs(sides))["call_returns"]
     assert (row.ratio, row.p_value, row.verdict) == (None, None, "not distinguishable")
     assert row.reason == "there is no ratio to a median of zero or below"
-    Draft202012Validator(SCHEMA).validate(compared_to_json(compare_runs(sides)))
+    Draft202012Validator(SCHEMA).validate(to_json(compare_runs(sides)))
 
 
 def test_runs_without_a_common_cell_are_refused(make_builder: Build) -> None:
@@ -252,7 +252,7 @@ def test_groups_that_cannot_be_paired_are_refused(several: Book, base: str, othe
 def test_json_is_valid_and_has_every_row(make_builder: Build) -> None:
     sides = [one_cell(make_builder, factor, 1, str(factor)) for factor in (1.0, 1.2)]
     compared = compare_runs(sides)
-    document = json.loads(json.dumps(compared_to_json(compared), allow_nan=False))
+    document = json.loads(json.dumps(to_json(compared), allow_nan=False))
     Draft202012Validator(SCHEMA).validate(document)
     assert [row["ratio"] for row in document["comparisons"][0]["rows"]] == [row.ratio for row in compared.pairs[0].rows]
     assert document["counts"]["slower"] == 3
@@ -356,7 +356,7 @@ def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after
     assert set(found) == {"wait_us", "footprint_bytes"}
     assert found["footprint_bytes"].verdict == verdict
     assert found["footprint_bytes"].ratio == pytest.approx(after / 8_192, rel=0.02)
-    document = compared_to_json(compared)
+    document = to_json(compared)
     Draft202012Validator(SCHEMA).validate(document)
     [row] = [row for row in document["comparisons"][0]["rows"] if row["quantity"] == "footprint_bytes"]
     assert (row["unit"], row["base"]["median_ns"]) == ("bytes", None)

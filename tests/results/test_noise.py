@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from clonometer.errors import InputError
+from clonometer.records import to_json
 from clonometer.results.compare.comparison import read_side
-from clonometer.results.noise.as_json import noise_to_json
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
 from clonometer.results.rows.evidence import Book
 
@@ -106,6 +106,6 @@ def test_the_rate_of_false_alarms_has_its_exact_interval() -> None:
 def test_json_is_valid(make_builder: Build) -> None:
     for rounds in (1, 3):
         noise = measure_noise([make(make_builder, seed) for seed in range(1, rounds + 1)], "quick")
-        document = json.loads(json.dumps(noise_to_json(noise), allow_nan=False))
+        document = json.loads(json.dumps(to_json(noise), allow_nan=False))
         Draft202012Validator(SCHEMA).validate(document)
         assert len(document["rows"]) == 6

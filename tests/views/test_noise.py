@@ -17,7 +17,17 @@ def noise(**fields: Any) -> Noise:
     ]
     checks = AgainstItself(20, 1, 0.001, 0.25, ("launch.fork[temperature=warm] reaped",))
     return replace(
-        Noise("quick", 20, checks, AgainstItself(19, 0, 0.0, 0.18, ()), rows, 0.05, 0.01, len(rows)), **fields
+        Noise(
+            plan="quick",
+            rounds=20,
+            max_regression=0.05,
+            error_rate=0.01,
+            n_tests=len(rows),
+            interleaved=checks,
+            in_a_row=AgainstItself(19, 0, 0.0, 0.18, ()),
+            rows=rows,
+        ),
+        **fields,
     )
 
 

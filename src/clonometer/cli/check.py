@@ -139,9 +139,9 @@ def _plan_again(checked: Checked, run: Book) -> Plan:
 
 def _print(checked: Checked, *, as_json: bool, wide: bool) -> None:
     if as_json:
-        from clonometer.results.check.as_json import checked_to_json
+        from clonometer.records import to_json
 
-        print_json(checked_to_json(checked))
+        print_json(to_json(checked))
         return
     from clonometer.views.terminal.check import render_check
 

@@ -79,9 +79,9 @@ def command(
 def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:
     """Print a comparison on standard output: for people, or as one JSON object."""
     if as_json:
-        from clonometer.results.compare.as_json import compared_to_json
+        from clonometer.records import to_json
 
-        print_json(compared_to_json(compared))
+        print_json(to_json(compared))
         return
     from clonometer.views.terminal.comparison import render_comparison
 

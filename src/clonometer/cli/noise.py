@@ -130,9 +130,9 @@ def _doubled(plan: Plan) -> Plan:
 
 def _print(noise: Noise, *, as_json: bool, wide: bool) -> None:
     if as_json:
-        from clonometer.results.noise.as_json import noise_to_json
+        from clonometer.records import to_json
 
-        print_json(noise_to_json(noise))
+        print_json(to_json(noise))
         return
     from clonometer.views.terminal.noise import render_noise
 

@@ -53,9 +53,10 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
     if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
     if as_json:
-        from clonometer.results.workers.as_json import workers_to_json
+        from clonometer.records import to_json
+        from clonometer.results.workers.types import WorkersOfRun
 
-        print_json(workers_to_json(str(path), tables))
+        print_json(to_json(WorkersOfRun(str(path), tuple(tables))))
         return
     colour = wants_colour(sys.stdout)
     text = "\n".join(workers_table(tables, plain_width(), colour)) + "\n"

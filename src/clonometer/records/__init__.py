@@ -19,7 +19,7 @@ Examples
 >>> from_json(Lap, {"number": 0})
 Traceback (most recent call last):
 clonometer.errors.InputError: number is 0, less than 1
->>> schema_of({"lap": Lap})["$defs"]["lap"]["properties"]["number"]
+>>> schema_of({"lap": Lap})["properties"]["number"]
 {'type': 'integer', 'minimum': 1}
 """
 
@@ -29,13 +29,16 @@ from clonometer.records.kinds import Place, plain_json
 from clonometer.records.layout import from_json, schema_of, to_json
 from clonometer.records.marks import (
     Above,
+    After,
     Check,
     Count,
     Key,
     Known,
     Least,
+    Like,
     Mark,
     Most,
+    Only,
     Pattern,
     Positive,
     Written,
@@ -44,13 +47,16 @@ from clonometer.records.marks import (
 
 __all__ = [
     "Above",
+    "After",
     "Check",
     "Count",
     "Key",
     "Known",
     "Least",
+    "Like",
     "Mark",
     "Most",
+    "Only",
     "Pattern",
     "Place",
     "Positive",

@@ -88,8 +88,11 @@ class Codec(ABC):
         """Describe it; records go to ``definitions``."""
 
 
+@dataclass(frozen=True)
 class Anything(Codec):
     """Whatever JSON has."""
+
+    described: Mapping[str, Any]
 
     def write(self, value: Any) -> Any:
         return plain_json(value)
@@ -98,7 +101,7 @@ class Anything(Codec):
         return place.value
 
     def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return {}
+        return dict(self.described)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from clonometer.records.kinds import (
     Text,
     Truth,
 )
-from clonometer.records.marks import Above, Check, Key, Known, Least, Mark, Most, Pattern, Written
+from clonometer.records.marks import Above, After, Check, Key, Known, Least, Like, Mark, Most, Only, Pattern, Written
 
 _Record = TypeVar("_Record")
 _ENDS = ("", "_low", "_high")
@@ -44,6 +44,7 @@ class _Slot:
     checks: tuple[Check, ...]
     default: Any = None
     is_read: bool = True
+    after: str | None = None
 
     @property
     def is_required(self) -> bool:
@@ -91,7 +92,8 @@ class _Slot:
         if Mark.ENDS in self.marks and isinstance(self.codec, RecordKind):
             schemas = [slot.codec.schema(definitions) for slot in self.codec.slots]
         else:
-            schemas = [self.codec.schema(definitions)]
+            bare = self.codec.codec if Mark.OMITTED in self.marks and isinstance(self.codec, Nullable) else self.codec
+            schemas = [bare.schema(definitions)]
         described = dict(zip(self.all_keys(), schemas, strict=True))
         if self.doc:
             described[self.key] = {**described[self.key], "description": self.doc}
@@ -106,9 +108,15 @@ def _ends(key: str) -> tuple[str, ...]:
 class RecordKind(Codec):
     """A record: its fields in their order, the written properties where they say."""
 
-    def __init__(self, record: type, limits: tuple[Least, ...] = ()) -> None:
+    def __init__(self, record: type, limits: tuple[Least, ...] = (), only: Only | None = None) -> None:
         self.record = record
-        self.slots = _slots(record, limits)
+        self.is_partial = only is not None
+        self.name = only.name if only is not None else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", record.__name__).lower()
+        slots = _slots(record, limits)
+        if only is not None:
+            by_key = {slot.key: slot for slot in slots}
+            slots = tuple(by_key[key] for key in only.keys)
+        self.slots = slots
         self._keys = frozenset(key for slot in self.slots for key in slot.all_keys())
 
     def write(self, value: Any) -> Any:
@@ -138,7 +146,7 @@ class RecordKind(Codec):
         return [
             key
             for slot in self.slots
-            if slot.is_required
+            if slot.is_required or self.is_partial
             for key in (
                 slot.codec.required()
                 if Mark.MERGED in slot.marks and isinstance(slot.codec, RecordKind)
@@ -155,20 +163,15 @@ class RecordKind(Codec):
             "required": self.required(),
             "properties": self.properties(definitions),
             "additionalProperties": False if rest is None else rest["additionalProperties"],
-            **getattr(self.record, "schema_rules", {}),
+            **({} if self.is_partial else getattr(self.record, "schema_rules", {})),
         }
         return {key: value for key, value in schema.items() if value != ""}
 
     def schema(self, definitions: Definitions) -> dict[str, Any]:
-        name = _name(self.record)
-        if name not in definitions:
-            definitions[name] = {}
-            definitions[name] = self.whole(definitions)
-        return {"$ref": f"#/$defs/{name}"}
-
-
-def _name(record: type) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", record.__name__).lower()
+        if self.name not in definitions:
+            definitions[self.name] = {}
+            definitions[self.name] = self.whole(definitions)
+        return {"$ref": f"#/$defs/{self.name}"}
 
 
 def _description(record: type) -> str:
@@ -189,18 +192,24 @@ def _kind(record: type) -> RecordKind:
 @cache
 def _slots(record: type, limits: tuple[Least, ...]) -> tuple[_Slot, ...]:
     hints = get_type_hints(record, include_extras=True)
-    slots = []
-    for field in fields(record):
-        default = field.default_factory() if field.default_factory is not MISSING else field.default
-        slot = _slot(field.name, Annotated[hints[field.name], *limits] if limits else hints[field.name], default)
-        if Mark.UNWRITTEN not in slot.marks:
-            slots.append(slot)
-    for name, member in ((n, m) for base in reversed(record.__mro__) for n, m in vars(base).items()):
+    slots, elsewhere = [], []
+    for name, member in ((name, member) for base in reversed(record.__mro__) for name, member in vars(base).items()):
         if isinstance(member, Written):
             hint = get_type_hints(member.make, include_extras=True)["return"]
             slot = _slot(name, Annotated[hint, member.doc] if member.doc else hint, None, is_read=False)
-            place = next((number for number, each in enumerate(slots, 1) if each.name == member.after), 0)
-            slots.insert(place, slot)
+            elsewhere.append((member.after, slot))
+    for field in fields(record):
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        slot = _slot(field.name, Annotated[hints[field.name], *limits] if limits else hints[field.name], default)
+        if slot.after is not None:
+            elsewhere.append((slot.after, slot))
+        elif Mark.UNWRITTEN not in slot.marks:
+            slots.append(slot)
+    while elsewhere:
+        names = [None, *(slot.name for slot in slots)]
+        after, slot = next(pair for pair in elsewhere if pair[0] in names)
+        elsewhere.remove((after, slot))
+        slots.insert(names.index(after), slot)
     return tuple(slots)
 
 
@@ -220,6 +229,7 @@ def _slot(name: str, hint: Any, default: Any, *, is_read: bool = True) -> _Slot:
         tuple(extra for extra in extras if isinstance(extra, Check)),
         None if default is MISSING else default,
         is_read,
+        next((extra.name for extra in extras if isinstance(extra, After)), None),
     )
 
 
@@ -232,6 +242,9 @@ def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
         For a type that no JSON stands for.
     """
     origin, arguments = get_origin(hint), get_args(hint)
+    like = next((extra.schema for extra in extras if isinstance(extra, Like)), None)
+    if hint is Any or like is not None:
+        return Anything(like or {})
     if origin is Annotated:
         return codec_of(arguments[0], (*arguments[1:], *extras))
     if origin in (Union, UnionType):
@@ -259,7 +272,8 @@ def _container(origin: Any, arguments: Sequence[Any], extras: Sequence[Any]) -> 
 def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
     if is_dataclass(hint) and isinstance(hint, type):
         limits = tuple(extra for extra in extras if isinstance(extra, Least))
-        return RecordKind(hint, limits) if limits else _kind(hint)
+        only = next((extra for extra in extras if isinstance(extra, Only)), None)
+        return RecordKind(hint, limits, only) if limits or only else _kind(hint)
     if hint in (int, float):
         return Number(hint is int, *(_limit(extras, mark, None) for mark in (Least, Above, Most)))
     if hint is str:
@@ -268,8 +282,6 @@ def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
         return Text(known, pattern, _limit(extras, Least, 0))
     if hint is bool:
         return Truth()
-    if hint is Any:
-        return Anything()
     raise TypeError(f"{hint} has no form in JSON")
 
 
@@ -320,15 +332,14 @@ def schema_of(roots: Mapping[str, type], **head: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        With each root, and every record inside one, under ``$defs``.
+        With every record inside a root under ``$defs``, and each root too where there are several.
     """
     definitions: Definitions = dict.fromkeys(roots)
     for name, record in roots.items():
         definitions[name] = _kind(record).whole(definitions)
-    references = [{"$ref": f"#/$defs/{name}"} for name in roots]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **head,
-        **(references[0] if len(references) == 1 else {"oneOf": references}),
-        "$defs": definitions,
-    }
+    if len(roots) == 1:
+        [root] = (definitions.pop(name) for name in roots)
+        document = {**head, **{key: value for key, value in root.items() if key not in head}}
+    else:
+        document = {**head, "oneOf": [{"$ref": f"#/$defs/{name}"} for name in roots]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document, "$defs": definitions}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Annotated, Any, Generic, TypeVar, overload
@@ -52,6 +52,32 @@ class Pattern:
     """A regular expression that texts match; for the schema alone."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class Like:
+    """The schema of a value that is written as it is."""
+
+    schema: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        """Two are never the same."""
+        return id(self)
+
+
+@dataclass(frozen=True)
+class Only:
+    """Of a record these keys alone, by this name in the schema; such a record can be written but not read."""
+
+    name: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class After:
+    """The field or property behind which it stands in JSON, where that is not the one before it."""
+
+    name: str
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, Literal
 
+from clonometer.records import Count, Key, Known, Least, Mark, to_json, written
 from clonometer.results.ended import CellStatus
+from clonometer.results.series.types import AblationSeries, FitSeries
 from clonometer.results.types import RESULTS_SCHEMA, Estimate, Finding, Results, RunWarning
+
+
+@dataclass(frozen=True)
+class ShownResults:
+    """What is written of results; the fields are those of `Results`."""
+
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return RESULTS_SCHEMA
+
+    status: Annotated[str, Known(("complete", "partial", "failed"))]
+    status_reason: Annotated[str | None, "Why the run is not complete."]
+    run_name: Annotated[str, Key("run"), "Name of the run's file, or empty."]
+    clonometer_version: str
+    started: Annotated[str, "ISO 8601 with UTC offset."]
+    duration_s: Annotated[float, Least(0)]
+    plan_name: Annotated[str, Key("plan"), "Name of the plan."]
+    command: Annotated[Sequence[str], "The command line that repeats the run."]
+    seed: int
+    n_processes: Count
+    n_samples: Annotated[Count, "Launches tried, failed ones included."]
+    host: Annotated[Mapping[str, Any], "Host facts, see docs/host.md."]
+    clock: Annotated[Mapping[str, Any], "The calibration, see docs/protocol.md."]
+    cells: Sequence[Estimate]
+    cell_statuses: Sequence[CellStatus]
+    fits: Annotated[Sequence[FitSeries], Mark.OPTIONAL]
+    ablations: Annotated[Sequence[AblationSeries], Mark.OPTIONAL]
+    findings: Sequence[Finding]
+    warnings: Sequence[RunWarning]
+
+    schema_rules: ClassVar[Mapping[str, Any]] = {"additionalProperties": True}
 
 
 def results_to_json(results: Results) -> dict[str, Any]:
@@ -25,54 +58,4 @@ def results_to_json(results: Results) -> dict[str, Any]:
         Valid against docs/schemas/show.schema.json. Times are in ns. Numbers that do not exist are None; a
         NaN or an infinity in the host facts of a foreign run becomes None as well, because JSON has neither.
     """
-    return {
-        "schema": RESULTS_SCHEMA,
-        "status": results.status,
-        "status_reason": results.status_reason,
-        "run": results.run_name,
-        "clonometer_version": results.clonometer_version,
-        "started": results.started,
-        "duration_s": plain_json(results.duration_s),
-        "plan": results.plan_name,
-        "command": list(results.command),
-        "seed": results.seed,
-        "n_processes": results.n_processes,
-        "n_samples": results.n_samples,
-        "host": plain_json(results.host),
-        "clock": plain_json(results.clock),
-        "cells": [_estimate(one) for one in results.cells],
-        "cell_statuses": [_status(one) for one in results.cell_statuses],
-        "fits": [plain_json(asdict(one)) for one in results.fits],
-        "ablations": [plain_json(asdict(one)) for one in results.ablations],
-        "findings": [_finding(one) for one in results.findings],
-        "warnings": [_warning(one) for one in results.warnings],
-    }
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    fields = {name: getattr(estimate, name) for name in Estimate.__dataclass_fields__ if name != "warnings"}
-    return {**plain_json(fields), "warnings": [_warning(one) for one in estimate.warnings]}
-
-
-def _status(status: CellStatus) -> dict[str, Any]:
-    return asdict(status)
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {"id": finding.id, "sentence": finding.sentence, "numbers": plain_json(finding.numbers)}
-
-
-def _warning(warning: RunWarning) -> dict[str, Any]:
-    return asdict(warning)
-
-
-def plain_json(value: Any) -> Any:
-    """Copy ``value`` as what the json module writes without NaN and infinities."""
-    if isinstance(value, Mapping):
-        return {str(key): plain_json(one) for key, one in value.items()}
-    if isinstance(value, str) or value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, Iterable):
-        return [plain_json(one) for one in value]
-    number = float(value)
-    return number if math.isfinite(number) else None
+    return to_json(ShownResults(**{field.name: getattr(results, field.name) for field in fields(ShownResults)}))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from clonometer.records import Known, Mark
 
 #: docs/runfile.md: its intervals are as narrow as wanted, the time was up, it has the number that was asked for.
 STOPPED_BY = ("target", "budget", "processes")
@@ -12,15 +14,18 @@ STOPPED_BY = ("target", "budget", "processes")
 
 @dataclass(frozen=True)
 class CellStatus:
-    """How a cell of the plan ended: ``ok``, ``skipped``, ``failed`` or ``missing``, with the reason.
-
-    ``stopped_by`` is what ended its measuring, one of `STOPPED_BY`; None where that is not known.
-    """
+    """How a cell of the plan ended, with the reason."""
 
     cell: str
-    status: str
+    status: Annotated[str, Known(("ok", "skipped", "failed", "missing"))]
     reason: str | None
-    stopped_by: str | None = None
+    stopped_by: Annotated[
+        str | None,
+        Known(STOPPED_BY),
+        Mark.OPTIONAL,
+        "What ended its measuring: intervals as narrow as wanted, the time, or the number of processes asked for; None "
+        "where that is not known.",
+    ] = None
 
 
 def cell_statuses(metadata: Mapping[str, Any]) -> tuple[CellStatus, ...]:

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
+from clonometer.records import Above, Count, Least, Like, Mark, Most, Pattern
 from clonometer.results.ended import CellStatus
+from clonometer.results.json_rules import (
+    DRIFT,
+    ESTIMATE_RULES,
+    MODE,
+    NUMBERS,
+    OUTLIERS,
+    WARM_UP,
+    Placement,
+    Sentence,
+    Temperature,
+)
 from clonometer.results.series.types import (
     AblationSeries,
     EcdfSeries,
@@ -17,7 +29,7 @@ from clonometer.results.series.types import (
     ScanSeries,
 )
 
-RESULTS_SCHEMA = 1
+RESULTS_SCHEMA: Literal[1] = 1
 #: Below this share of a median no difference counts, however sure it is.
 LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
@@ -26,111 +38,105 @@ FEWEST_PROCESSES = 4
 
 @dataclass(frozen=True)
 class RunWarning:
-    """Something that weakens a number, as data.
+    """Something that weakens a number, as data: what was seen, with numbers, and what to do about it.
 
-    ``id`` is stable and dotted (``processes.few``); ``sentence`` says what was seen, with numbers; ``next_step``
-    what to do about it. ``alike`` counts the further warnings of that id for which a run says this one: those
-    of its other rows, each different sentence once. A row's own warning has none.
+    ``id`` is stable and dotted (``processes.few``). A row's own warning has none that are alike.
     """
 
-    id: str
-    sentence: str
-    next_step: str
-    alike: int = 0
+    id: Annotated[str, Pattern(r"^[a-z_]+(\.[a-z_]+)+$")]
+    sentence: Sentence
+    next_step: Sentence
+    alike: Annotated[
+        Count,
+        "How many further warnings of this id, each different sentence once, the rows have, where a run's warning "
+        "stands for all of them.",
+    ] = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """One cell, stage and observed placement: the row of every table (the entry of ``cells`` in ``show --json``).
+    """One cell, stage and observed placement: the row of every table."""
 
-    Attributes
-    ----------
-    cell, workload, condition, temperature
-        As in the plan; ``condition`` has every axis of the workload, sizes in bytes.
-    stage
-        ``call_returns``, ``task_runs``, ``image_entered``, ``image_runs``, ``image_ends``, ``reaped``, or None
-        outside launches.
-    placement
-        Observed: ``same_cpu``, ``other_cpu``, or None where it was not observed. One entry for each that occurred.
-    quantity, unit
-        The driver's column and its unit.
-    n_samples, n_processes
-        Counts of successful samples and of the processes they came from.
-    median_ns, median_low_ns, median_high_ns
-        Median of process medians with its 95% interval, in ns; None where ``unit`` is no time, or no sample. The
-        ends are None where there is but one process.
-    p99_ns, p99_reason
-        Pooled 99th percentile in ns, or None with the reason.
-    min_ns
-        The smallest sample in ns.
-    effective_mhz
-        Median effective frequency of the CPUs used; None where it was not measured.
-    resolution_ns
-        Below this a figure is printed as ``< x``.
-    mean_ns, mad_ns
-        Mean of process means, and median absolute deviation from the median (not scaled), in ns; None as the median.
-    n_modes, modes
-        How many modes the samples have, and where there are several their ``value_ns`` and ``share`` of the samples;
-        None where a sample is not above zero.
-    drift
-        Processes that did not keep their level over the run: ``kind`` (``trend``, ``wandering``) and ``share`` of the
-        median; None where they did.
-    warm_up
-        The first ``samples`` of each process that differ from the steady rest by ``share``; None where none do.
-    outliers
-        ``count`` of samples above the outer fence, ``causes`` (recorded fact -> how many of them), ``unexplained``.
-    relative_error
-        The largest relative error of p99, minimum, MAD and modes: above 0 only for cells so large that samples are
-        counted in buckets.
-    family, linkage
-        From the catalogue and the condition, for grouping.
-    rankable, not_rankable_reason
-        Whether this row may take part in a ranking (vfork's ``call_returns`` may not).
-    signed
-        Whether a value below zero means something, as for the offset of two clocks.
-    detail
-        Whether it explains another quantity of its workload: no finding is about it, and no short table has it.
-    value, value_low, value_high
-        Where ``unit`` is no time: median of process medians with its 95% interval, in ``unit``; else None.
-    """
-
-    cell: str
+    cell: Annotated[str, "Canonical text."]
     workload: str
-    condition: Mapping[str, int | str]
-    temperature: str | None
-    stage: str | None
-    placement: str | None
-    quantity: str
-    unit: str
-    n_samples: int
-    n_processes: int
-    median_ns: float | None
-    median_low_ns: float | None
-    median_high_ns: float | None
-    p99_ns: float | None
-    p99_reason: str | None
-    min_ns: float | None
-    effective_mhz: float | None
-    resolution_ns: float
-    family: str
-    rankable: bool = True
+    condition: Annotated[Mapping[str, int | str], "Every axis of the workload; sizes in bytes."]
+    temperature: Temperature
+    stage: Annotated[str | None, "Of a launch; None outside launches."]
+    placement: Annotated[Placement, "Observed; None where it was not. One entry for each that occurred."]
+    quantity: Annotated[str, "The driver's column."]
+    unit: Annotated[str, "The column's unit in the run file."]
+    n_samples: Annotated[Count, "Successful samples."]
+    n_processes: Annotated[Count, "The processes that they came from."]
+    median_ns: Annotated[float | None, "Median of process medians; None where the unit is no time."]
+    median_low_ns: Annotated[float | None, "Lower end of its 95% interval, see docs/methods.md; None with one process."]
+    median_high_ns: Annotated[float | None, "Upper end."]
+    p99_ns: Annotated[float | None, "Pooled 99th percentile."]
+    p99_reason: Annotated[str | None, "Why p99_ns is null."]
+    min_ns: Annotated[float | None, "The shortest sample."]
+    effective_mhz: Annotated[
+        float | None, Above(0), "Median effective frequency of the CPUs used; None where it was not measured."
+    ]
+    resolution_ns: Annotated[float, Above(0), "What is below it is printed as < x."]
+    family: Annotated[str, "Of the catalogue, for grouping."]
+    rankable: Annotated[bool, "Whether this row may take part in a ranking: vfork's call_returns may not."] = True
     not_rankable_reason: str | None = None
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-    clock_skew: int = 0
+    outcomes: Annotated[Mapping[str, Count], "Launches of the cell: ok, and names of errno."] = field(
+        default_factory=dict
+    )
+    clock_skew: Annotated[Count, "Samples of the cell that were left out because their stages were out of order."] = 0
+    signed: Annotated[
+        bool, Mark.OPTIONAL, "Whether a value below zero means something, as for the offset of two clocks."
+    ] = False
+    detail: Annotated[
+        bool, Mark.OPTIONAL, "Whether it explains another quantity of its workload: no finding is about it."
+    ] = False
+    value: Annotated[
+        float | None, Mark.OPTIONAL, "Where unit is no time: median of process medians, in unit; else None."
+    ] = None
+    value_low: Annotated[float | None, Mark.OPTIONAL, "Lower end of its 95% interval."] = None
+    value_high: Annotated[float | None, Mark.OPTIONAL, "Upper end."] = None
+    mean_ns: Annotated[float | None, Mark.OPTIONAL, "Mean of process means."] = None
+    mad_ns: Annotated[
+        float | None,
+        Mark.OPTIONAL,
+        Least(0),
+        "Median absolute deviation from the median of all samples, not scaled.",
+    ] = None
+    n_modes: Annotated[int | None, Mark.OPTIONAL, Least(1), "None where a sample is not above zero."] = None
+    modes: Annotated[
+        Sequence[Annotated[Mapping[str, float], Like(MODE)]],
+        Mark.OPTIONAL,
+        "Where the samples gather, and the share of them there; where there are several.",
+    ] = ()
+    drift: Annotated[
+        Mapping[str, Any] | None,
+        Mark.OPTIONAL,
+        Like(DRIFT),
+        "How processes did not keep their level over the run, as a share of the median; None where they did.",
+    ] = None
+    warm_up: Annotated[
+        Mapping[str, Any] | None,
+        Mark.OPTIONAL,
+        Like(WARM_UP),
+        "The first samples of each process, which differ from the rest by share; None where none do.",
+    ] = None
+    outliers: Annotated[
+        Mapping[str, Any] | None,
+        Mark.OPTIONAL,
+        Like(OUTLIERS),
+        "Samples above the outer fence, and the recorded facts that they go with.",
+    ] = None
+    relative_error: Annotated[
+        float,
+        Mark.OPTIONAL,
+        Least(0),
+        Most(0.001),
+        "Largest relative error of p99_ns, mad_ns and modes: above 0 only in cells so large that samples are counted "
+        "in buckets.",
+    ] = 0.0
     warnings: tuple[RunWarning, ...] = ()
-    signed: bool = False
-    detail: bool = False
-    value: float | None = None
-    value_low: float | None = None
-    value_high: float | None = None
-    mean_ns: float | None = None
-    mad_ns: float | None = None
-    n_modes: int | None = None
-    modes: Sequence[Mapping[str, float]] = ()
-    drift: Mapping[str, Any] | None = None
-    warm_up: Mapping[str, Any] | None = None
-    outliers: Mapping[str, Any] | None = None
-    relative_error: float = 0.0
+
+    schema_rules: ClassVar[Mapping[str, Any]] = ESTIMATE_RULES
 
     @property
     def is_first_launch(self) -> bool:
@@ -140,17 +146,16 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence computed from the results, with the numbers it rests on.
+    """A sentence computed from the results. A ratio stands as ratio, ratio_low, ratio_high.
 
-    ``numbers`` maps names to numbers, texts or lists of them; a ratio stands as ``ratio``, ``ratio_low``,
-    ``ratio_high``; ``cells`` names the evidence. ``headline`` says the most of it in one line of a terminal, and is
-    empty where there is no shorter way than the sentence.
+    ``headline`` says the most of it in one line of a terminal, and is empty where there is no shorter way than the
+    sentence.
     """
 
-    id: str
-    sentence: str
-    numbers: Mapping[str, Any]
-    headline: str = ""
+    id: Annotated[str, Pattern("^[a-z0-9_.+]+$")]
+    sentence: Sentence
+    numbers: Annotated[Mapping[str, Any], Like(NUMBERS), "What it rests on; cells names the evidence."]
+    headline: Annotated[str, Mark.UNWRITTEN] = ""
 
 
 @dataclass(frozen=True)

@@ -4,57 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Most, Only, written
 from clonometer.results.types import Estimate
 
-COMPARE_SCHEMA = 1
+COMPARE_SCHEMA: Literal[1] = 1
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
 #: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
 HIGHER, LOWER = "higher", "lower"
 VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 
 
+OF_ROW = Only("of_row", ("workload", "temperature", "stage", "placement", "quantity", "unit"))
+SIDE = Only(
+    "side",
+    (
+        "cell",
+        "median_ns",
+        "median_low_ns",
+        "median_high_ns",
+        "value",
+        "value_low",
+        "value_high",
+        "n_samples",
+        "n_processes",
+        "effective_mhz",
+    ),
+)
+Positive = Annotated[float | None, Least(0)]
+Probability = Annotated[float | None, Least(0), Most(1)]
+
+
 @dataclass(frozen=True)
 class ComparedRow:
-    """One stage of one cell at one observed placement, on both sides.
+    """One stage of one cell at one observed placement, on both sides."""
 
-    Attributes
-    ----------
-    base, other
-        The estimates of the two sides.
-    ratio, low, high
-        The median of ``other`` over that of ``base``, with its own 95% interval; None where there is no ratio (a median
-        of zero or below) or no interval (one process on a side).
-    p_value, p_adjusted
-        Of the rank-sum test of the process medians, two-sided, and corrected for all rows that were tested; None
-        where the row was not tested.
-    verdict
-        Of ``other``: ``faster``, ``slower`` (where the unit is no time: ``lower``, ``higher``), ``same`` or
-        ``not distinguishable``.
-    within
-        Where the verdict is ``same``: the share that the interval keeps within, rounded up.
-    reason
-        Why there is no ratio, or why the row was not tested; else None.
-    rest
-        Between two runs: the median ratio of all other kinds of process, of the same temperature where these are
-        enough; None where they are too few.
-    like_rest
-        Whether it is faster or slower, and no more so than the rest.
-    """
+    base: Annotated[Estimate, SIDE]
+    other: Annotated[Estimate, SIDE]
+    ratio: Annotated[
+        Positive, "The other side's median over the base's; None where a median is zero or below, or no time was found."
+    ]
+    low: Annotated[
+        Positive,
+        Key("ratio_low"),
+        "Lower end of its own 95% interval, see docs/methods.md; None with one process on a side.",
+    ]
+    high: Annotated[Positive, Key("ratio_high")]
+    p_value: Annotated[Probability, "Of the rank-sum test of process medians; null where not tested."]
+    p_adjusted: Annotated[Probability, "Corrected for all rows that were tested."]
+    verdict: Annotated[str, Known(VERDICTS)]
+    within: Annotated[Positive, "Where the verdict is same: the share that the interval keeps within, rounded up."]
+    reason: Annotated[str | None, "Why there is no ratio, no interval or no test."]
+    rest: Annotated[
+        Positive,
+        Key("rest_ratio"),
+        Mark.OPTIONAL,
+        "The median ratio of all other kinds of process, of the same temperature where these are enough; null where "
+        "they are too few and within one run.",
+    ] = None
+    like_rest: Annotated[
+        bool,
+        Mark.OPTIONAL,
+        "It is faster or slower, and no more so than the rest: the machine, or what all share.",
+    ] = False
 
-    base: Estimate
-    other: Estimate
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    verdict: str
-    within: float | None
-    reason: str | None
-    rest: float | None = None
-    like_rest: bool = False
+    @written()
+    def of_row(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
+        """What is compared, as on the other side."""
+        return self.other
 
     @property
     def n_processes(self) -> int:
@@ -86,64 +104,62 @@ class Difference:
 
 @dataclass(frozen=True)
 class CommonShift:
-    """What several kinds of process changed by together between two runs.
+    """What several kinds of process changed by together between two runs."""
 
-    Attributes
-    ----------
-    of
-        ``cold``, ``warm``, ``all``, or ``control``: clocks and empty loops, which launch nothing.
-    ratio, least, most
-        The median over the kinds of the median ratio of each one's rows, and the least and the greatest of these.
-    kinds
-        How many kinds of process: what one start of a driver measures.
-    """
-
-    of: str
-    ratio: float
-    least: float
-    most: float
-    kinds: int
+    of: Annotated[str, Known(("cold", "warm", "all", "control")), "control: clocks and empty loops."]
+    ratio: Annotated[float, Least(0), "The median over the kinds of the median ratio of each one's rows."]
+    least: Annotated[float, Least(0), "The least of these."]
+    most: Annotated[float, Least(0), "The greatest."]
+    kinds: Annotated[Count, "How many kinds of process: what one start of a driver measures."]
 
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """One side against the base: rows in the order of the plan, what was left out, and what else differs.
+    """One side against the base: rows in the order of the plan, what was left out, and what else differs."""
 
-    ``base`` and ``other`` name the two: files, or the globs of cells of one file. ``shifts`` is what all rows of two
-    runs changed by together; empty where the kinds of process are too few to tell, and within one run.
-    """
-
-    base: str
+    base: Annotated[str, "The file, or the glob of cells, compared with."]
     other: str
     rows: Sequence[ComparedRow]
     left_out: Sequence[LeftOut]
-    differences: Sequence[Difference]
-    shifts: Sequence[CommonShift] = ()
+    differences: Annotated[
+        Sequence[Difference], "In what the runs differ besides their figures; keys as in docs/host.md."
+    ]
+    shifts: Annotated[
+        Sequence[CommonShift],
+        Mark.OPTIONAL,
+        After("rows"),
+        "What all kinds of process changed by together; empty within one run and where they are too few.",
+    ] = ()
 
 
 @dataclass(frozen=True)
 class Compared:
-    """All comparisons that were asked for together.
+    """All comparisons that were asked for together."""
 
-    Attributes
-    ----------
-    pairs
-        One for each side that was compared with the first.
-    minimum_effect
-        The least change that gets a verdict, as a share.
-    error_rate
-        The chance that any of the verdicts ``faster`` and ``slower`` is wrong where nothing changed.
-    n_tests
-        The number of rows that were tested, for which the p-values are corrected.
-    """
+    pairs: Annotated[
+        Sequence[ComparedPair],
+        Key("comparisons"),
+        After("counts"),
+        "One for each side that was compared with the first.",
+    ]
+    minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
+    error_rate: Annotated[
+        float, "The chance that any row is called faster or slower (higher or lower) where nothing changed."
+    ]
+    n_tests: Annotated[Count, "Rows that were tested, over all comparisons: what the p-values are corrected for."]
 
-    pairs: Sequence[ComparedPair]
-    minimum_effect: float
-    error_rate: float
-    n_tests: int
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return COMPARE_SCHEMA
 
-    @property
-    def counts(self) -> Mapping[str, int]:
+    @written("What the p-values are corrected by.", after="error_rate")
+    def correction(self) -> Literal["Holm"]:
+        """What the p-values are corrected by."""
+        return "Holm"
+
+    @written("Rows of each verdict.", after="n_tests")
+    def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
         rows = [row for pair in self.pairs for row in pair.rows]
         return {verdict: sum(row.verdict == verdict for row in rows) for verdict in VERDICTS}

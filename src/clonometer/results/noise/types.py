@@ -4,75 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
+from clonometer.records import Above, Count, Key, Least, Mark, Most, Only, written
 from clonometer.results.types import Estimate
 
-NOISE_SCHEMA = 1
+NOISE_SCHEMA: Literal[1] = 1
+
+
+_NOISE_OF = Only("noise_of", ("cell", "stage", "quantity", "placement", "n_processes", "median_ns"))
+_Scatter = Annotated[float | None, Least(0)]
 
 
 @dataclass(frozen=True)
 class AgainstItself:
-    """Checks of A against A: how many there were, how many alarmed, and the chance of an alarm with its interval.
+    """Checks of A against A: how many there were, how many alarmed, and the chance of an alarm with its interval."""
 
-    ``rate_low`` and ``rate_high`` are the ends of the exact 95% interval. ``rows`` names each row that alarmed.
-    """
-
-    checks: int
-    alarms: int
-    rate_low: float
-    rate_high: float
-    rows: Sequence[str]
+    checks: Count
+    alarms: Count
+    rate_low: Annotated[float, Least(0), Most(1), "Ends of the exact 95% interval of the rate of alarms."]
+    rate_high: Annotated[float, Least(0), Most(1)]
+    rows: Annotated[Sequence[str], "The rows that alarmed."]
 
 
 @dataclass(frozen=True)
 class NoiseRow:
-    """The noise of one stage of one cell at one observed placement.
+    """The noise of one stage of one cell at one observed placement, by the first half of the first round."""
 
-    Attributes
-    ----------
-    estimate
-        Of the first half of the first round.
-    spread
-        How far process medians scatter, as a share: 1.4826 times their median absolute deviation, on the logarithm.
-    between
-        The same of whole rounds, beyond what the spread of processes explains; None with fewer than three rounds.
-    detectable
-        The smallest slow-down that one check would find in 95% of cases, as a share; None where it would find none.
-    """
+    estimate: Annotated[Estimate, Mark.MERGED, _NOISE_OF]
+    spread: Annotated[
+        float,
+        Least(0),
+        "How far process medians scatter, as a share: 1.4826 times their median absolute deviation, on the logarithm.",
+    ]
+    between: Annotated[
+        _Scatter,
+        Key("between_rounds"),
+        "The same of whole rounds, beyond what the spread of processes explains; None with fewer than three rounds.",
+    ]
+    detectable: Annotated[
+        _Scatter,
+        Key("detectable_change"),
+        "The smallest slow-down that one check would find in 95% of cases, as a share; None where it would find none.",
+    ]
 
-    estimate: Estimate
-    spread: float
-    between: float | None
-    detectable: float | None
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Noise:
-    """The noise of a machine under a plan.
+    """The noise of a machine under a plan."""
 
-    Attributes
-    ----------
-    plan, rounds
-        What was measured, and how often.
-    interleaved
-        Checks of one half of a round against the other, whose processes were started in turn.
-    in_a_row
-        Checks of a half against a half of the round before, as runs of different moments are compared; None where there
-        was but one round.
-    rows
-        In the order of the plan.
-    max_regression, error_rate, n_tests
-        As in a check.
-    """
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return NOISE_SCHEMA
 
     plan: str
-    rounds: int
-    interleaved: AgainstItself
-    in_a_row: AgainstItself | None
-    rows: Sequence[NoiseRow]
-    max_regression: float
-    error_rate: float
-    n_tests: int
+    rounds: Count
+    max_regression: Annotated[float, Above(0), "As in a check."]
+    error_rate: Annotated[float, "What the rate of false alarms is designed to be at most."]
+    n_tests: Annotated[Count, "Rows that could alarm."]
+    interleaved: Annotated[
+        AgainstItself,
+        "One half of a round against the other; their processes were started in turn.",
+    ]
+    in_a_row: Annotated[
+        AgainstItself | None,
+        "Half of a round against half of the round before, as runs of different moments are compared; None where there "
+        "was but one round.",
+    ]
+    rows: Annotated[Sequence[NoiseRow], "In the order of the plan."]
 
     def count_detectable(self, change: float) -> int:
         """The number of rows in which a slow-down of ``change`` would be found."""

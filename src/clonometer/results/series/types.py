@@ -84,34 +84,21 @@ class ScanSeries:
 
 @dataclass(frozen=True)
 class FitSeries:
-    """A polynomial through a scan, ready to print and to plot.
-
-    Attributes
-    ----------
-    workload, family, quantity, axis, condition
-        As in `ScanSeries`.
-    points
-        The values of the axis that it goes through, rising.
-    coefficients
-        From the constant up, each with the ends of its 95% interval: ns per unit of the axis to that power.
-    r_squared
-        R2 of the process medians, with its ends.
-    n_values
-        How many process medians there are.
-    x, y_ns
-        Points of the curve.
-    """
+    """A polynomial through a quantity along an axis, see docs/methods.md."""
 
     workload: str
     family: str
     quantity: str
     axis: str
-    condition: Mapping[str, int | str]
-    points: Sequence[int]
-    coefficients: Sequence[tuple[float, float, float]]
-    r_squared: tuple[float, float, float]
-    n_values: int
-    x: Sequence[float]
+    condition: Annotated[Mapping[str, int | str], "The other axes that are off their default."]
+    points: Annotated[Sequence[int], "The values of the axis that it goes through, rising."]
+    coefficients: Annotated[
+        Sequence[Ends],
+        "From the constant up, ns per unit of the axis to that power; each with the ends of its 95% interval.",
+    ]
+    r_squared: Annotated[Ends, "R2 of the process medians, with its ends."]
+    n_values: Annotated[Count, "Process medians that it rests on."]
+    x: Annotated[Sequence[float], "Points of the curve."]
     y_ns: Sequence[float]
 
 

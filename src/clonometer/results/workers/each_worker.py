@@ -71,5 +71,5 @@ def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
             )
         units = {name: declared[name]["unit"] for name in quantities}
         ran = int(max((~null_mask(columns[name]))[worker == rows[0].worker].sum() for name in quantities))
-        described.append(WorkersOfCell(cell, units, ran, tuple(rows)))
+        described.append(WorkersOfCell(cell, ran, units, tuple(rows)))
     return described

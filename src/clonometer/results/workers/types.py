@@ -1,33 +1,45 @@
-"""Workers as views get them: plain, frozen values."""
+"""Workers as views get them, and as ``clonometer show --workers --json`` writes them: plain, frozen values."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
-WORKERS_SCHEMA = 1
+from clonometer.records import Count, Key, Least, written
+
+WORKERS_SCHEMA: Literal[1] = 1
 
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """One worker of a cell.
+    """One worker of a cell."""
 
-    Attributes
-    ----------
-    worker
-        Its number, from 0 in the order of launching.
-    values
-        Quantity -> median over all executions, in the quantity's unit; None where every one was null.
-    """
-
-    worker: int
-    values: dict[str, float | None]
+    worker: Annotated[Count, "Its number, from 0 in the order of launching."]
+    values: Annotated[
+        dict[str, float | None],
+        "The median of each quantity over all executions, in its unit; None where every one was null.",
+    ]
 
 
 @dataclass(frozen=True)
 class WorkersOfCell:
-    """The workers of a cell: units by quantity, how many executions there were, and a row for each worker."""
+    """The workers of a cell, and how many executions there were."""
 
     cell: str
-    units: dict[str, str]
-    executions: int
-    rows: tuple[WorkerRow, ...]
+    executions: Count
+    units: Annotated[Mapping[str, str], "The unit of each quantity, for example ns or count."]
+    rows: Annotated[tuple[WorkerRow, ...], Key("workers"), Least(1)]
+
+
+@dataclass(frozen=True)
+class WorkersOfRun:
+    """What each worker of a program of workers did, by its number."""
+
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return WORKERS_SCHEMA
+
+    run: Annotated[str, "The run file, as it was named."]
+    cells: Annotated[tuple[WorkersOfCell, ...], Least(1)]

@@ -1,0 +1,71 @@
+"""What the schema of ``show --json`` says beyond the types of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from clonometer.records import Known, Least
+
+Sentence = Annotated[str, Least(1)]
+Temperature = Annotated[str | None, Known(("cold", "warm"))]
+Placement = Annotated[str | None, Known(("same_cpu", "other_cpu"))]
+
+_COUNT = {"type": "integer", "minimum": 0}
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def _object(kinds: list[str], **properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": kinds if len(kinds) > 1 else kinds[0], "required": list(properties), "properties": properties}
+
+
+MODE = _object(["object"], value_ns={"type": "number"}, share=_SHARE)
+DRIFT = _object(["object", "null"], kind={"enum": ["trend", "wandering"]}, share={"type": "number"})
+WARM_UP = _object(["object", "null"], samples=_COUNT, share={"type": "number"})
+OUTLIERS = _object(
+    ["object", "null"],
+    count=_COUNT,
+    causes={
+        "type": "object",
+        "propertyNames": {"enum": ["migration", "involuntary_switch", "frequency_change"]},
+        "additionalProperties": _COUNT,
+    },
+    unexplained=_COUNT,
+)
+_ABOVE_ZERO_OR_NULL = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": "Null with one process."}
+NUMBERS = {
+    "type": "object",
+    "properties": {
+        "ratio": {"type": "number", "exclusiveMinimum": 0},
+        "ratio_low": _ABOVE_ZERO_OR_NULL,
+        "ratio_high": _ABOVE_ZERO_OR_NULL,
+        "confidence": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        "verdict": {"enum": ["longer", "shorter", "same"]},
+        "cells": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    },
+    "required": ["cells"],
+    "dependentRequired": {"ratio": ["ratio_low", "ratio_high"]},
+}
+
+_NOT_NEGATIVE = {"type": ["number", "null"], "minimum": 0}
+
+
+def _where(condition: Mapping[str, Any], then: Mapping[str, Any], otherwise: Mapping[str, Any] | None = None) -> Any:
+    rule = {"if": {"properties": condition}, "then": {"properties": then}}
+    return rule if otherwise is None else {**rule, "else": {"properties": otherwise}}
+
+
+ESTIMATE_RULES = {
+    "allOf": [
+        _where(
+            {"signed": {"const": False}},
+            {"median_ns": _NOT_NEGATIVE, "median_low_ns": _NOT_NEGATIVE, "min_ns": _NOT_NEGATIVE},
+        ),
+        _where(
+            {"p99_ns": {"type": "null"}},
+            {"p99_reason": {"type": "string"}},
+            {"p99_reason": {"type": "null"}, "n_samples": {"minimum": 300}},
+        ),
+        _where({"rankable": {"const": False}}, {"not_rankable_reason": {"type": "string"}}),
+    ]
+}
