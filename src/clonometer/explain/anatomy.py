@@ -78,7 +78,7 @@ class Wish:
 
 def launching(catalogue: Catalogue) -> list[str]:
     """Names of the workloads that launch tasks, each of which can be explained."""
-    return sorted(name for name, one in catalogue.workloads.items() if is_launch(one.family))
+    return sorted(name for name, workload in catalogue.workloads.items() if is_launch(workload.family))
 
 
 def admit(target: Target, catalogue: Catalogue) -> None:
@@ -149,7 +149,7 @@ def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tu
     launches = list(traced_launches(detailed))
     if detailed.how != "fast" or not launches:
         return detailed, _EVENTS
-    each = [len(one.events) * _EVENT_NS / one.launch.reaped_ns for one in launches]
+    each = [len(traced.events) * _EVENT_NS / traced.launch.reaped_ns for traced in launches]
     if median(each) <= _MOST_EVENTS:
         return detailed, _EVENTS
     light = tracer.trace(target, detailed.how, _MAIN, fault_run=FAULT_RUN)
@@ -173,7 +173,9 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
     tier, rounds = seen.tier, seen.rounds
     reaped, budget, unexplained = budget_of(rounds.processes)
     overhead = overhead_of(rounds.pairs)
-    everything = [(one, trace) for trace, launches in zip(seen.close, seen.closely, strict=True) for one in launches]
+    everything = [
+        (traced, trace) for trace, launches in zip(seen.close, seen.closely, strict=True) for traced in launches
+    ]
     sees_calls = tier.name == "tracepoints"
     trace, refusal = (None, None) if sees_calls and not wish.arguments else _follow(tracer, target)
     followed = [] if trace is None else list(traced_launches(trace))
@@ -182,7 +184,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         calls = _calls_over(seen.close, seen.closely)
     else:
         calls = calls_of(followed, trace.task) if trace is not None else ()
-    new_tasks, programs = made([one for one, _ in everything] if sees_calls else followed)
+    new_tasks, programs = made([traced for traced, _ in everything] if sees_calls else followed)
     lost = sum(trace.lost for trace in {id(trace): trace for trace in [*rounds.traces, *seen.close]}.values())
     light = seen.close is not rounds.traces
     left_out = sum(not_whole(trace) for trace in rounds.traces)
@@ -201,9 +203,9 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         traced_median_ns=median(rounds.traced_ns),
         untraced_median_ns=median(rounds.untraced_ns),
         timelines=tuple(
-            make_timeline(which, one, trace.task, Memory(trace.maps))
+            make_timeline(which, traced, trace.task, Memory(trace.maps))
             for which, share in (("median", 0.5), ("p99", 0.99))
-            for one, trace in [_owned(everything, share)]
+            for traced, trace in [_owned(everything, share)]
         ),
         calls=calls,
         calls_inflated=not sees_calls and bool(calls),
@@ -222,7 +224,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
 
 
 def _owned(everything: Sequence[tuple[TracedLaunch, Trace]], share: float) -> tuple[TracedLaunch, Trace]:
-    chosen = nearest([one for one, _ in everything], share)
+    chosen = nearest([traced for traced, _ in everything], share)
     return next(pair for pair in everything if pair[0] is chosen)
 
 
@@ -230,13 +232,13 @@ def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaun
     """Calls of all traced launches; the probe has another number in each process, and is called 0 here."""
     same = []
     for trace, launches in zip(traces, processes, strict=True):
-        for one in launches:
+        for traced in launches:
             events = tuple(
                 event._replace(task=0) if event.task == trace.task else event
-                for event in one.events
+                for event in traced.events
                 if event.kind in ("call_enter", "call_exit", "switch")
             )
-            same.append(replace(one, events=events))
+            same.append(replace(traced, events=events))
     return calls_of(same, 0)
 
 

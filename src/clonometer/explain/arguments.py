@@ -93,21 +93,21 @@ def listing_of(traced: TracedLaunch, parent: int) -> tuple[CallText, ...]:
     names = {parent: "parent"}
     for number, child in enumerate(traced.children):
         names[child] = "child" if number == 0 else f"child {number + 1}"
-    found: list[tuple[int, str, tuple[int, ...], dict[int, bytes]]] = []
+    entered: list[tuple[int, str, tuple[int, ...], dict[int, bytes]]] = []
     results: dict[int, str] = {}
     inside: dict[int, int] = {}
     for event in traced.events:
         if event.kind == "call_enter":
-            inside[event.task] = len(found)
-            found.append((event.task, event.name, event.values[1:], {}))
+            inside[event.task] = len(entered)
+            entered.append((event.task, event.name, event.values[1:], {}))
         elif event.kind == "memory" and event.task in inside:
-            found[inside[event.task]][3][event.values[2]] = event.name.encode("latin-1")
+            entered[inside[event.task]][3][event.values[2]] = event.name.encode("latin-1")
         elif event.kind == "call_exit" and event.task in inside:
             place = inside.pop(event.task)
-            results[place] = result_text(found[place][1], event.values[1])
+            results[place] = result_text(entered[place][1], event.values[1])
     return tuple(
         CallText(names.get(task, "another"), call_text(name, arguments, memory), results.get(place, "?"))
-        for place, (task, name, arguments, memory) in enumerate(found)
+        for place, (task, name, arguments, memory) in enumerate(entered)
     )
 
 
@@ -143,7 +143,7 @@ def _quoted(text: bytes) -> str:
 
 
 def _texts(data: bytes) -> str:
-    return "[" + ", ".join(_quoted(one) for one in data.split(b"\0")[:-1]) + "]"
+    return "[" + ", ".join(_quoted(word) for word in data.split(b"\0")[:-1]) + "]"
 
 
 def _flags_and_signal(flags: int, exit_signal: int) -> str:
@@ -156,14 +156,14 @@ def _clone(arguments: _Arguments, machine: str) -> str:
     order = _ARM_CLONE_ORDER if machine == "aarch64" else _X86_CLONE_ORDER
     given = dict(zip(order, arguments, strict=False))
     flags = given["flags"] & (1 << 32) - 1
-    said = [f"child_stack={_address(given['child_stack'])}", f"flags={_flags_and_signal(flags & ~0xFF, flags & 0xFF)}"]
+    shown = [f"child_stack={_address(given['child_stack'])}", f"flags={_flags_and_signal(flags & ~0xFF, flags & 0xFF)}"]
     needs = {"parent_tid": "CLONE_PARENT_SETTID", "child_tid": "CLONE_CHILD_SETTID", "tls": "CLONE_SETTLS"}
     names = {*flag_names(flags & ~0xFF)}
     also = {"child_tid": "CLONE_CHILD_CLEARTID"}
     for argument, flag in needs.items():
         if flag in names or also.get(argument) in names:
-            said.append(f"{argument}={_address(given[argument])}")
-    return ", ".join(said)
+            shown.append(f"{argument}={_address(given[argument])}")
+    return ", ".join(shown)
 
 
 def _clone3(arguments: _Arguments, memory: Memory) -> str:
@@ -171,15 +171,15 @@ def _clone3(arguments: _Arguments, memory: Memory) -> str:
     if not data:
         return f"{_address(arguments[0])}, {arguments[1]}"
     fields = dict(zip(_CLONE3, struct.unpack(f"<{len(data) // 8}Q", data[: len(data) // 8 * 8]), strict=False))
-    said = []
+    shown = []
     for name, value in fields.items():
         if name == "flags":
-            said.append(f"flags={_flags_and_signal(value, 0)}")
+            shown.append(f"flags={_flags_and_signal(value, 0)}")
         elif name == "exit_signal":
-            said.append(f"exit_signal={_signal_name(value) if value else 0}")
+            shown.append(f"exit_signal={_signal_name(value) if value else 0}")
         elif value:
-            said.append(f"{name}={value if name in ('set_tid_size', 'cgroup') else _address(value)}")
-    return f"{{{', '.join(said)}}}, {arguments[1]}"
+            shown.append(f"{name}={value if name in ('set_tid_size', 'cgroup') else _address(value)}")
+    return f"{{{', '.join(shown)}}}, {arguments[1]}"
 
 
 def _futex(arguments: _Arguments) -> str:
@@ -187,14 +187,14 @@ def _futex(arguments: _Arguments) -> str:
     name = _FUTEX[command] if command < len(_FUTEX) else str(command)
     name += "_PRIVATE" if arguments[1] & 128 else ""
     operation = name + (" | FUTEX_CLOCK_REALTIME" if arguments[1] & 256 else "")
-    said = [_address(arguments[0]), operation, _signed(arguments[2])]
+    shown = [_address(arguments[0]), operation, _signed(arguments[2])]
     if command in (0, 6, 13):
-        said.append(_address(arguments[3]))
+        shown.append(_address(arguments[3]))
     elif command in (9, 10):
-        said += [_address(arguments[3]), _address(arguments[4]), hex(arguments[5] & (1 << 32) - 1)][command == 10 :]
+        shown += [_address(arguments[3]), _address(arguments[4]), hex(arguments[5] & (1 << 32) - 1)][command == 10 :]
     elif command in (3, 4, 5, 11, 12):
-        said += [str(arguments[3]), _address(arguments[4]), str(arguments[5])]
-    return ", ".join(said)
+        shown += [str(arguments[3]), _address(arguments[4]), str(arguments[5])]
+    return ", ".join(shown)
 
 
 def _signal_set(place: int) -> Callable[[int, Memory], str]:

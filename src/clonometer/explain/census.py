@@ -194,7 +194,7 @@ class Census:
 
     def by_cost(self) -> list[Group]:
         """The groups, dearest first; where no calls were timed, most tasks first."""
-        return sorted(self.groups.values(), key=lambda one: (-one.cost_ns, -one.created))
+        return sorted(self.groups.values(), key=lambda group: (-group.cost_ns, -group.created))
 
     @property
     def created(self) -> int:
@@ -219,9 +219,9 @@ class Census:
         """
         counts: Counter[str] = Counter()
         makings: dict[str, list[int]] = defaultdict(list)
-        for one in self.groups.values():
-            counts[one.mechanism] += one.created
-            makings[one.mechanism].extend(one.times["making_ns"])
+        for group in self.groups.values():
+            counts[group.mechanism] += group.created
+            makings[group.mechanism].extend(group.times["making_ns"])
         return [
             (name, count, float(median(makings[name])) if makings[name] else None)
             for name, count in counts.most_common()
@@ -230,7 +230,7 @@ class Census:
     @property
     def running(self) -> int:
         """Tasks that it made and that still ran at the end."""
-        return sum(one.running for one in self.groups.values())
+        return sum(group.running for group in self.groups.values())
 
 
 def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> dict[str, Any]:
@@ -257,23 +257,23 @@ def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> d
         "buffer_bytes": ended["ring_bytes"] if census.how == "tracepoints" else None,
         "buffer_grown": ended["grown"],
         "unseen_ends": ended["unseen"],
-        "creators": [_group_to_json(one) for one in census.by_cost()],
+        "creators": [_group_to_json(group) for group in census.by_cost()],
     }
 
 
-def _group_to_json(one: Group) -> dict[str, Any]:
-    timed = bool(one.times["making_ns"])
+def _group_to_json(group: Group) -> dict[str, Any]:
+    timed = bool(group.times["making_ns"])
     return {
-        "program": one.creator,
-        "mechanism": one.mechanism,
-        "call": one.call,
-        "flags": list(one.flag_names),
-        "created": one.created,
-        "execed": one.execed,
-        "failed_execs": one.failed_execs,
-        "still_running": one.running,
-        "cost_ns": one.cost_ns if timed else None,
-        "cpu_wait_ns": one.cpu_wait_ns if one.times["cpu_wait_ns"] else None,
-        **{f"{name.removesuffix('_ns')}_median_ns": one.median_ns(name) for name in _TIMES},
-        "programs": dict(sorted(one.programs.items(), key=lambda item: -item[1])),
+        "program": group.creator,
+        "mechanism": group.mechanism,
+        "call": group.call,
+        "flags": list(group.flag_names),
+        "created": group.created,
+        "execed": group.execed,
+        "failed_execs": group.failed_execs,
+        "still_running": group.running,
+        "cost_ns": group.cost_ns if timed else None,
+        "cpu_wait_ns": group.cpu_wait_ns if group.times["cpu_wait_ns"] else None,
+        **{f"{name.removesuffix('_ns')}_median_ns": group.median_ns(name) for name in _TIMES},
+        "programs": dict(sorted(group.programs.items(), key=lambda item: -item[1])),
     }

@@ -51,7 +51,7 @@ class Course:
         """
         ends = np.array([start_ns, end_ns], np.float64)
         times = self.time_ns.astype(np.float64)
-        return np.array([np.diff(np.interp(ends, times, one))[0] for one in self.total.T])
+        return np.array([np.diff(np.interp(ends, times, counts))[0] for counts in self.total.T])
 
 
 def course(time_ns: NDArray[np.int64], readings: NDArray[np.int64]) -> Course:
@@ -94,12 +94,12 @@ def courses(trace: Trace) -> dict[int, Course]:
     if "counts" not in trace.kinds:
         return {}
     rows = trace.events[trace.events["kind"] == trace.kinds.index("counts")]
-    found = {}
+    by_cpu = {}
     for cpu in np.unique(rows["cpu"]).tolist():
-        own = rows[rows["cpu"] == cpu]
-        values = np.ascontiguousarray(own["values"][:, : 2 + len(trace.counters)])
-        found[int(cpu)] = course(own["time_ns"].astype(np.int64), values)
-    return found
+        of_cpu = rows[rows["cpu"] == cpu]
+        values = np.ascontiguousarray(of_cpu["values"][:, : 2 + len(trace.counters)])
+        by_cpu[int(cpu)] = course(of_cpu["time_ns"].astype(np.int64), values)
+    return by_cpu
 
 
 def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
@@ -110,9 +110,9 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
     for trace in traces:
         by_cpu = courses(trace)
         memory = Memory(trace.maps)
-        for one in central(list(traced_launches(trace))):
+        for launch in central(list(traced_launches(trace))):
             launches += 1
-            for key, values in _of_launch(one, trace.task, memory, by_cpu):
+            for key, values in _of_launch(launch, trace.task, memory, by_cpu):
                 sums[key] = sums.get(key, 0.0) + values
         enabled_ns += sum(each.enabled_ns for each in by_cpu.values())
         running_ns += sum(each.running_ns for each in by_cpu.values())
@@ -139,14 +139,14 @@ def own_counters_of(traces: Sequence[Trace]) -> Counters:
     sums: dict[tuple[str, str], NDArray[np.float64]] = {}
     launches = 0
     for trace in traces:
-        for one in central(list(traced_launches(trace))):
+        for launch in central(list(traced_launches(trace))):
             launches += 1
-            for segment in one.segments:
+            for segment in launch.segments:
                 sums.setdefault(("part", segment.part), np.zeros(len(_OWN_NAMES)))
             sums.setdefault(("all", "all"), np.zeros(len(_OWN_NAMES)))
-            for event in one.events:
+            for event in launch.events:
                 counts = np.array(_OWN_COUNTS.get(event.kind, (0, 0, 0)), np.float64)
-                part = next((each.part for each in one.segments if event.time_ns < each.end_ns), None)
+                part = next((each.part for each in launch.segments if event.time_ns < each.end_ns), None)
                 if part is not None:
                     sums["part", part] += counts
                     sums["all", "all"] += counts
@@ -202,9 +202,9 @@ def pieces(events: Sequence[Event], reaped_ns: int, cast: Cast) -> Iterator[tupl
     parent is where that event finds it: it cannot have moved without a switch.
     """
     places: dict[int, int] = {}
-    own = next((one for one in events if one.task == cast.parent.task), None)
-    if own is not None:
-        places[own.task] = own.cpu
+    of_parent = next((event for event in events if event.task == cast.parent.task), None)
+    if of_parent is not None:
+        places[of_parent.task] = of_parent.cpu
     at = 0
     for time_ns, event in [*((event.time_ns, event) for event in events), (reaped_ns, None)]:
         worker = cast.at_work()

@@ -64,6 +64,6 @@ def launches_of(trace: Trace) -> Iterator[Launch]:
                 for name in _STAGES[:-1]
                 if name in columns and int(columns[name][row]) != _NULL
             }
-            places = [own[row] for own in cpus]
+            places = [column[row] for column in cpus]
             same = places[0] == places[1] if len(places) == 2 and min(places) >= 0 else None
             yield Launch(index, begin_ns + int(columns["start_ns"][row]), reaped, stages, same)

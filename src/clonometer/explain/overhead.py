@@ -70,14 +70,14 @@ def spans_of(trace: Trace) -> list[Span]:
     So is the last one before a turn: whose its last events are is known from the next switch only.
     """
     launches = list(launches_of(trace))
-    starts = np.array([one.start_ns for one in launches], np.int64)
-    ends = np.array([one.end_ns for one in launches], np.int64)
-    found = []
+    starts = np.array([launch.start_ns for launch in launches], np.int64)
+    ends = np.array([launch.end_ns for launch in launches], np.int64)
+    spans = []
     for begin_ns, end_ns, listened in trace.windows:
         first = int(starts.searchsorted(begin_ns)) + _COLD_LAUNCHES
         last = int(ends.searchsorted(end_ns, "right")) - 1
-        found.append(Span(listened, tuple(launches[first : max(first, last)])))
-    return found
+        spans.append(Span(listened, tuple(launches[first : max(first, last)])))
+    return spans
 
 
 def pairs_within(spans: Sequence[Span]) -> list[float]:
@@ -86,15 +86,15 @@ def pairs_within(spans: Sequence[Span]) -> list[float]:
     The later half of a window's launches is set against the earlier half of the next window's: each launch is in one
     pair, every other pair has the traced ones first, and drift cancels as in the order ABBA.
     """
-    found = []
+    ratios = []
     for before, after in pairwise(spans):
         earlier = before.launches[len(before.launches) // 2 :]
         later = after.launches[: (len(after.launches) + 1) // 2]
         traced, untraced = (earlier, later) if before.listened else (later, earlier)
         ratio = log_ratio(traced, untraced)
         if before.listened != after.listened and ratio is not None:
-            found.append(ratio)
-    return found
+            ratios.append(ratio)
+    return ratios
 
 
 def log_ratio(traced: Sequence[Launch], untraced: Sequence[Launch]) -> float | None:
@@ -105,7 +105,7 @@ def log_ratio(traced: Sequence[Launch], untraced: Sequence[Launch]) -> float | N
     """
     ratios, weights = [], []
     for placement in (True, False, None):
-        sides = [[one.reaped_ns for one in side if one.same_cpu is placement] for side in (traced, untraced)]
+        sides = [[launch.reaped_ns for launch in side if launch.same_cpu is placement] for side in (traced, untraced)]
         counts = [len(side) for side in sides]
         if min(counts) >= _FEWEST_LAUNCHES and min(map(min, sides)) > 0:
             ratios.append(math.log(float(np.median(sides[0])) / float(np.median(sides[1]))))
@@ -132,10 +132,10 @@ def _of_processes(traced: Sequence[Launch], untraced: Sequence[Launch]) -> float
     """One pair, of few launches too, as a cold process has but one."""
     if min(len(traced), len(untraced)) >= _FEWEST_LAUNCHES:
         return log_ratio(traced, untraced)
-    same = [[one.same_cpu for one in side] for side in (traced, untraced)]
+    same = [[launch.same_cpu for launch in side] for side in (traced, untraced)]
     if set(same[0]) != set(same[1]):
         return None
-    medians = [float(np.median([one.reaped_ns for one in side])) for side in (traced, untraced)]
+    medians = [float(np.median([launch.reaped_ns for launch in side])) for side in (traced, untraced)]
     return math.log(medians[0] / medians[1]) if min(medians) > 0 else None
 
 
@@ -147,6 +147,6 @@ def overhead_of(groups: Sequence[Sequence[float]]) -> Bounded:
 
 def listened(spans: Sequence[Span], most: int) -> Iterator[Launch]:
     """Up to ``most`` of the launches that were listened to, evenly over all windows."""
-    own = [one for span in spans if span.listened for one in span.launches]
-    chosen = np.linspace(0, max(len(own) - 1, 0), min(most, len(own))).round().astype(int)
-    return (own[k] for k in chosen.tolist())
+    launches = [launch for span in spans if span.listened for launch in span.launches]
+    chosen = np.linspace(0, max(len(launches) - 1, 0), min(most, len(launches))).round().astype(int)
+    return (launches[k] for k in chosen.tolist())

@@ -109,12 +109,12 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
     cuts |= {at for pair in away for at in pair if 0 < at < launch.reaped_ns}
     ordered = sorted(cuts)
     returns = launch.stages.get("call_returns", launch.reaped_ns)
-    own = sorted((at, name) for name, at in launch.stages.items() if name != "call_returns")
+    child_stamps = sorted((at, name) for name, at in launch.stages.items() if name != "call_returns")
     segments: list[Segment] = []
     for start, end in pairwise(ordered):
         if any(left <= start and end <= right for left, right in away):
             # The first stamp of the child that is still to come names what it was doing; after the last nothing does.
-            part = next((_UNTIL[name] for at, name in own if end <= at), "away")
+            part = next((_UNTIL[name] for at, name in child_stamps if end <= at), "away")
         else:
             returned = any(right <= start for _, right in away) and start >= returns
             part = "until_returned" if end <= returns else "reaping" if returned else "wait_begins"

@@ -95,8 +95,8 @@ def launch_in_turn(
     their own.
     """
     turns = plan_turns(target, first)
-    found = None if turns is None else _turns_in_processes(tracer, turns, events, processes=processes, watch=watch)
-    return found or _processes_in_turn(tracer, target, first, events, processes=processes, watch=watch)
+    rounds = None if turns is None else _turns_in_processes(tracer, turns, events, processes=processes, watch=watch)
+    return rounds or _processes_in_turn(tracer, target, first, events, processes=processes, watch=watch)
 
 
 def _turns_in_processes(
@@ -106,15 +106,15 @@ def _turns_in_processes(
     kept, pairs = _Kept(max(processes, LEAST_PROCESSES)), []
     sides: tuple[list[int], list[int]] = ([], [])
     while kept.lack(kept.wanted):
-        found = _process_of_turns(tracer, turns, events)
-        if found is None:
+        turned = _process_of_turns(tracer, turns, events)
+        if turned is None:
             return None
-        trace, spans, own = found
+        trace, spans, ratios = turned
         if not kept.take(trace, listened(spans, _LAUNCHES_A_PROCESS)):
             continue
-        pairs.append(own)
+        pairs.append(ratios)
         for span in spans:
-            sides[span.listened].extend(one.reaped_ns for one in span.launches)
+            sides[span.listened].extend(launch.reaped_ns for launch in span.launches)
         watch(len(kept.traces), processes)
     return Rounds(kept.traces, kept.processes, pairs, sides[1], sides[0], within=True, left_out=kept.left_out)
 
@@ -163,6 +163,6 @@ def _processes_in_turn(
             act()
         watch(round_ + 1, processes)
     pairs = pairs_between(traced, untraced) if traced else []
-    sides = [[one.reaped_ns for _, some in side for one in some] for side in (traced, untraced)]
+    sides = [[launch.reaped_ns for _, some in side for launch in some] for side in (traced, untraced)]
     groups = [pairs] if pairs else []
     return Rounds(kept.traces, kept.processes, groups, sides[0], sides[1], within=False, left_out=kept.left_out)

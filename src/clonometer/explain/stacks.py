@@ -30,7 +30,7 @@ def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
         in the place of the kernel's functions.
     """
     spans = [(launch.start_ns, launch.end_ns) for launch in launches_of(trace)]
-    found: Counter[str] = Counter()
+    folded: Counter[str] = Counter()
     names: dict[int, str] = {}
     position = 0
     samples = trace.events[trace.events["kind"] == trace.kinds.index("sample")]
@@ -48,5 +48,5 @@ def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
             if word < _MARKS:
                 frames.append(names.setdefault(word, symbol(word)))
         who = "parent" if task == trace.task else "child"
-        found[";".join([who, *(reversed(frames) if frames else ["[user code]"])])] += 1
-    return dict(found.most_common())
+        folded[";".join([who, *(reversed(frames) if frames else ["[user code]"])])] += 1
+    return dict(folded.most_common())

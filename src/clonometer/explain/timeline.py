@@ -21,7 +21,7 @@ _STAGES = {
 
 def nearest(launches: Sequence[TracedLaunch], probability: float) -> TracedLaunch:
     """The launch whose duration is that quantile of all, by nearest rank."""
-    ordered = sorted(launches, key=lambda one: one.launch.reaped_ns)
+    ordered = sorted(launches, key=lambda traced: traced.launch.reaped_ns)
     return ordered[round(probability * (len(ordered) - 1))]
 
 

@@ -54,14 +54,14 @@ def answer(
             verdicts[item.id] = figure_verdict(item.id, rows[item.id])
         else:
             verdicts[item.id] = judged.get(item.id, _unknown(item.id))
-    found = (reconcile(pairing, judge) for pairing in PAIRINGS)
+    reconciled = (reconcile(pairing, judge) for pairing in PAIRINGS)
     return Reproduction(
-        studies=tuple(published.studies[one] for one in chosen),
+        studies=tuple(published.studies[study] for study in chosen),
         items=items,
         rows=rows,
         verdicts=verdicts,
-        flips=tuple(one for one in found if one is not None),
-        curves=tuple(one for one in curves(measured, judge) if one.study in chosen),
+        flips=tuple(flip for flip in reconciled if flip is not None),
+        curves=tuple(curve for curve in curves(measured, judge) if curve.study in chosen),
         notes=tuple(notes),
         host=measured.host,
         quick=quick,
@@ -72,23 +72,23 @@ def _unknown(id_: str) -> Verdict:
     return Verdict(id_, NOT_MEASURABLE, "This version has no workload that measures it.")
 
 
-def to_json(found: Reproduction) -> dict[str, Any]:
+def to_json(reproduction: Reproduction) -> dict[str, Any]:
     """Gather what ``reproduce --json`` prints: an entry for each item, then the reconciliation."""
     return {
         "schema": SCHEMA,
-        "quick": found.quick,
-        "notes": list(found.notes),
+        "quick": reproduction.quick,
+        "notes": list(reproduction.notes),
         "studies": [
-            {"id": one.id, "author": one.author, "title": one.title, "year": one.year, "machine": one.machine}
-            for one in found.studies
+            {"id": study.id, "author": study.author, "title": study.title, "year": study.year, "machine": study.machine}
+            for study in reproduction.studies
         ],
-        "items": [_item(item, found) for item in found.items],
-        "reconciliation": [_flip(one) for one in found.flips],
+        "items": [_item(item, reproduction) for item in reproduction.items],
+        "reconciliation": [_flip(flip) for flip in reproduction.flips],
     }
 
 
-def _item(item: Item, found: Reproduction) -> dict[str, Any]:
-    verdict = found.verdicts[item.id]
+def _item(item: Item, reproduction: Reproduction) -> dict[str, Any]:
+    verdict = reproduction.verdicts[item.id]
     entry: dict[str, Any] = {
         "id": item.id,
         "study": item.study,
@@ -102,7 +102,7 @@ def _item(item: Item, found: Reproduction) -> dict[str, Any]:
         "reason": verdict.reason,
     }
     if item.kind == "figure":
-        entry["values"] = [_row(row) for row in found.rows[item.id]]
+        entry["values"] = [_row(row) for row in reproduction.rows[item.id]]
     else:
         claim = CLAIMS.get(item.id)
         entry["least_effect"] = None if claim is None else claim.effect
@@ -126,23 +126,23 @@ def _row(row: FigureRow) -> dict[str, Any]:
     }
 
 
-def _flip(one: Reconciliation) -> dict[str, Any]:
+def _flip(flip: Reconciliation) -> dict[str, Any]:
     return {
-        "id": one.pairing.id,
-        "title": one.pairing.title,
-        "sides": list(one.pairing.sides),
-        "sentence": one.sentence,
-        "evidence": list(one.evidence),
-        "reversed_by": [_pair(pair) for pair in one.reversed_by],
-        "tried": [_pair(pair) for pair in one.pairs],
-        "untried": list(one.untried),
+        "id": flip.pairing.id,
+        "title": flip.pairing.title,
+        "sides": list(flip.pairing.sides),
+        "sentence": flip.sentence,
+        "evidence": list(flip.evidence),
+        "reversed_by": [_pair(pair) for pair in flip.reversed_by],
+        "tried": [_pair(pair) for pair in flip.pairs],
+        "untried": list(flip.untried),
         "effects": {
             quantity: [
                 {"design": effect.design, "factors": list(effect.factors), "times": effect.value,
                  "interval": [effect.low, effect.high]}
                 for effect in effects
             ]
-            for quantity, effects in one.effects.items()
+            for quantity, effects in flip.effects.items()
         },
     }  # fmt: skip
 

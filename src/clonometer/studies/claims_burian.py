@@ -84,11 +84,11 @@ def u9(judge: Judge) -> Verdict:
         status = HOLDS
     else:
         status = DOES_NOT_HOLD if processes.high < threads.low else NOT_DISTINGUISHABLE
-    said = [
-        f"{name} {format_number(one.value, one.low, one.high)} ({one.low:.3f} to {one.high:.3f})"
-        for name, one in (("threads", threads), ("processes", processes))
+    shares = [
+        f"{name} {format_number(r2.value, r2.low, r2.high)} ({r2.low:.3f} to {r2.high:.3f})"
+        for name, r2 in (("threads", threads), ("processes", processes))
     ]
-    reason = f"R2 of a line through {_span(line)} workers: {', '.join(said)} (the study's threads: 2.3% lower)."
+    reason = f"R2 of a line through {_span(line)} workers: {', '.join(shares)} (the study's threads: 2.3% lower)."
     ends = (threads.low, threads.high)
     return Verdict("U9", status, reason, threads.value, ends, "R2 of threads", line.cells)
 
@@ -99,8 +99,10 @@ def u12(judge: Judge) -> Verdict:
     ratio = coefficients(judge, line, 0, 1)
     if ratio is None:
         both = [fit(judge, line, kind, 1).coefficients[0] for kind in (THREAD, PROCESS)]
-        said = ", ".join(format_duration_interval(one.value, one.low, one.high) for one in both)
-        reason = f"An intercept may be zero (threads, processes: {said}): it tells nothing of the cost to create."
+        intercepts = ", ".join(
+            format_duration_interval(intercept.value, intercept.low, intercept.high) for intercept in both
+        )
+        reason = f"An intercept may be zero (threads, processes: {intercepts}): it tells nothing of the cost to create."
         return Verdict("U12", NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
     part = Part(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
@@ -124,23 +126,25 @@ def chain(judge: Judge) -> list[tuple[str, Evidence, Evidence]]:
         if workload == WORKLOAD and row is not None and "workers" in axes:
             kind = axes.pop("task_kind", THREAD)
             sides.setdefault(frozenset(axes.items()), {})[kind] = row
-    both = {condition: own for condition, own in sides.items() if len(own) == 2}
-    start = max(both, key=lambda one: ("shared_stream" in dict(one).values(), len(one)), default=None)
+    both = {condition: kinds for condition, kinds in sides.items() if len(kinds) == 2}
+    start = max(both, key=lambda condition: ("shared_stream" in dict(condition).values(), len(condition)), default=None)
     if start is None or "shared_stream" not in dict(start).values():
         raise MissingEvidenceError(f"{WORKLOAD}: the ablation was not measured in this run")
-    found, here = [("everything shared", start)], start
+    steps, last = [("everything shared", start)], start
     held = {name: dict(start).get(name) for name in ("numbers", "workers")}
-    left = {one for one in both if all(dict(one).get(name) == value for name, value in held.items())} - {start}
+    left = {
+        condition for condition in both if all(dict(condition).get(name) == value for name, value in held.items())
+    } - {start}
     while True:
-        near = [one for one in left if len({name for name, _ in one ^ here}) == 1]
+        near = [condition for condition in left if len({name for name, _ in condition ^ last}) == 1]
         if not near:
             break
         # Of two ways on, the one that keeps most of what was shared comes first, as in the plan.
-        here = max(near, key=lambda one: (len(one & found[-1][1]), len(one)))
-        left.remove(here)
-        changed = dict(here - found[-1][1]) or {name: "" for name, _ in found[-1][1] - here}
-        found.append((_taken(changed), here))
-    return [(words, both[condition][THREAD], both[condition][PROCESS]) for words, condition in found]
+        last = max(near, key=lambda condition: (len(condition & steps[-1][1]), len(condition)))
+        left.remove(last)
+        changed = dict(last - steps[-1][1]) or {name: "" for name, _ in steps[-1][1] - last}
+        steps.append((_taken(changed), last))
+    return [(words, both[condition][THREAD], both[condition][PROCESS]) for words, condition in steps]
 
 
 def _taken(changed: dict[str, str]) -> str:
@@ -161,13 +165,13 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
         if not step.contains(0.0)
     ]
     cells = tuple(row.cell for _, a, b in rungs for row in (a, b))
-    told = f"what moved it: {'; '.join(steps)}" if steps else "no single step is told from none"
+    moved = f"what moved it: {'; '.join(steps)}" if steps else "no single step is told from none"
     rest = ladder.remainder_share
     left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
     return (
         f"Threads less processes: {format_duration_interval(first.value, first.low, first.high)} with everything "
         f"shared, {format_duration_interval(last.value, last.low, last.high)} with nothing shared; "
-        f"{told}{left}"
+        f"{moved}{left}"
     ), cells
 
 
@@ -175,13 +179,13 @@ def _counters(judge: Judge, experiment: Experiment) -> str:
     """Switches, faults and waits of a worker, threads beside processes, at the largest number of workers."""
     x = experiment.x[-1]
     a, b = experiment.pair(x)
-    said = []
+    counts = []
     for quantity, words in _COUNTED.items():
         pair = [judge.measured.find(row.cell, quantity) for row in (a, b)]
         if all(pair):
             medians = [_median(row) for row in pair if row is not None]
-            said.append(f"{words} {medians[0]} against {medians[1]}")
-    return f"of a worker among {x}, threads against processes: {', '.join(said)}" if said else ""
+            counts.append(f"{words} {medians[0]} against {medians[1]}")
+    return f"of a worker among {x}, threads against processes: {', '.join(counts)}" if counts else ""
 
 
 def _median(row: Evidence) -> str:
@@ -195,13 +199,13 @@ def u10(judge: Judge) -> Verdict:
     """Whether threads are delayed more at random, and what goes with it."""
     scatter = u9(judge)
     beyond = _beyond(judge, by_workers(judge.measured))
-    told, cells = _ablation(judge)
+    ablation, cells = _ablation(judge)
     premise = {HOLDS: "They are", DOES_NOT_HOLD: "It is processes that are"}.get(
         scatter.status, "It is not told whether they are"
     )
     worked = judge.measured.worked
     delayed = "" if worked is None else f" {worked.delayed or worked.text}"
-    reason = f"{premise}: {scatter.reason}{delayed} {told}; {_counters(judge, beyond)}."
+    reason = f"{premise}: {scatter.reason}{delayed} {ablation}; {_counters(judge, beyond)}."
     cells = (*cells, *_pieces(judge))
     return Verdict("U10", scatter.status, reason, scatter.effect, scatter.interval, scatter.effect_is, cells)
 
@@ -225,12 +229,12 @@ def u11(judge: Judge) -> Verdict:
         HOLDS: f"A gap opens here too, beyond {cpus} workers",
         DOES_NOT_HOLD: f"Here the gap closes beyond {cpus} workers",
     }.get(status, "With the study's settings no gap is told to open here")
-    told, cells = _ablation(judge)
-    said = [format_ratio(one.value, one.low, one.high) for one in (within, beyond)]
+    ablation, cells = _ablation(judge)
+    ratios = [format_ratio(ratio.value, ratio.low, ratio.high) for ratio in (within, beyond)]
     reason = (
-        f"{lead}. Threads over processes: {said[0]} up to {cpus} workers (as many as CPUs), "
-        f"{said[1]} with {_span(opening)}. "
-        f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{told}."
+        f"{lead}. Threads over processes: {ratios[0]} up to {cpus} workers (as many as CPUs), "
+        f"{ratios[1]} with {_span(opening)}. "
+        f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{ablation}."
     )
     cells = (*cells, *_pieces(judge))
     return Verdict("U11", status, reason, beyond.value, (beyond.low, beyond.high), _RATIO, cells)

@@ -53,8 +53,10 @@ def l9(judge: Judge) -> Verdict:
     """
     loop = judge.part("the loop", (LOOP_FORK, REAPED), (LOOP_THREAD, REAPED))
     call = judge.part("the bare call", (RAW_FORK, CALL), (RAW_THREAD, CALL))
-    said = [format_ratio(one.ratio.value, one.ratio.low, one.ratio.high) for one in (loop, call)]
-    both = f"A process takes {said[0]} times as long as a thread in the loop, and its bare clone call {said[1]} times."
+    ratios = [format_ratio(part.ratio.value, part.ratio.low, part.ratio.high) for part in (loop, call)]
+    both = (
+        f"A process takes {ratios[0]} times as long as a thread in the loop, and its bare clone call {ratios[1]} times."
+    )
     cells = (LOOP_FORK, LOOP_THREAD, RAW_FORK, RAW_THREAD)
     seen = judge.measured.explained.get(LOOP)
     closely = None if seen is None else seen.closely
@@ -63,7 +65,7 @@ def l9(judge: Judge) -> Verdict:
     apart = loop.ratio.low > call.ratio.high
     other = call.ratio.low > loop.ratio.high
     status = HOLDS if apart else DOES_NOT_HOLD if other else NOT_DISTINGUISHABLE
-    whole = judge.difference(*(judge.find(one, REAPED) for one in (LOOP_FORK, LOOP_THREAD)))
+    whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(whole.value, whole.low, whole.high)
     why = "" if seen is None else f" The kernel's own events could not be seen here ({seen.refused})."
     reason = (
@@ -110,17 +112,17 @@ def l8(judge: Judge) -> Verdict:
     if counts is not None and None not in counts and traced is not None:
         thread, fork = counts
         names = [say_calls(traced.calls(side)) for side in (1, 0)]
-        said = f"{names[0]} against {names[1]}; by {traced.means}"
+        counted = f"{names[0]} against {names[1]}; by {traced.means}"
         evidence: tuple[str, ...] = (EXPLANATIONS[LOOP].evidence,)
     elif seen is not None:
         thread, fork = (float(seen[f"{name}_system_calls_next"]) for name in ("thread", "fork"))
-        said, evidence = "by ptrace", ()
+        counted, evidence = "by ptrace", ()
     else:
         raise MissingEvidenceError("explain and demo flags: neither could be run, or tracing is not permitted here")
     assert thread is not None
     assert fork
     reason = (
-        f"Create, end and reap take {thread:.3g} system calls with a thread and {fork:.3g} with a process ({said})."
+        f"Create, end and reap take {thread:.3g} system calls with a thread and {fork:.3g} with a process ({counted})."
     )
     if seen is not None:
         first = [seen[f"{name}_system_calls_first"] for name in ("thread", "fork")]

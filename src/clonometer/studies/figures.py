@@ -40,25 +40,25 @@ def figure_rows(item: Item, measured: Measurements, judge: Judge | None = None) 
 
 def _computed(item: Item, judge: Judge) -> list[FigureRow]:
     try:
-        found = computed(item.id, judge)
+        values_and_cells = computed(item.id, judge)
     except MissingEvidenceError as error:
         return [FigureRow(item.id, value, None, None, None, str(error), ()) for value in item.values]
     return [
         FigureRow(item.id, value, None, None, None, "one of the two may be zero: there is no ratio", cells)
-        if one is None
-        else FigureRow(item.id, value, one.value, one.low, one.high, "", cells)
-        for value, (one, cells) in zip(item.values, found, strict=True)
+        if interval is None
+        else FigureRow(item.id, value, interval.value, interval.low, interval.high, "", cells)
+        for value, (interval, cells) in zip(item.values, values_and_cells, strict=True)
     ]
 
 
 def figure_verdict(id_: str, rows: Iterable[FigureRow]) -> Verdict:
     """A figure is measured if one of its numbers is."""
     rows = list(rows)
-    found = [row for row in rows if row.value is not None]
+    measured = [row for row in rows if row.value is not None]
     cells = tuple(dict.fromkeys(cell for row in rows for cell in row.cells))
-    if not found:
+    if not measured:
         return Verdict(id_, NOT_MEASURABLE, f"Not measured here: {rows[0].note}.", evidence=cells)
-    first = found[0]
+    first = measured[0]
     interval = None if first.low is None or first.high is None else (first.low, first.high)
     notes = "; ".join(dict.fromkeys(row.note for row in rows if row.note))
     reason = f"{first.published.what}, in {first.published.unit}" + (f" ({notes})" if notes else "") + "."
@@ -74,7 +74,7 @@ def _row(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:
     if row is None:
         return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
     ours, low, high = _scaled(row, value)
-    notes = [one for one in (_place(row, measured), _inside(value, measured)) if one]
+    notes = [note for note in (_place(row, measured), _inside(value, measured)) if note]
     return FigureRow(id_, value, ours, low, high, ", ".join(notes), (value.cell,))
 
 
@@ -111,7 +111,7 @@ def _extrapolated(id_: str, value: PublishedValue, measured: Measurements) -> Fi
     assert value.quantity is not None
     bare = with_memory(value.cell, None)
     most = largest(measured, value.cell)
-    small, large = (measured.find(one, value.quantity) if one else None for one in (bare, most))
+    small, large = (measured.find(text, value.quantity) if text else None for text in (bare, most))
     if small is None or large is None or most is None:
         return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
     reach = parent_bytes(value.cell) / parent_bytes(most)

@@ -215,16 +215,16 @@ def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:
 
 
 def _fact_values(facts: Mapping[str, Any], launches: int) -> dict[str, float]:
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     wall, pte = facts.get("wall_ns"), facts.get("vm_pte_bytes")
     if wall:
-        found["wall_ns"] = wall / launches
+        values["wall_ns"] = wall / launches
     if pte is not None and pte > 0:
-        found["vm_pte_bytes"] = float(pte)
+        values["vm_pte_bytes"] = float(pte)
     if all(facts.get(name) is not None for name in ("cpu_ns", "children_cpu_ns", "system_ns", "children_system_ns")):
         cpu = facts["cpu_ns"] + facts["children_cpu_ns"]
         system = facts["system_ns"] + facts["children_system_ns"]
-        found |= {"user_ns": (cpu - system) / launches, "system_ns": system / launches}
+        values |= {"user_ns": (cpu - system) / launches, "system_ns": system / launches}
         if wall:
-            found["cpu_percent"] = 100.0 * cpu / wall
-    return found
+            values["cpu_percent"] = 100.0 * cpu / wall
+    return values

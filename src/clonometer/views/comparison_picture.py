@@ -83,7 +83,9 @@ def _panel(pair: ComparedPair) -> Spec | None:
         return None
     rows: Sequence[str] = list(dict.fromkeys(point["row"] for point in points))
     used = {point["verdict"] for point in points}
-    colours = {verdict: one for verdict, one in _COLOURS.items() if verdict in used or verdict not in (HIGHER, LOWER)}
+    colours = {
+        verdict: colour for verdict, colour in _COLOURS.items() if verdict in used or verdict not in (HIGHER, LOWER)
+    }
     shared: Spec = {
         "y": {
             "field": "row",
@@ -103,14 +105,14 @@ def _panel(pair: ComparedPair) -> Spec | None:
         "scale": {"type": "log", "nice": False, "padding": 12},
         "axis": {"title": f"times as long as in {pair.base} (log)", "tickCount": 6, "format": "~g"},
     }
-    told = any(point["rest"] is not None for point in points)
+    has_rest = any(point["rest"] is not None for point in points)
     rest: Spec = {
         "transform": [{"filter": "isValid(datum.rest)"}],
         "mark": {"type": "tick", "thickness": 3, "size": 12, "color": "#7d8790", "opacity": 0.45},
         "encoding": {"y": shared["y"], "x": {**x, "field": "rest"}},
     }
     title: Spec = {"text": f"{pair.other} against {pair.base}"}
-    if told:
+    if has_rest:
         title["subtitle"] = "Grey tick: what all other kinds of process did meanwhile."
     return {
         "title": title,
@@ -120,7 +122,7 @@ def _panel(pair: ComparedPair) -> Spec | None:
         "height": _ROW_HEIGHT * len(rows),
         "layer": [
             {"mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.6}, "encoding": {"x": {**x, "datum": 1}}},
-            *([rest] if told else []),
+            *([rest] if has_rest else []),
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {**shared, "x": {**x, "field": "low"}, "x2": {"field": "high"}},

@@ -23,10 +23,10 @@ _KIND = "task_kind"
 _ALL_SHARED = "all shared"
 
 
-def ablation_table(one: AblationSeries) -> Table:
+def ablation_table(ablation: AblationSeries) -> Table:
     """The rungs of an ablation: both sides, the gap, and what the step took off it; below, what is unexplained."""
-    first, second = (axis_words(one.axis, side) for side in one.sides)
-    unit = table_unit([max(abs(end) for rung in one.rungs for end in rung.gap_ns)])
+    first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
+    unit = table_unit([max(abs(end) for rung in ablation.rungs for end in rung.gap_ns)])
     rows = [
         (
             label,
@@ -37,17 +37,17 @@ def ablation_table(one: AblationSeries) -> Table:
             "" if rung.step_ns is None else _in_unit(rung.step_ns, unit),
             "" if rung.share is None else _share(rung.share),
         )
-        for label, rung in zip(rung_labels(one), one.rungs, strict=True)
+        for label, rung in zip(rung_labels(ablation), ablation.rungs, strict=True)
     ]
-    rest = one.rungs[-1].gap_ns
-    if one.remainder_share is not None:
-        note = f"Unexplained: {_signed(rest)}, {_share(one.remainder_share)} of the gap"
+    rest = ablation.rungs[-1].gap_ns
+    if ablation.remainder_share is not None:
+        note = f"Unexplained: {_signed(rest)}, {_share(ablation.remainder_share)} of the gap"
     else:
         note = (
             f"With all shared, {first} and {second} cannot be told apart: there is no gap to explain, so no shares. "
             f"Left at the end: {_signed(rest)}"
         )
-    title = f"{one.workload} {stage_name(None, one.quantity)}: what is taken away, one thing after the other"
+    title = f"{ablation.workload} {stage_name(None, ablation.quantity)}: what is taken away, one thing after the other"
     return table_of_rows(
         title,
         ("taken away", first, second, f"gap, {unit}", "gap, %", f"step, {unit}", "share"),
@@ -57,39 +57,39 @@ def ablation_table(one: AblationSeries) -> Table:
     )
 
 
-def rung_labels(one: AblationSeries) -> list[str]:
+def rung_labels(ablation: AblationSeries) -> list[str]:
     """Name the rungs of an ablation by what changed."""
     return [
         _ALL_SHARED if rung.axis is None or rung.value is None else axis_words(rung.axis, rung.value)
-        for rung in one.rungs
+        for rung in ablation.rungs
     ]
 
 
 def fit_tables(fits: Sequence[FitSeries]) -> list[Table]:
     """A table for each axis and condition: a row a term, from the highest power down, and R2; a column a kind."""
     groups: dict[tuple[object, ...], list[FitSeries]] = {}
-    for one in fits:
-        groups.setdefault((one.workload, one.quantity, one.axis, _others(one)), []).append(one)
-    return [_fit_table(own) for own in groups.values()]
+    for fit in fits:
+        groups.setdefault((fit.workload, fit.quantity, fit.axis, _others(fit)), []).append(fit)
+    return [_fit_table(kinds) for kinds in groups.values()]
 
 
-def _fit_table(own: Sequence[FitSeries]) -> Table:
-    first = own[0]
+def _fit_table(fits: Sequence[FitSeries]) -> Table:
+    first = fits[0]
     thing, x = axis_thing(first.axis), first.points
     powers = {0: "constant", 1: f"each {thing}"}
     rows = [
-        (powers.get(power, f"each {thing}^{power}"), *(coefficient_text(one.coefficients[power]) for one in own))
+        (powers.get(power, f"each {thing}^{power}"), *(coefficient_text(fit.coefficients[power]) for fit in fits))
         for power in range(len(first.coefficients) - 1, -1, -1)
     ]
-    rows.append(("R2", *(format_ratio(*one.r_squared) for one in own)))
-    heads = [axis_words(_KIND, one.condition[_KIND]) if _KIND in one.condition else "all" for one in own]
+    rows.append(("R2", *(format_ratio(*fit.r_squared) for fit in fits)))
+    heads = [axis_words(_KIND, fit.condition[_KIND]) if _KIND in fit.condition else "all" for fit in fits]
     title = f"{mechanism_name(first.workload)} by {axis_title(first.axis)}, from {x[0]:,} to {x[-1]:,}"
     others = [axis_words(*item) for item in _others(first)]
     return table_of_rows(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
 
 
-def _others(one: FitSeries) -> tuple[tuple[str, int | str], ...]:
-    return tuple(item for item in one.condition.items() if item[0] != _KIND)
+def _others(fit: FitSeries) -> tuple[tuple[str, int | str], ...]:
+    return tuple(item for item in fit.condition.items() if item[0] != _KIND)
 
 
 def _signed(ends: Ends) -> str:

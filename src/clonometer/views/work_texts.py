@@ -23,38 +23,37 @@ _MOST_DELAYS = 4
 _LEAST_SHARE = 0.0005
 
 
-def named_sides(one: WorkExplanation) -> tuple[tuple[str, WorkSide], tuple[str, WorkSide]]:
+def named_sides(explanation: WorkExplanation) -> tuple[tuple[str, WorkSide], tuple[str, WorkSide]]:
     """Both sides, each with what it is called."""
-    return ("threads", one.thread), ("processes", one.process)
+    return ("threads", explanation.thread), ("processes", explanation.process)
 
 
-def about(one: WorkExplanation) -> str:
+def about(explanation: WorkExplanation) -> str:
     """Say what ran."""
-    cpus = f"{one.cpus} CPU{'' if one.cpus == 1 else 's'}"
-    seen = f"{one.pairs} processes of each kind ({one.tier.how})"
-    if one.tier.name == "tracepoints":
-        seen += (
-            f", and as many untraced in turn: {one.thread.executions} and {one.process.executions} executions traced"
-        )
+    cpus = f"{explanation.cpus} CPU{'' if explanation.cpus == 1 else 's'}"
+    seen = f"{explanation.pairs} processes of each kind ({explanation.tier.how})"
+    if explanation.tier.name == "tracepoints":
+        traced = f"{explanation.thread.executions} and {explanation.process.executions} executions"
+        seen += f", and as many untraced in turn: {traced} traced"
     return (
-        f"{one.workers:,} worker{'' if one.workers == 1 else 's'} on {cpus}, each up to {one.numbers:,}; {seen}. Means "
-        "over the workers, which sum to the whole program's time; differences over pairs of processes, with 95% "
-        "intervals."
+        f"{explanation.workers:,} worker{'' if explanation.workers == 1 else 's'} on {cpus}, each up to "
+        f"{explanation.numbers:,}; {seen}. Means over the workers, which sum to the whole program's time; differences "
+        "over pairs of processes, with 95% intervals."
     )
 
 
-def life_table(one: WorkExplanation) -> Table:
+def life_table(explanation: WorkExplanation) -> Table:
     """Parts of a worker's life on both sides, and what each adds to the gap."""
-    wholes = (one.thread.whole_ns, one.process.whole_ns)
+    wholes = (explanation.thread.whole_ns, explanation.process.whole_ns)
     title = "Where a worker's time goes, from the program's begin to its end"
-    return _table(title, one.reasons, wholes, one.gap_ns)
+    return _table(title, explanation.reasons, wholes, explanation.gap_ns)
 
 
-def cpu_table(one: WorkExplanation) -> Table:
+def cpu_table(explanation: WorkExplanation) -> Table:
     """What the CPUs did meanwhile, on the same scale."""
-    wholes = (one.thread.whole_ns, one.process.whole_ns)
-    title = f"What the CPUs do meanwhile, all together divided by {one.cpus}"
-    return _table(title, one.cpu_reasons, wholes, one.gap_ns)
+    wholes = (explanation.thread.whole_ns, explanation.process.whole_ns)
+    title = f"What the CPUs do meanwhile, all together divided by {explanation.cpus}"
+    return _table(title, explanation.cpu_reasons, wholes, explanation.gap_ns)
 
 
 def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounded], gap: Bounded) -> Table:
@@ -111,12 +110,12 @@ def _plus(value_ns: float, decimals: int, unit: str) -> str:
     return sign + text
 
 
-def count_table(one: WorkExplanation) -> Table:
+def count_table(explanation: WorkExplanation) -> Table:
     """How often things happen to a worker."""
     rows = [
-        (COUNTS[name], *(_count(side.counts.get(name)) for side in (one.thread, one.process)))
+        (COUNTS[name], *(_count(side.counts.get(name)) for side in (explanation.thread, explanation.process)))
         for name in COUNTS
-        if name in one.thread.counts or name in one.process.counts
+        if name in explanation.thread.counts or name in explanation.process.counts
     ]
     return table_of_rows("A worker's events in one execution (means, 95% intervals)", ("event", "threads", "processes"),
                      tuple(rows))  # fmt: skip
@@ -131,16 +130,16 @@ def _count(figure: Bounded | None) -> str:
     return f"{text} ({format_number(figure.low)} to {format_number(figure.high)})"
 
 
-def sums(one: WorkExplanation) -> str:
+def sums(explanation: WorkExplanation) -> str:
     """The three sums that are always told: the gap untraced, what is unexplained, what tracing cost."""
     # CPU time that a clock's steps make too long is less than nothing, but not worth a sign.
-    unexplained = one.unexplained if abs(one.unexplained) >= _LEAST_SHARE else 0.0
+    unexplained = explanation.unexplained if abs(explanation.unexplained) >= _LEAST_SHARE else 0.0
     text = f"unexplained {format_share(unexplained)} of the workers' time; "
-    if one.tier.name != "tracepoints":
-        return f"{text}overhead none: nobody listened. Threads less processes: {percent(one.gap)}."
+    if explanation.tier.name != "tracepoints":
+        return f"{text}overhead none: nobody listened. Threads less processes: {percent(explanation.gap)}."
     return (
-        f"{text}overhead of tracing {percent(one.overhead)}. Threads less processes: traced {percent(one.gap)}, "
-        f"untraced {percent(one.untraced_gap)}."
+        f"{text}overhead of tracing {percent(explanation.overhead)}. Threads less processes: "
+        f"traced {percent(explanation.gap)}, untraced {percent(explanation.untraced_gap)}."
     )
 
 
@@ -149,20 +148,24 @@ def percent(figure: Bounded) -> str:
     return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
 
 
-def sentences(one: WorkExplanation) -> Iterator[str]:
+def sentences(explanation: WorkExplanation) -> Iterator[str]:
     """What is known beside the parts: user code, futexes, slow executions."""
-    yield from _user_sentences(one)
-    for name, side in named_sides(one):
+    yield from _user_sentences(explanation)
+    for name, side in named_sides(explanation):
         yield from _futex_sentences(name, side)
-    for name, side in named_sides(one):
+    for name, side in named_sides(explanation):
         yield from _delay_sentences(name, side)
 
 
-def _user_sentences(one: WorkExplanation) -> Iterator[str]:
-    for reason in one.user_reasons:
+def _user_sentences(explanation: WorkExplanation) -> Iterator[str]:
+    for reason in explanation.user_reasons:
         difference = f"{_interval(reason.difference_ns)} of the difference in user code, by estimate"
         if reason.what == "frequency":
-            hz = [f"{side.frequency_hz.value / 1e6:,.0f}" for side in (one.thread, one.process) if side.frequency_hz]
+            hz = [
+                f"{side.frequency_hz.value / 1e6:,.0f}"
+                for side in (explanation.thread, explanation.process)
+                if side.frequency_hz
+            ]
             yield f"CPU frequency ({' and '.join(hz)} MHz) makes {difference}."
         elif reason.each_ns is not None:
             yield f"Migrations, at {_interval(reason.each_ns)} each, make {difference}."
@@ -202,10 +205,10 @@ def whole_text(side: WorkSide) -> str:
     return format_duration_interval(side.whole_ns.value, side.whole_ns.low, side.whole_ns.high)
 
 
-def footnotes(one: WorkExplanation) -> Iterator[str]:
+def footnotes(explanation: WorkExplanation) -> Iterator[str]:
     """What was refused, what cannot be seen, what was lost."""
-    if refused := refused_besides(one.tier):
+    if refused := refused_besides(explanation.tier):
         yield "not used here: " + "; ".join(refused)
-    yield f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see)
-    if one.lost or one.grown:
-        yield lost_and_grown(one.lost, one.grown)
+    yield f"this way ({explanation.tier.name}) cannot see " + "; ".join(explanation.tier.cannot_see)
+    if explanation.lost or explanation.grown:
+        yield lost_and_grown(explanation.lost, explanation.grown)

@@ -57,16 +57,16 @@ def ablate(
     for round_ in range(rounds):
         for _, sides in rungs:
             # Both sides next to each other, each first in half of the rounds.
-            for one in sides if round_ % 2 == 0 else sides[::-1]:
-                text = one.cells[0].text
+            for side in sides if round_ % 2 == 0 else sides[::-1]:
+                text = side.cells[0].text
                 starts.setdefault(text, []).append(time.monotonic())
-                found = [each.whole_ns for each in executions(tracer.trace(one, "none"))]
-                if not found:
+                wholes_ns = [each.whole_ns for each in executions(tracer.trace(side, "none"))]
+                if not wholes_ns:
                     raise UnavailableError(f"no execution of {text} succeeded", "clonometer run says why")
-                whole_ns.setdefault(text, []).append(float(median(found)))
+                whole_ns.setdefault(text, []).append(float(median(wholes_ns)))
         watch(round_ + 1, rounds)
     processes = {text: Processes.of(values, starts[text]) for text, values in whole_ns.items()}
-    measured = [(condition, tuple(processes[one.cells[0].text] for one in sides)) for condition, sides in rungs]
+    measured = [(condition, tuple(processes[side.cells[0].text] for side in sides)) for condition, sides in rungs]
     ladder = ladder_of_differences([(sides[0], sides[1]) for _, sides in measured], seed=SEED)
     return _series([condition for condition, _ in measured], [sides for _, sides in measured], ladder, target, rounds)
 
@@ -80,11 +80,11 @@ def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Changes, tuple[Ta
         if axis in _KEPT and (axis in ("workers", "numbers") or value != defaults[axis])
     ]
     plan = apply_settings(load_plan(PLAN, catalogue), kept, catalogue)
-    found: dict[tuple[tuple[str, AxisValue], ...], dict[str, Target]] = {}
-    for one in plan.targets:
-        others = tuple((axis, value) for axis, value in one.condition.items() if axis != KIND)
-        found.setdefault(others, {})[str(one.condition[KIND])] = limited(one)
-    return [(dict(others), (own[SIDES[0]], own[SIDES[1]])) for others, own in found.items()]
+    by_condition: dict[tuple[tuple[str, AxisValue], ...], dict[str, Target]] = {}
+    for planned in plan.targets:
+        others = tuple((axis, value) for axis, value in planned.condition.items() if axis != KIND)
+        by_condition.setdefault(others, {})[str(planned.condition[KIND])] = limited(planned)
+    return [(dict(others), (kinds[SIDES[0]], kinds[SIDES[1]])) for others, kinds in by_condition.items()]
 
 
 def _series(
@@ -125,5 +125,5 @@ def _series(
     )
 
 
-def _ends(one: Interval) -> tuple[float, float, float]:
-    return one.value, one.low, one.high
+def _ends(interval: Interval) -> tuple[float, float, float]:
+    return interval.value, interval.low, interval.high

@@ -49,10 +49,10 @@ def account_of(lives: Lives, cpus: int) -> Account:
         lives.parts(),
         lives.cpu_parts(cpus),
         lives.counts(),
-        _added(one.futex_ns for one in lives.workers),
-        _added(one.futex_sleeps for one in lives.workers),
-        tuple(one.spent.get("user", 0) for one in lives.workers),
-        tuple(one.counts["migrations"] for one in lives.workers),
+        _added(life.futex_ns for life in lives.workers),
+        _added(life.futex_sleeps for life in lives.workers),
+        tuple(life.spent.get("user", 0) for life in lives.workers),
+        tuple(life.counts["migrations"] for life in lives.workers),
     )
 
 
@@ -73,7 +73,7 @@ class Process:
 
     def mean_whole_ns(self) -> float:
         """Mean duration of its executions."""
-        return sum(one.whole_ns for one in self.accounts) / len(self.accounts)
+        return sum(account.whole_ns for account in self.accounts) / len(self.accounts)
 
 
 def mean_of(values: Sequence[float]) -> Bounded:
@@ -87,7 +87,7 @@ def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> T
 
 
 def _row(accounts: Sequence[Account], what: str, names: Sequence[str]) -> list[float]:
-    tables: list[Mapping[str, float]] = [getattr(one, what) for one in accounts]
+    tables: list[Mapping[str, float]] = [getattr(account, what) for account in accounts]
     return [sum(table.get(name, 0.0) for table in tables) / len(tables) for name in names]
 
 
@@ -149,45 +149,45 @@ def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tu
     The frequency adds what user code of the processes would take longer at the threads' frequency. A migration's cost
     is the slope of user time on migrations among the workers of one execution, who all do the same work.
     """
-    found = []
+    reasons = []
     pairs = list(zip(thread, process, strict=True))
     user = table_of(process, "parts", ["user"])[:, 0].tolist()
     slower = [
-        own * (b.frequency_hz / a.frequency_hz - 1)
-        for own, (a, b) in zip(user, pairs, strict=True)
+        user_ns * (b.frequency_hz / a.frequency_hz - 1)
+        for user_ns, (a, b) in zip(user, pairs, strict=True)
         if a.frequency_hz and b.frequency_hz
     ]
     if slower:
-        found.append(UserCodePart("frequency", mean_of(slower)))
+        reasons.append(UserCodePart("frequency", mean_of(slower)))
     moves = [table_of(side, "counts", ["migrations"])[:, 0] for side in (thread, process)]
-    sums = [[_scatter(one) for one in (*a.accounts, *b.accounts)] for a, b in pairs]
+    sums = [[_scatter(account) for account in (*a.accounts, *b.accounts)] for a, b in pairs]
     effect = covariate_effect(
-        [sum(xy for xy, _ in one) for one in sums],
-        [sum(xx for _, xx in one) for one in sums],
+        [sum(xy for xy, _ in products) for products in sums],
+        [sum(xx for _, xx in products) for products in sums],
         moves[0] - moves[1],
         seed=SEED,
     )
     if effect is not None:
-        found.append(UserCodePart("migrations", bounded(effect[1]), bounded(effect[0])))
-    return tuple(found)
+        reasons.append(UserCodePart("migrations", bounded(effect[1]), bounded(effect[0])))
+    return tuple(reasons)
 
 
-def _scatter(one: Account) -> tuple[float, float]:
+def _scatter(account: Account) -> tuple[float, float]:
     """Within an execution: the sum of products of user time and migrations, and of squared migrations."""
-    if not one.user:
+    if not account.user:
         return 0.0, 0.0
-    user, moves = np.array(one.user, dtype=np.float64), np.array(one.moves, dtype=np.float64)
+    user, moves = np.array(account.user, dtype=np.float64), np.array(account.moves, dtype=np.float64)
     moves -= moves.mean()
     return float((moves * user).sum()), float((moves * moves).sum())
 
 
 def counts_of(side: Sequence[Process]) -> dict[str, Bounded]:
     """Mean number of each kind of event of a worker; those that are not known are left out."""
-    known = [name for name in COUNTS if all(name in one.counts for process in side for one in process.accounts)]
+    known = [name for name in COUNTS if all(name in account.counts for process in side for account in process.accounts)]
     if not known:
         return {}
     means = mean_intervals(table_of(side, "counts", known), seed=SEED)
-    return {name: bounded(one) for name, one in zip(known, means, strict=True)}
+    return {name: bounded(mean) for name, mean in zip(known, means, strict=True)}
 
 
 def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
@@ -199,11 +199,13 @@ def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
         How many are slow, and what each part adds to them, greatest first; those of parts that add under a hundredth
         are left out. Nothing where there are fewer than `LEAST_FOR_DELAYS` executions.
     """
-    accounts = sorted((one for process in side for one in process.accounts), key=lambda one: one.whole_ns)
+    accounts = sorted(
+        (account for process in side for account in process.accounts), key=lambda account: account.whole_ns
+    )
     if len(accounts) < LEAST_FOR_DELAYS:
         return 0, ()
     cut = round(_SLOW * len(accounts))
-    rows = [[one.parts.get(name, 0.0) for name in LIFE_ORDER] for one in accounts]
+    rows = [[account.parts.get(name, 0.0) for name in LIFE_ORDER] for account in accounts]
     typical = np.array(rows[:cut]).mean(axis=0)
     extra = np.array(rows[cut:]) - typical
     whole = float(extra.sum(axis=1).mean())
@@ -211,8 +213,8 @@ def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
         return 0, ()
     means = mean_intervals(extra, seed=SEED)
     delays = [
-        Delay(part, bounded(one), one.value / whole)
-        for part, one in zip(LIFE_ORDER, means, strict=True)
-        if abs(one.value) >= 0.01 * whole
+        Delay(part, bounded(mean), mean.value / whole)
+        for part, mean in zip(LIFE_ORDER, means, strict=True)
+        if abs(mean.value) >= 0.01 * whole
     ]
-    return len(accounts) - cut, tuple(sorted(delays, key=lambda one: -abs(one.extra_ns.value)))
+    return len(accounts) - cut, tuple(sorted(delays, key=lambda delay: -abs(delay.extra_ns.value)))

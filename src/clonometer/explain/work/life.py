@@ -182,14 +182,14 @@ class Lives:
 
     def parts(self) -> dict[str, float]:
         """Mean ns of the workers for each part; their sum is ``whole_ns``."""
-        return _means([one.spent for one in self.workers])
+        return _means([life.spent for life in self.workers])
 
     def cpu_parts(self, cpus: int) -> dict[str, float]:
         """What ``cpus`` CPUs did meanwhile, in ns over all of them divided by their number; the sum is ``whole_ns``."""
         sums: dict[str, float] = {}
-        for one in (*self.workers, self.starter):
-            for part, lasts in one.on_cpu_ns.items():
-                name = part if not one.is_starter or part == "launching" else "starter"
+        for life in (*self.workers, self.starter):
+            for part, lasts in life.on_cpu_ns.items():
+                name = part if not life.is_starter or part == "launching" else "starter"
                 sums[name] = sums.get(name, 0.0) + lasts / cpus
         sums["withheld"] = sum(
             lasts * min(ready, max(0, cpus - running)) / cpus for (running, ready), lasts in self.load_ns.items()
@@ -199,7 +199,7 @@ class Lives:
 
     def counts(self) -> dict[str, float]:
         """Mean number of events of the workers."""
-        return _means([one.counts for one in self.workers])
+        return _means([life.counts for life in self.workers])
 
 
 def _means(tables: Sequence[Mapping[str, int]]) -> dict[str, float]:
@@ -241,23 +241,23 @@ def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence
             break
         if _move(tasks, event):
             load = _load(tasks)
-    for one in tasks.values():
-        one.move_on(whole_ns)
+    for life in tasks.values():
+        life.move_on(whole_ns)
     return Lives(whole_ns, tuple(tasks[task] for task in workers), first, load_ns)
 
 
 def _load(tasks: Mapping[int, Life]) -> tuple[int, int]:
-    running = sum(one.running and not one.gone for one in tasks.values())
-    return running, sum(one.ready and not one.running and not one.gone for one in tasks.values())
+    running = sum(life.running and not life.gone for life in tasks.values())
+    return running, sum(life.ready and not life.running and not life.gone for life in tasks.values())
 
 
 def _begin(tasks: Mapping[int, Life]) -> None:
     """Forget what was spent before the execution began."""
-    for one in tasks.values():
-        one.since_ns = 0
-        one.spent, one.on_cpu_ns, one.futex_ns, one.futex_sleeps = {}, {}, {}, {}
-        one.counts = dict.fromkeys(COUNTS, 0)
-        one.pieces = []
+    for life in tasks.values():
+        life.since_ns = 0
+        life.spent, life.on_cpu_ns, life.futex_ns, life.futex_sleeps = {}, {}, {}, {}
+        life.counts = dict.fromkeys(COUNTS, 0)
+        life.pieces = []
 
 
 def _move(tasks: Mapping[int, Life], event: Event) -> bool:
@@ -272,16 +272,16 @@ def _move(tasks: Mapping[int, Life], event: Event) -> bool:
             comes.come(event.cpu)
         return True
     wakes = event.kind in ("wake", "wake_new")
-    one = tasks.get(event.values[0] if wakes else event.task)
-    if one is None:
+    life = tasks.get(event.values[0] if wakes else event.task)
+    if life is None:
         return False
-    one.move_on(event.time_ns)
-    ran = one.running
+    life.move_on(event.time_ns)
+    ran = life.running
     if wakes:
-        one.made = True
-        one.ready = one.ready or not one.running
+        life.made = True
+        life.ready = life.ready or not life.running
     else:
-        one.take(event)
+        life.take(event)
     return wakes or not ran
 
 
@@ -289,7 +289,7 @@ def thinned(pieces: Sequence[Piece], whole_ns: int) -> tuple[Piece, ...]:
     """Pieces that a picture has room for: of more than `MOST_PIECES`, what each of so many equal spans is mostly."""
     if len(pieces) <= MOST_PIECES:
         return tuple(pieces)
-    found: list[Piece] = []
+    kept: list[Piece] = []
     at = 0
     for span in range(MOST_PIECES):
         start_ns, end_ns = span * whole_ns // MOST_PIECES, (span + 1) * whole_ns // MOST_PIECES
@@ -301,11 +301,11 @@ def thinned(pieces: Sequence[Piece], whole_ns: int) -> tuple[Piece, ...]:
                 break
             at += 1
         part = max(inside, key=lambda name: inside[name])
-        if found and found[-1][2] == part:
-            found[-1] = (found[-1][0], end_ns, part)
+        if kept and kept[-1][2] == part:
+            kept[-1] = (kept[-1][0], end_ns, part)
         elif end_ns > start_ns:
-            found.append((start_ns, end_ns, part))
-    return tuple(found)
+            kept.append((start_ns, end_ns, part))
+    return tuple(kept)
 
 
 def gaps(life: Life) -> int:

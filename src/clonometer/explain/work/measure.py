@@ -154,8 +154,8 @@ def explain_work(
             trace = tracer.trace(targets[side], how if listening else "none", _EVENTS if listening else ())
             _hear(heard[side], trace, listening=listening, proc=how == "none", cpus=cpus)
         asked.watch(round_ + 1, asked.pairs)
-    pairs = min(len(one.traced) for one in heard.values())
-    if pairs == 0 or not all(one.untraced for one in heard.values()):
+    pairs = min(len(side_heard.traced) for side_heard in heard.values())
+    if pairs == 0 or not all(side_heard.untraced for side_heard in heard.values()):
         raise UnavailableError(f"no execution of {sides[0].workload} was seen whole", "clonometer run says why")
     return _gather(tracer, targets, heard, tier, cpus)
 
@@ -164,7 +164,7 @@ def _order(round_: int, *, traced: bool) -> list[tuple[str, bool]]:
     """Who runs when in a round: both sides next to each other, each first in half of the rounds."""
     sides = SIDES if round_ % 2 == 0 else SIDES[::-1]
     listening = (True, False) if round_ // 2 % 2 == 0 else (False, True)
-    return [(side, one) for one in (listening if traced else (False,)) for side in sides]
+    return [(side, is_listening) for is_listening in (listening if traced else (False,)) for side in sides]
 
 
 def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[WorkTier, str]:
@@ -181,22 +181,25 @@ def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Work
 
 def _hear(heard: _Heard, trace: Trace, *, listening: bool, proc: bool, cpus: int) -> None:
     if not listening:
-        found = list(read.executions(trace))
-        if found:
-            heard.untraced.append(sum(one.whole_ns for one in found) / len(found))
-            heard.untraced_executions += len(found)
-        if proc and found:
-            accounts = [Account(one.whole_ns, read.parts_recorded(one), {}, read.counts_recorded(one)) for one in found]
-            heard.traced.append(Process(tuple(accounts), found[0].frequency_hz))
+        executions = list(read.executions(trace))
+        if executions:
+            heard.untraced.append(sum(execution.whole_ns for execution in executions) / len(executions))
+            heard.untraced_executions += len(executions)
+        if proc and executions:
+            accounts = [
+                Account(execution.whole_ns, read.parts_recorded(execution), {}, read.counts_recorded(execution))
+                for execution in executions
+            ]
+            heard.traced.append(Process(tuple(accounts), executions[0].frequency_hz))
         return
     heard.lost += trace.lost
     seen = read.follow(trace)
-    lives = [one for one in seen.lives if one is not None]
+    lives = [life for life in seen.lives if life is not None]
     heard.missing += len(seen.lives) - len(lives)
     if not lives:
         return
     heard.saw_locks = heard.saw_locks or bool((trace.events["kind"] == trace.kinds.index("lock_wanted")).any())
-    process = Process(tuple(budget.account_of(one, cpus) for one in lives), seen.executions[0].frequency_hz)
+    process = Process(tuple(budget.account_of(life, cpus) for life in lives), seen.executions[0].frequency_hz)
     heard.traced.append(process)
     _note_places(heard, process, trace.maps)
     if heard.typical is None:
@@ -204,44 +207,46 @@ def _hear(heard: _Heard, trace: Trace, *, listening: bool, proc: bool, cpus: int
 
 
 def _typical(lives: Sequence[Lives]) -> WorkTimeline:
-    ordered = sorted(lives, key=lambda one: one.whole_ns)
-    one = ordered[(len(ordered) - 1) // 2]
-    tasks = [("program", one.starter), *((f"worker {number}", life) for number, life in enumerate(one.workers))]
+    ordered = sorted(lives, key=lambda life: life.whole_ns)
+    middle = ordered[(len(ordered) - 1) // 2]
+    tasks = [("program", middle.starter), *((f"worker {number}", life) for number, life in enumerate(middle.workers))]
     return WorkTimeline(
-        one.whole_ns,
+        middle.whole_ns,
         tuple(
-            TaskTimeline(name, tuple(Segment(*piece) for piece in thinned(life.pieces, one.whole_ns)))
+            TaskTimeline(name, tuple(Segment(*piece) for piece in thinned(life.pieces, middle.whole_ns)))
             for name, life in tasks
         ),
     )
 
 
 def _note_places(heard: _Heard, process: Process, maps: str) -> None:
-    for one in process.accounts:
+    for account in process.accounts:
         addresses: dict[str, int] = {}
-        for address, sleeps in one.futex_sleeps.items():
+        for address, sleeps in account.futex_sleeps.items():
             place = read.futex_place(maps, address)
             addresses[place] = addresses.get(place, 0) + 1
             sums = heard.places.setdefault(place, {"sleeps": 0.0, "wait_ns": 0.0, "addresses": 0.0})
             sums["sleeps"] += sleeps
-            sums["wait_ns"] += one.futex_ns.get(address, 0)
+            sums["wait_ns"] += account.futex_ns.get(address, 0)
             sums["addresses"] = max(sums["addresses"], addresses[place])
 
 
 def _gather(
     tracer: Tracer, targets: Mapping[str, Target], heard: Mapping[str, _Heard], tier: WorkTier, cpus: int
 ) -> WorkExplanation:
-    pairs = min(len(one.traced) for one in heard.values())
-    traced = {side: one.traced[:pairs] for side, one in heard.items()}
+    pairs = min(len(side_heard.traced) for side_heard in heard.values())
+    traced = {side: side_heard.traced[:pairs] for side, side_heard in heard.items()}
     wholes = [[process.mean_whole_ns() for process in traced[side]] for side in SIDES]
     gap_ns, gap = budget.gap_of(*wholes)
-    bare = min(len(one.untraced) for one in heard.values())
+    bare = min(len(side_heard.untraced) for side_heard in heard.values())
     untraced = [heard[side].untraced[:bare] for side in SIDES]
     apart = gap_ns.excludes_zero
     reasons = budget.reasons_of(traced["thread"], traced["process"], "parts", apart=apart)
     sees = tier.name == "tracepoints"
     both = [sum(pair) for pair in zip(*wholes, strict=True)], [sum(pair) for pair in zip(*untraced, strict=True)]
-    nothing = sum(one.thread_ns.value + one.process_ns.value for one in reasons if one.part == "unexplained")
+    nothing = sum(
+        reason.thread_ns.value + reason.process_ns.value for reason in reasons if reason.part == "unexplained"
+    )
     explained = WorkExplanation(
         workload=WORKLOAD,
         workers=int(targets["thread"].condition["workers"]),
@@ -259,8 +264,8 @@ def _gather(
         user_reasons=budget.user_reasons_of(traced["thread"], traced["process"]) if sees else (),
         unexplained=nothing / sum(sum(side) / pairs for side in wholes),
         overhead=_overhead(*both),
-        missing=sum(one.missing for one in heard.values()),
-        lost=sum(one.lost for one in heard.values()),
+        missing=sum(side_heard.missing for side_heard in heard.values()),
+        lost=sum(side_heard.lost for side_heard in heard.values()),
         grown=tracer.grown,
     )
     return replace(explained, notes=tuple(notes_of(explained)))
@@ -274,7 +279,7 @@ def _condition(target: Target) -> str:
 
 
 def _without_locks(tier: WorkTier, heard: Mapping[str, _Heard]) -> WorkTier:
-    if any(one.saw_locks for one in heard.values()):
+    if any(side_heard.saw_locks for side_heard in heard.values()):
         return tier
     more = "the lock of address spaces (this kernel has no tracepoints mmap_lock:*): it is within faults and calls"
     return replace(tier, cannot_see=(*tier.cannot_see, more))
@@ -301,7 +306,7 @@ def _side(target: Target, heard: _Heard, traced: Sequence[Process]) -> WorkSide:
         slow=slow,
         counts=budget.counts_of(traced),
         frequency_hz=budget.mean_of(known) if len(known) == len(frequencies) else None,
-        futexes=tuple(sorted(futexes, key=lambda one: -one.wait_ns)),
+        futexes=tuple(sorted(futexes, key=lambda use: -use.wait_ns)),
         delays=delays,
         timeline=heard.typical,
     )

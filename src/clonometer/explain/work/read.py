@@ -65,17 +65,17 @@ def executions(trace: Trace) -> Iterator[Execution]:
 
 
 def _recorded(block: LaunchBlock, row: int) -> dict[str, int | None]:
-    found: dict[str, int | None] = {}
+    recorded: dict[str, int | None] = {}
     for column, name in _RECORDED.items():
         value = int(block.columns[column][row]) if column in block.columns else _NULL
-        found[name] = None if value == _NULL else value
-    return found
+        recorded[name] = None if value == _NULL else value
+    return recorded
 
 
 def frequency(block: LaunchBlock) -> float | None:
     """Mean effective frequency of the CPUs that a block used, in Hz."""
-    found = [float(mhz) * 1e6 for mhz in (block.facts.get("effective_mhz") or {}).values() if mhz]
-    return sum(found) / len(found) if found else None
+    frequencies_hz = [float(mhz) * 1e6 for mhz in (block.facts.get("effective_mhz") or {}).values() if mhz]
+    return sum(frequencies_hz) / len(frequencies_hz) if frequencies_hz else None
 
 
 @dataclass(frozen=True)
@@ -91,47 +91,47 @@ def follow(trace: Trace) -> Seen:
 
     An execution's workers are the last tasks that the program made until its end, in the order of their launch.
     """
-    found = tuple(executions(trace))
+    all_executions = tuple(executions(trace))
     lives: list[Lives | None] = []
     times = trace.events["time_ns"]
     new_task = trace.kinds.index("new_task")
     before_ns = int(times[0]) if times.size else 0
-    for one in found:
+    for execution in all_executions:
         first = int(times.searchsorted(before_ns, "left"))
-        last = int(times.searchsorted(one.begin_ns + one.whole_ns, "right"))
+        last = int(times.searchsorted(execution.begin_ns + execution.whole_ns, "right"))
         rows = trace.events[first:last]
         made = rows[(rows["kind"] == new_task) & (rows["task"] == trace.task)]["values"][:, 0].tolist()
-        workers = [int(task) for task in made[-len(one.rows) :]]
-        whole = len(workers) == len(one.rows)
-        events = list(read_events(trace, rows, one.begin_ns)) if whole else []
-        lives.append(live(events, one.whole_ns, trace.task, workers) if whole else None)
-        before_ns = one.begin_ns + one.whole_ns
-    return Seen(found, tuple(lives))
+        workers = [int(task) for task in made[-len(execution.rows) :]]
+        whole = len(workers) == len(execution.rows)
+        events = list(read_events(trace, rows, execution.begin_ns)) if whole else []
+        lives.append(live(events, execution.whole_ns, trace.task, workers) if whole else None)
+        before_ns = execution.begin_ns + execution.whole_ns
+    return Seen(all_executions, tuple(lives))
 
 
-def parts_recorded(one: Execution) -> dict[str, float]:
+def parts_recorded(execution: Execution) -> dict[str, float]:
     """Take an execution apart by what its workers recorded alone; means over them, whose sum is ``whole_ns``.
 
     What a worker was neither on a CPU nor ready for is put down to the time before its first stamp, as far as that
     goes, and else to being blocked; where CPU time and waiting are more than there was, ``unexplained`` is negative.
     """
     sums = dict.fromkeys(("not_begun", "on_cpu", "run_queue", "blocked", "ended", "unexplained"), 0.0)
-    for row in one.rows:
+    for row in execution.rows:
         cpu, waits = row["cpu_ns"] or 0, row["run_queue_ns"] or 0
-        ended = max(0, one.whole_ns - (row["ends_ns"] or 0))
-        rest = one.whole_ns - cpu - waits - ended
+        ended = max(0, execution.whole_ns - (row["ends_ns"] or 0))
+        rest = execution.whole_ns - cpu - waits - ended
         before = min(max(rest, 0), row["begins_ns"] or 0)
-        own = {"not_begun": before, "on_cpu": cpu, "run_queue": waits, "ended": ended}
-        own["blocked" if rest >= 0 else "unexplained"] = rest - before
-        for name, lasts in own.items():
-            sums[name] += lasts / len(one.rows)
+        parts = {"not_begun": before, "on_cpu": cpu, "run_queue": waits, "ended": ended}
+        parts["blocked" if rest >= 0 else "unexplained"] = rest - before
+        for name, lasts in parts.items():
+            sums[name] += lasts / len(execution.rows)
     return sums
 
 
-def counts_recorded(one: Execution) -> dict[str, float]:
+def counts_recorded(execution: Execution) -> dict[str, float]:
     """Mean number of what the workers counted themselves."""
     names = ("preemptions", "sleeps", "faults", "migrations")
-    return {name: sum(row[name] or 0 for row in one.rows) / len(one.rows) for name in names}
+    return {name: sum(row[name] or 0 for row in execution.rows) / len(execution.rows) for name in names}
 
 
 def futex_place(maps: str, address: int) -> str:

@@ -56,11 +56,11 @@ def ablations_of(book: Book, seed: int) -> tuple[AblationEvidence, ...]:
     tuple of AblationEvidence
         One for each workload and quantity that has one.
     """
-    found = []
+    ablations = []
     for workload, quantity, rungs in _chains(book):
         sides = [(rung.sides[0].processes, rung.sides[1].processes) for rung in rungs]
-        found.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
-    return tuple(found)
+        ablations.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
+    return tuple(ablations)
 
 
 @once_per_book
@@ -72,8 +72,10 @@ def rung_cells(book: Book) -> frozenset[str]:
 def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
     with_kind = [row for row in book.rows if KIND in row.estimate.condition and not row.estimate.detail]
     for workload, quantity in dict.fromkeys((row.estimate.workload, row.estimate.quantity) for row in with_kind):
-        own = [row for row in with_kind if (row.estimate.workload, row.estimate.quantity) == (workload, quantity)]
-        rungs = _longest_chain(book, _pairs(own))
+        of_quantity = [
+            row for row in with_kind if (row.estimate.workload, row.estimate.quantity) == (workload, quantity)
+        ]
+        rungs = _longest_chain(book, _pairs(of_quantity))
         # Of nothing, which only a broken file holds, there are no shares.
         sound = all(float(side.processes.values.min()) > 0 for rung in rungs for side in rung.sides)
         if sound and len({rung.taken[0] for rung in rungs if rung.taken}) >= _LEAST_AXES:

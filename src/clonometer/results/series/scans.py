@@ -62,32 +62,34 @@ def _scans_along(book: Book, axis: str) -> list[Scan]:
         placement = estimate.placement if free else None
         key: Key = (estimate.workload, estimate.quantity, estimate.temperature, placement, tuple(others.items()))
         changes_of[key] = others
-        own = groups.setdefault(key, {})
+        points = groups.setdefault(key, {})
         x = int(estimate.condition[axis])
-        if x not in own or own[x].estimate.n_samples < estimate.n_samples:
-            own[x] = row
-    for key, own in groups.items():
-        _borrow_zero(groups, key, own, changes_of[key], axis)
+        if x not in points or points[x].estimate.n_samples < estimate.n_samples:
+            points[x] = row
+    for key, points in groups.items():
+        _borrow_zero(groups, key, points, changes_of[key], axis)
     return [
-        Scan(axis, changes_of[key], tuple(own[x] for x in sorted(own))) for key, own in groups.items() if len(own) > 1
+        Scan(axis, changes_of[key], tuple(points[x] for x in sorted(points)))
+        for key, points in groups.items()
+        if len(points) > 1
     ]
 
 
 def _borrow_zero(
     groups: Mapping[Key, dict[int, Evidence]],
     key: Key,
-    own: dict[int, Evidence],
+    points: dict[int, Evidence],
     others: Mapping[str, int | str],
     axis: str,
 ) -> None:
     """Give a scan with other axes the point at zero of the same scan without one of them."""
-    if len(own) < 2 or 0 in own:
+    if len(points) < 2 or 0 in points:
         return
     for name in others:
         without = tuple((other, value) for other, value in others.items() if other != name)
         plain = groups.get((*key[:-1], without), {})
         if 0 in plain and name in qualified_by(axis):
-            own[0] = plain[0]
+            points[0] = plain[0]
             return
 
 

@@ -29,9 +29,9 @@ _TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
 def render_explain_page(explanations: Sequence[Explanation], versus: Versus | None) -> str:
     """Write explanations, and what makes their ratio, as one self-contained document."""
     charts: list[dict[str, Any]] = []
-    sections = [launch_section(one, str(number), charts) for number, one in enumerate(explanations)]
+    sections = [launch_section(explanation, str(number), charts) for number, explanation in enumerate(explanations)]
     data = {"charts": charts, "theme": theme("currentColor", "transparent")}
-    title = f"Where the time of {' and '.join(one.workload for one in explanations)} goes"
+    title = f"Where the time of {' and '.join(explanation.workload for explanation in explanations)} goes"
     return (
         environment()
         .get_template("explain.html.j2")
@@ -44,7 +44,9 @@ def render_explain_page(explanations: Sequence[Explanation], versus: Versus | No
     )
 
 
-def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *, in_run: str = "") -> dict[str, Any]:
+def launch_section(
+    explanation: Explanation, mark: str, charts: list[dict[str, Any]], *, in_run: str = ""
+) -> dict[str, Any]:
     """Gather what a page shows of one mechanism.
 
     Parameters
@@ -59,23 +61,24 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
         A sentence about what a run says of the same cell.
     """
     timelines = []
-    for timeline in one.timelines:
+    for timeline in explanation.timelines:
         name = f"timeline-{mark}-{timeline.which}"
-        charts.append({"id": name, "spec": timeline_panel(one, timeline)})
+        charts.append({"id": name, "spec": timeline_panel(explanation, timeline)})
         timelines.append(_timeline(timeline, name))
     budget = f"budget-{mark}"
-    charts.append({"id": budget, "spec": budget_panel(one)})
+    (low, high), overhead = explanation.band, explanation.overhead
+    room = lost_and_grown(explanation.lost, explanation.grown)
+    charts.append({"id": budget, "spec": budget_panel(explanation)})
     return {
         "id": f"explained-{mark}",
         "kind": "launch",
-        "cell": one.cell,
-        "sentence": sentence(one),
+        "cell": explanation.cell,
+        "sentence": sentence(explanation),
         "in_run": in_run,
-        "about": f"{about_launches(one)}; means over launches between the {one.band[0]:.0%} and {one.band[1]:.0%} "
-        "quantiles.",
-        "reaped": _time(one.reaped_ns.value, one.reaped_ns.low, one.reaped_ns.high),
-        "unexplained": format_share(one.unexplained),
-        "overhead": f"{one.overhead.value:+.1%} ({one.overhead.low:+.1%} to {one.overhead.high:+.1%})",
+        "about": f"{about_launches(explanation)}; means over launches between the {low:.0%} and {high:.0%} quantiles.",
+        "reaped": _time(explanation.reaped_ns.value, explanation.reaped_ns.low, explanation.reaped_ns.high),
+        "unexplained": format_share(explanation.unexplained),
+        "overhead": f"{overhead.value:+.1%} ({overhead.low:+.1%} to {overhead.high:+.1%})",
         "budget_chart": budget,
         "budget": [
             {
@@ -84,9 +87,9 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
                 "share": format_share(share.share),
                 "meaning": share.meaning,
             }
-            for share in one.budget
+            for share in explanation.budget
         ],
-        "steps": steps_sentences(one),
+        "steps": steps_sentences(explanation),
         "timelines": timelines,
         "calls": [
             {
@@ -96,17 +99,19 @@ def launch_section(one: Explanation, mark: str, charts: list[dict[str, Any]], *,
                 "each": format_duration(call.each_ns),
                 "launch": format_duration(call.launch_ns),
             }
-            for call in one.calls
+            for call in explanation.calls
         ],
-        "calls_inflated": one.calls_inflated,
-        "counters": _counters(one.counters),
-        "listing": _listing(one),
-        "made": [f"{' | '.join(task.flags) or 'no flags'} ({task.count:.3g} a launch)" for task in one.new_tasks],
-        "programs": [f"{program.file} ({program.count:.3g} a launch)" for program in one.programs],
-        "cannot_see": list(one.tier.cannot_see),
-        "refused": refused_besides(one.tier),
-        "room": lost_and_grown(one.lost, one.grown).capitalize() if one.lost or one.grown else "",
-        "notes": [*filter(None, [why_no_closer(one.tier)]), *one.notes],
+        "calls_inflated": explanation.calls_inflated,
+        "counters": _counters(explanation.counters),
+        "listing": _listing(explanation),
+        "made": [
+            f"{' | '.join(task.flags) or 'no flags'} ({task.count:.3g} a launch)" for task in explanation.new_tasks
+        ],
+        "programs": [f"{program.file} ({program.count:.3g} a launch)" for program in explanation.programs],
+        "cannot_see": list(explanation.tier.cannot_see),
+        "refused": refused_besides(explanation.tier),
+        "room": room.capitalize() if explanation.lost or explanation.grown else "",
+        "notes": [*filter(None, [why_no_closer(explanation.tier)]), *explanation.notes],
     }
 
 
@@ -145,9 +150,9 @@ def _event(moment: Moment) -> dict[str, Any]:
     }
 
 
-def _listing(one: Explanation) -> dict[str, Any]:
-    head, left_out = ends(len(one.listing))
-    rows = [{"who": call.who, "text": call.text, "result": call.result} for call in one.listing]
+def _listing(explanation: Explanation) -> dict[str, Any]:
+    head, left_out = ends(len(explanation.listing))
+    rows = [{"who": call.who, "text": call.text, "result": call.result} for call in explanation.listing]
     return {
         "count": f"{len(rows):,}",
         "left_out": f"{left_out:,}" if left_out else "",
