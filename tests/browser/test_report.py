@@ -17,7 +17,7 @@ def visible_rows(page):
 
 
 def column(page, number):
-    return page.locator(f"#cell-table tbody tr:visible td:nth-child({number})").all_inner_texts()
+    return page.locator(f"#cell-table tbody tr:visible > :nth-child({number})").all_inner_texts()
 
 
 def values(page, number):
