@@ -18,8 +18,8 @@ from clonometer.studies.published import load_published
 from clonometer.studies.types import FigureRow
 from clonometer.views.exports.studies import studies_markdown
 from clonometer.views.html.studies import render_studies_report
-from clonometer.views.studies import ours_text, published_text, study_pictures
-from clonometer.views.study_figures import figure_specs
+from clonometer.views.studies import ours_text, published_text
+from clonometer.views.study_figures import figure_specs, study_pictures
 from clonometer.views.terminal.studies import render_studies
 
 

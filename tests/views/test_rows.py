@@ -7,11 +7,11 @@ from clonometer.views.rows import (
     effective_frequency,
     fact_text,
     families,
-    figure,
     floor_costs,
     host_phrases,
     launches_unit,
     make_rows,
+    median_text,
     pick_rows,
     quantity_label,
     quantity_text,
@@ -83,26 +83,26 @@ def test_the_instrument_has_one_figure_of_each_name(results):
 
 def test_a_figure_has_the_digits_its_interval_supports(sample, results):
     one = replace(results.cells[0], median_ns=61_234.0, median_low_ns=60_800.0, median_high_ns=61_700.0)
-    assert (figure(one, "µs").median, figure(one, "µs").low) == ("61.2", "60.8")
+    assert (median_text(one, "µs").median, median_text(one, "µs").low) == ("61.2", "60.8")
     wide = replace(one, median_low_ns=41_000.0, median_high_ns=81_000.0)
-    assert (figure(wide, "µs").median, figure(wide, "µs").high) == ("60", "80")
+    assert (median_text(wide, "µs").median, median_text(wide, "µs").high) == ("60", "80")
 
 
 def test_what_lies_below_the_resolution_is_less_than_it(results):
     one = replace(results.cells[0], median_ns=4.0, resolution_ns=10.0)
-    assert figure(one, "ns").median == "< 10.0"
-    assert figure(one, "ns").low == ""
+    assert median_text(one, "ns").median == "< 10.0"
+    assert median_text(one, "ns").low == ""
 
 
 def test_an_interval_that_does_not_exist_is_a_dash(results):
     one = replace(results.cells[0], median_ns=61_234.0, median_low_ns=None, median_high_ns=None)
-    assert (figure(one, "µs").median, figure(one, "µs").interval) == ("61.2", "-")
-    assert figure(replace(one, median_low_ns=60_800.0, median_high_ns=61_700.0), "µs").interval == "60.8 – 61.7"
+    assert (median_text(one, "µs").median, median_text(one, "µs").interval) == ("61.2", "-")
+    assert median_text(replace(one, median_low_ns=60_800.0, median_high_ns=61_700.0), "µs").interval == "60.8 – 61.7"
 
 
 def test_what_was_not_measured_is_a_dash(results):
-    assert figure(None, "µs").median == "-"
-    assert figure(replace(results.cells[0], median_ns=None), "µs").median == "-"
+    assert median_text(None, "µs").median == "-"
+    assert median_text(replace(results.cells[0], median_ns=None), "µs").median == "-"
 
 
 def test_host_phrases_leave_out_what_is_not_known(results):
@@ -152,25 +152,25 @@ def test_what_is_no_time_is_a_number_with_its_own_unit(results):
     clock = replace(results.cells[-1], median_ns=None, unit="count", quantity="backward_steps", stage=None)
     counted = replace(clock, value=0.0, value_low=0.0, value_high=0.0)
     row = make_rows([counted])[0]
-    assert (figure(counted, "µs").median, figure(counted, "µs").interval) == ("0", "0 – 0")
+    assert (median_text(counted, "µs").median, median_text(counted, "µs").interval) == ("0", "0 – 0")
     assert quantity_label(row) == "backward steps"
     assert quantity_text(counted) == "0"
     sized = replace(counted, unit="bytes", value=123_456.0, value_low=120_000.0, value_high=130_000.0)
     assert quantity_label(make_rows([sized])[0]) == "backward steps, KiB"
-    assert (figure(sized, "µs").median, figure(sized, "KiB").interval) == ("121", "117 – 127")
-    assert figure(sized, "MiB").median == "0.118"
+    assert (median_text(sized, "µs").median, median_text(sized, "KiB").interval) == ("121", "117 – 127")
+    assert median_text(sized, "MiB").median == "0.118"
     assert quantity_text(sized) == "121 KiB"
     less = replace(sized, value=-2_048.0, value_low=-4_096.0, value_high=-1_024.0)
-    assert (figure(less, "KiB").median, figure(less, "KiB").interval) == ("-2", "-4 – -1")
+    assert (median_text(less, "KiB").median, median_text(less, "KiB").interval) == ("-2", "-4 – -1")
     exact = replace(counted, value=65_530.0, value_low=65_530.0, value_high=65_530.0)
-    assert figure(exact, "ns").median == "65,530"
+    assert median_text(exact, "ns").median == "65,530"
 
 
 def test_signed_figures_keep_their_sign(results):
     behind = replace(results.cells[-1], signed=True, median_ns=-41.23, median_low_ns=-43.0, median_high_ns=-40.0)
     behind = replace(behind, resolution_ns=1.0)
-    assert (figure(behind, "ns").median, figure(behind, "ns").interval) == ("-41", "-43 – -40")
-    assert figure(replace(behind, median_ns=-0.2), "ns").median == "< 1.0"
+    assert (median_text(behind, "ns").median, median_text(behind, "ns").interval) == ("-41", "-43 – -40")
+    assert median_text(replace(behind, median_ns=-0.2), "ns").median == "< 1.0"
 
 
 def test_quantities_have_a_unit_each_and_stages_share_one(results):

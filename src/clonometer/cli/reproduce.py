@@ -163,7 +163,7 @@ def _write(reproduction: Reproduction, report: Path | None, pictures: Path | Non
         written.append(report)
     if pictures is not None:
         from clonometer.runfile import check_output
-        from clonometer.views.studies import study_pictures
+        from clonometer.views.study_figures import study_pictures
 
         pictures.mkdir(parents=True, exist_ok=True)
         for name, data in study_pictures(reproduction):

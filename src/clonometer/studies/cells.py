@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes
-from clonometer.words import axis_words
+from clonometer.words import axis_words, until
 
+_WHOLES = {"wall_ns": "in wall time", "whole_ns": "for the whole work"}
 _INSIDE = re.compile(r"^([^[]*)(?:\[(.*)\])?$")
 
 
@@ -75,6 +76,17 @@ def heap(workload: str, memory: str, **axes: str) -> str:
 
 LOOP_FORK = cell("launch.fork", **LAZY, temperature="warm")
 LOOP_THREAD = cell("launch.pthread", **LAZY, temperature="warm", thread_ending="pthread_exit")
+
+
+def quantity_words(quantity: str) -> str:
+    """Say what a ratio compares: launches until a stage, or whole programs.
+
+    Examples
+    --------
+    >>> quantity_words("task_runs_ns"), quantity_words("wall_ns")
+    ('until the task runs', 'in wall time')
+    """
+    return _WHOLES.get(quantity) or until(quantity.removesuffix("_ns"))
 
 
 def condition_words(condition: Mapping[str, str]) -> str:

@@ -7,18 +7,11 @@ from itertools import product
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import DesignPoint, factorial_effects
-from clonometer.studies.cells import axes_of, cell, condition_words
+from clonometer.studies.cells import axes_of, cell, condition_words, quantity_words
 from clonometer.studies.judge import Judge
 from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
 from clonometer.units import format_ratio
 
-_STAGES = {
-    "call_returns_ns": "until the call returns",
-    "task_runs_ns": "until the task runs",
-    "reaped_ns": "until reaped",
-    "wall_ns": "in wall time",
-    "whole_ns": "for the whole work",
-}
 #: Axes that only one side of a pair has: the other side is then the one that does not name it.
 _ONE_SIDED = ("stack_cache", "stack_kind", "stack_bytes", "thread_ending", "process_ending", "guard", "detached")
 
@@ -127,14 +120,14 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
     low, high = (pick(pairs, key=lambda pair: pair.value) for pick in (min, max))
     span = (
         f"over {len(pairs)} comparisons the ratio of {a} to {b} moved from {_text(low)} "
-        f"({condition_words(low.condition)}, {_STAGES[low.quantity]}) to {_text(high)} "
-        f"({condition_words(high.condition)}, {_STAGES[high.quantity]})"
+        f"({condition_words(low.condition)}, {quantity_words(low.quantity)}) to {_text(high)} "
+        f"({condition_words(high.condition)}, {quantity_words(high.quantity)})"
     )
     if not bases:
         return f"The base condition was not measured; {span}."
     signs = {pair.sign for pair in bases.values()}
     if {-1, 1} <= signs:
-        clauses = ", ".join(f"{_text(pair)} {_STAGES[quantity]}" for quantity, pair in bases.items())
+        clauses = ", ".join(f"{_text(pair)} {quantity_words(quantity)}" for quantity, pair in bases.items())
         return f"The stage reverses it: {a} over {b} is {clauses}; {span}."
     if not against:
         return f"No condition that was tried reverses it here: {span}."
@@ -144,8 +137,8 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
     more = len(dict.fromkeys(_changes(pairing, pair) for pair in against)) - 1
     also = f" (so do {more} other conditions)" if more > 1 else " (so does one other)" if more == 1 else ""
     return (
-        f"{changed[0].upper()}{changed[1:]} reverses it{also}: {_STAGES[first.quantity]}, {a} over {b} goes from "
-        f"{_text(base)} to {_text(first)}; {span}."
+        f"{changed[0].upper()}{changed[1:]} reverses it{also}: {quantity_words(first.quantity)}, {a} over {b} goes "
+        f"from {_text(base)} to {_text(first)}; {span}."
     )
 
 

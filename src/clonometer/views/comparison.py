@@ -98,16 +98,16 @@ def verdict_text(row: ComparedRow) -> str:
 
 def _label_parts(row: ComparedRow) -> tuple[str, ...]:
     other, base = row.other, row.base
-    names = [mechanism_name(one.workload) for one in (other, base)]
-    phrases = [condition_phrases(one.cell, one.condition, one.placement) for one in (other, base)]
-    warmths = [(one.temperature,) if one.temperature else () for one in (other, base)]
+    names = [mechanism_name(estimate.workload) for estimate in (other, base)]
+    phrases = [condition_phrases(estimate.cell, estimate.condition, estimate.placement) for estimate in (other, base)]
+    warmths = [(estimate.temperature,) if estimate.temperature else () for estimate in (other, base)]
     if other.cell == base.cell:
         return (names[0], *phrases[0], *warmths[0])
-    own = [(*phrases[place], *warmths[place]) for place in (0, 1)]
-    shared = [phrase for phrase in own[0] if phrase in own[1]]
+    conditions = [(*phrases[place], *warmths[place]) for place in (0, 1)]
+    shared = [phrase for phrase in conditions[0] if phrase in conditions[1]]
     sides = [
         ", ".join([*([name] if names[0] != names[1] else []), *(phrase for phrase in parts if phrase not in shared)])
-        for name, parts in zip(names, own, strict=True)
+        for name, parts in zip(names, conditions, strict=True)
     ]
     against = " / ".join(side or "default" for side in sides)
     return (*([names[0]] if names[0] == names[1] else []), against, *shared)
@@ -144,13 +144,13 @@ def summary(compared: Compared) -> str:
         for verdict in VERDICTS
         if counts[verdict]
     ]
-    said = (
+    sentence = (
         f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: "
         f"by chance between processes any change is said in {format_share(compared.error_rate)} of comparisons at most"
     )
     if all(row.base.cell != row.other.cell for row in _rows(compared)):
-        return f"{said}."
-    return f"{said}; by that between moments oftener (clonometer noise)."
+        return f"{sentence}."
+    return f"{sentence}; by that between moments oftener (clonometer noise)."
 
 
 def _rows(compared: Compared) -> list[ComparedRow]:
@@ -171,10 +171,10 @@ def common_text(pair: ComparedPair) -> str:
         f"{_times(shift.least)} to {_times(shift.most)})"
         for shift in rest
     ]
-    said = f"What they have in common: {', '.join(parts)}{apart}."
+    sentence = f"What they have in common: {', '.join(parts)}{apart}."
     if any(row.like_rest for row in pair.rows):
-        return f"{said} Rows 'like all' changed no more than that: the machine, or what all share."
-    return said
+        return f"{sentence} Rows 'like all' changed no more than that: the machine, or what all share."
+    return sentence
 
 
 def _times(ratio: float) -> str:
@@ -184,8 +184,8 @@ def _times(ratio: float) -> str:
 def reasons(pair: ComparedPair) -> list[str]:
     """Say what was left out or not tested, the same reason once."""
     grouped: dict[str, list[str]] = {}
-    for one in pair.left_out:
-        grouped.setdefault(one.reason, []).append(one.cell)
+    for omitted in pair.left_out:
+        grouped.setdefault(omitted.reason, []).append(omitted.cell)
     for row in pair.rows:
         if row.reason is not None:
             cells = grouped.setdefault(row.reason, [])
@@ -197,8 +197,8 @@ def reasons(pair: ComparedPair) -> list[str]:
 def left_out_reasons(left_out: Sequence[LeftOut]) -> list[str]:
     """Say what was left out, the same reason once."""
     grouped: dict[str, list[str]] = {}
-    for one in left_out:
-        grouped.setdefault(one.reason, []).append(one.cell)
+    for omitted in left_out:
+        grouped.setdefault(omitted.reason, []).append(omitted.cell)
     return _said_once(grouped)
 
 
@@ -216,14 +216,16 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
     """
     if not differences:
         return "The runs differ in no fact that is known of their hosts."
-    keys = list(dict.fromkeys(one.key for one in differences))
+    keys = list(dict.fromkeys(difference.key for difference in differences))
     kept = set(keys if most is None else _kept(keys, most))
-    said: dict[str, list[str]] = {key: [] for key in keys if key in kept}
-    for one in differences:
-        if one.key in said:
-            said[one.key].append(f"{_fact(one.key, one.base)} → {_fact(one.key, one.other)}")
-    parts = [f"{_key_text(key)}: {', '.join(changes)}" for key, changes in said.items()]
-    more = len(keys) - len(said)
+    changes_of: dict[str, list[str]] = {key: [] for key in keys if key in kept}
+    for difference in differences:
+        if difference.key in changes_of:
+            changes_of[difference.key].append(
+                f"{_fact(difference.key, difference.base)} → {_fact(difference.key, difference.other)}"
+            )
+    parts = [f"{_key_text(key)}: {', '.join(changes)}" for key, changes in changes_of.items()]
+    more = len(keys) - len(changes_of)
     return f"The runs differ in {'; '.join(parts)}{f'; and {more} more' if more else ''}."
 
 

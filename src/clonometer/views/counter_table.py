@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clonometer.explain.parts import PARTS
+from clonometer.explain.parts import part_of
 from clonometer.explain.types import Counters, Counts
 from clonometer.units import format_number
 from clonometer.views.table import MISSING, Column, Table
+from clonometer.words import stage_name
 
-_STAGES = {
-    "call_returns": "until the call returned",
-    "task_runs": "until the task ran",
-    "image_entered": "until the program's entry",
-    "image_runs": "until the program's main",
-    "image_ends": "until main's end",
-    "reaped": "until reaped",
-}
 _LABEL_LEAST = 12
+_SUMS = {"user": "all user code", "kernel": "all in the kernel", "all": "all of it"}
 _HEADS = {
     "cycles": "cycles",
     "instructions": "instr.",
@@ -64,11 +58,9 @@ def not_counted(counters: Counters) -> Iterator[str]:
 
 
 def _label(row: Counts) -> str:
-    if row.kind == "part" and row.id in PARTS:
-        return f"{PARTS[row.id].who}: {PARTS[row.id].label}"
-    return {"user": "all user code", "kernel": "all in the kernel", "all": "all of it"}.get(
-        row.id, _STAGES.get(row.id, row.id)
-    )
+    if row.kind == "part":
+        return part_of(row.id).title
+    return f"until {stage_name(row.id)}" if row.kind == "stage" else _SUMS.get(row.id, row.id)
 
 
 def _count(value: float) -> str:

@@ -8,8 +8,8 @@ from clonometer.views.labels import family_name
 from clonometer.views.rows import (
     EstimateRow,
     families,
-    figure,
     launches_unit,
+    median_text,
     plain_figure,
     quantity_label,
     row_unit,
@@ -55,7 +55,7 @@ def _median_columns(rows: Sequence[EstimateRow], warmth: str | None, place: int)
     texts = [
         (text.median, text.interval) if estimate else ("", "")
         for row, estimate in zip(rows, estimates, strict=True)
-        for text in [figure(estimate, row_unit(row, unit))]
+        for text in [median_text(estimate, row_unit(row, unit))]
     ]
     medians, intervals = ([pair[end] for pair in texts] for end in (0, 1))
     return [
@@ -84,7 +84,7 @@ def _wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
     of_estimates = [row for row, _ in pairs]
     unit = launches_unit(rows)
     units = [row_unit(row, unit) for row in of_estimates]
-    texts = [figure(estimate, own_unit) for (_, estimate), own_unit in zip(pairs, units, strict=True)]
+    texts = [median_text(estimate, own_unit) for (_, estimate), own_unit in zip(pairs, units, strict=True)]
     return Table(
         [
             _labels(_with_unit(family_name(family), rows).removesuffix(" until"), of_estimates),

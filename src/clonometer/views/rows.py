@@ -80,21 +80,21 @@ def make_rows(cells: Iterable[Estimate]) -> list[EstimateRow]:
     """Arrange estimates as rows: by family, then mechanisms as planned, then stages in order of time."""
     rows: dict[tuple[object, ...], EstimateRow] = {}
     groups: dict[tuple[object, ...], int] = {}
-    for one in cells:
-        phrases = condition_phrases(one.cell, one.condition, one.placement)
-        key = (one.workload, phrases, one.stage, one.quantity)
+    for estimate in cells:
+        phrases = condition_phrases(estimate.cell, estimate.condition, estimate.placement)
+        key = (estimate.workload, phrases, estimate.stage, estimate.quantity)
         if key not in rows:
-            groups.setdefault((one.workload, phrases), len(groups))
+            groups.setdefault((estimate.workload, phrases), len(groups))
             rows[key] = EstimateRow(
-                one.workload,
-                mechanism_name(one.workload),
+                estimate.workload,
+                mechanism_name(estimate.workload),
                 phrases,
-                stage_name(one.stage, one.quantity),
-                one.family,
-                len(shown_axes(one.cell)),
-                one.rankable,
+                stage_name(estimate.stage, estimate.quantity),
+                estimate.family,
+                len(shown_axes(estimate.cell)),
+                estimate.rankable,
             )
-        rows[key].estimates[one.temperature] = one
+        rows[key].estimates[estimate.temperature] = estimate
     return sorted(rows.values(), key=lambda row: (_family_rank(row), groups[row.group], _stage_rank(row)))
 
 
@@ -132,16 +132,16 @@ def families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:
 
 def temperatures(rows: Iterable[EstimateRow]) -> list[str | None]:
     """The temperatures that occur in rows, warm first."""
-    found = {warmth for row in rows for warmth in row.estimates}
-    return [warmth for warmth in TEMPERATURES if warmth in found]
+    measured = {warmth for row in rows for warmth in row.estimates}
+    return [warmth for warmth in TEMPERATURES if warmth in measured]
 
 
 def rows_unit(rows: Iterable[EstimateRow]) -> str:
     """The unit that suits all medians of the rows: of sizes, if the first of them is one."""
-    estimates = [one for row in rows for one in row.estimates.values()]
+    estimates = [estimate for row in rows for estimate in row.estimates.values()]
     if estimates and estimates[0].unit == "bytes":
-        return bytes_unit(one.value for one in estimates)
-    medians = (one.median_ns for one in estimates)
+        return bytes_unit(estimate.value for estimate in estimates)
+    medians = (estimate.median_ns for estimate in estimates)
     return table_unit(None if median is None else abs(median) for median in medians)
 
 
@@ -152,7 +152,7 @@ def floor_costs(rows: Sequence[EstimateRow]) -> list[tuple[EstimateRow, Estimate
     """
     last = {row.workload: row for row in rows if row.family == "floor"}
     return [
-        (row, next(row.estimates[one] for one in (None, *TEMPERATURES) if one in row.estimates))
+        (row, next(row.estimates[warmth] for warmth in (None, *TEMPERATURES) if warmth in row.estimates))
         for row in last.values()
     ]
 
@@ -169,35 +169,35 @@ def launches_unit(rows: Sequence[EstimateRow]) -> str:
 
 def quantity_label(row: EstimateRow) -> str:
     """What a row's figures are: the stage, or the quantity with its unit, if it has one."""
-    one = row.any_estimate
-    if one.stage:
+    estimate = row.any_estimate
+    if estimate.stage:
         return row.stage
-    unit = rows_unit([row]) if one.value is None or one.unit == "bytes" else value_unit(one).strip()
+    unit = rows_unit([row]) if estimate.value is None or estimate.unit == "bytes" else value_unit(estimate).strip()
     return f"{row.stage}, {unit}" if unit else row.stage
 
 
-def figure(one: Estimate | None, unit: str) -> MedianText:
+def median_text(estimate: Estimate | None, unit: str) -> MedianText:
     """Write an estimate's median and interval in ``unit``, with the digits that the interval supports.
 
     What lies below the resolution is written as ``< x``; what was not measured as a dash. Sizes are written in
     ``unit`` where that is one of bytes, else in what suits them; what is neither time nor size in its own unit,
     whatever ``unit`` is.
     """
-    if one is not None and one.value is not None:
-        size = _PER_SHOWN.get(one.unit, 1)
-        if one.unit == "bytes":
-            size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([one.value]))
-        scaled = [None if end is None else end / size for end in (one.value_low, one.value_high)]
-        return _value_figure(one.value / size, scaled[0], scaled[1])
-    if one is None or one.median_ns is None:
+    if estimate is not None and estimate.value is not None:
+        size = _PER_SHOWN.get(estimate.unit, 1)
+        if estimate.unit == "bytes":
+            size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([estimate.value]))
+        scaled = [None if end is None else end / size for end in (estimate.value_low, estimate.value_high)]
+        return _value_figure(estimate.value / size, scaled[0], scaled[1])
+    if estimate is None or estimate.median_ns is None:
         return MedianText("-")
-    if abs(one.median_ns) < one.resolution_ns:
-        decimals = supported_decimals(one.resolution_ns, None, None, unit)
-        return MedianText(f"< {format_figure(one.resolution_ns, decimals, unit)}")
-    low_ns, high_ns = one.median_low_ns, one.median_high_ns
-    ends = (low_ns, high_ns) if one.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
-    decimals = supported_decimals(abs(one.median_ns), *ends, unit)
-    median = format_figure(one.median_ns, decimals, unit)
+    if abs(estimate.median_ns) < estimate.resolution_ns:
+        decimals = supported_decimals(estimate.resolution_ns, None, None, unit)
+        return MedianText(f"< {format_figure(estimate.resolution_ns, decimals, unit)}")
+    low_ns, high_ns = estimate.median_low_ns, estimate.median_high_ns
+    ends = (low_ns, high_ns) if estimate.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
+    decimals = supported_decimals(abs(estimate.median_ns), *ends, unit)
+    median = format_figure(estimate.median_ns, decimals, unit)
     if low_ns is None or high_ns is None:
         return MedianText(median, "-")
     low, high = (format_figure(value, decimals, unit) for value in (low_ns, high_ns))
@@ -228,19 +228,21 @@ def plain_figure(time_ns: float | None, unit: str) -> str:
     return "-" if time_ns is None else format_figure(time_ns, supported_decimals(abs(time_ns), None, None, unit), unit)
 
 
-def quantity_text(one: Estimate) -> str:
+def quantity_text(estimate: Estimate) -> str:
     """Write an estimate that stands alone, with its own unit."""
-    if one.value is not None:
-        return f"{figure(one, '').median}{value_unit(one)}"
-    unit = table_unit([None if one.median_ns is None else abs(one.median_ns)])
-    return f"{figure(one, unit).median} {unit}"
+    if estimate.value is not None:
+        return f"{median_text(estimate, '').median}{value_unit(estimate)}"
+    unit = table_unit([None if estimate.median_ns is None else abs(estimate.median_ns)])
+    return f"{median_text(estimate, unit).median} {unit}"
 
 
-def value_unit(one: Estimate) -> str:
+def value_unit(estimate: Estimate) -> str:
     """What stands behind an estimate that is no time: its unit, after a space."""
-    if one.unit == "count" or one.value is None:
+    if estimate.unit == "count" or estimate.value is None:
         return ""
-    return f" {bytes_unit([one.value]) if one.unit == 'bytes' else _SHOWN_AS.get(one.unit, one.unit)}"
+    return (
+        f" {bytes_unit([estimate.value]) if estimate.unit == 'bytes' else _SHOWN_AS.get(estimate.unit, estimate.unit)}"
+    )
 
 
 def host_phrases(results: Results) -> list[str]:
@@ -263,12 +265,12 @@ def host_phrases(results: Results) -> list[str]:
 
 def effective_frequency(results: Results) -> str:
     """Say the effective frequency of the CPUs: one number where the cells agree to 1%, else the range."""
-    found = sorted(one.effective_mhz for one in results.cells if one.effective_mhz)
-    if not found:
+    frequencies_mhz = sorted(estimate.effective_mhz for estimate in results.cells if estimate.effective_mhz)
+    if not frequencies_mhz:
         return ""
-    if found[-1] <= found[0] * 1.01:
-        return f"{found[len(found) // 2]:.0f} MHz"
-    return f"{found[0]:.0f} to {found[-1]:.0f} MHz"
+    if frequencies_mhz[-1] <= frequencies_mhz[0] * 1.01:
+        return f"{frequencies_mhz[len(frequencies_mhz) // 2]:.0f} MHz"
+    return f"{frequencies_mhz[0]:.0f} to {frequencies_mhz[-1]:.0f} MHz"
 
 
 def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
@@ -278,8 +280,8 @@ def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
     """
     grouped: dict[tuple[str, str], list[CellStatus]] = {}
     rows: dict[str, list[Estimate]] = {}
-    for one in results.cells:
-        rows.setdefault(one.cell, []).append(one)
+    for estimate in results.cells:
+        rows.setdefault(estimate.cell, []).append(estimate)
     for status in results.cell_statuses:
         reason = _why_no_sample(rows.get(status.cell, [])) if status.status == "ok" else status.reason
         if status.status != "ok" or reason:
@@ -290,7 +292,7 @@ def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
 
 def _why_no_sample(rows: Sequence[Estimate]) -> str | None:
     """Why no row of a cell has a sample; None where one has, and where nothing is known of the cell."""
-    if not rows or any(one.n_samples for one in rows):
+    if not rows or any(estimate.n_samples for estimate in rows):
         return None
     outcomes = rows[0].outcomes
     failed = [f"{count} {name}" for name, count in sorted(outcomes.items()) if name != "ok" and count]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from clonometer.studies.cells import condition_words
+from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue
 from clonometer.studies.types import Design, FigureRow, Reconciliation, Reproduction
 from clonometer.units import format_number, format_ratio
@@ -21,15 +19,7 @@ STATUS_WORDS = {
     "measured": "measured",
 }
 _OF_SEVERAL = {"holds": "hold", "does_not_hold": "do not hold", "depends": "depend"}
-_CAPTION_COLUMNS = 90
 _UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
-STAGES = {
-    "call_returns_ns": "until the call returns",
-    "task_runs_ns": "until the task runs",
-    "reaped_ns": "until reaped",
-    "wall_ns": "in wall time",
-    "whole_ns": "for the whole work",
-}
 
 
 def _unit(value: PublishedValue) -> tuple[str, float]:
@@ -122,10 +112,10 @@ def effect_lines(flip: Reconciliation) -> list[str]:
                 names = " with ".join(_factor(factor, design) for factor in effect.factors)
                 changes.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
             if changes:
-                stage = STAGES.get(quantity, quantity)
+                stage = quantity_words(quantity)
                 lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(changes)}")
             elif any(effect.design == design.words for effect in effects):
-                lines.append(f"{design.words}, {STAGES.get(quantity, quantity)}: no effect is told from none")
+                lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is told from none")
     return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]
 
 
@@ -138,28 +128,13 @@ def study_items(reproduction: Reproduction, study: str) -> tuple[list[Item], lis
     return reproduction.of(study, "figure"), reproduction.of(study, "claim")
 
 
-def study_pictures(reproduction: Reproduction) -> Iterator[tuple[str, bytes]]:
-    """Draw every figure that can be, as PNG and SVG: file name and data."""
-    from clonometer.views.pictures import FORMATS, rendered
-    from clonometer.views.study_figures import figure_specs
-
-    for name, spec in figure_specs(reproduction):
-        # On the page the caption stands below; a picture alone must carry it, with the equations of its fits.
-        lines = [line for part in spec["description"].split("; ") for line in textwrap.wrap(part, _CAPTION_COLUMNS)]
-        title = {"text": spec.get("title", ""), "subtitle": lines, "subtitleFontSize": 10}
-        whole = {**spec, "title": title}
-        for image_format in reversed(FORMATS):
-            drawn = rendered(partial(dict, whole), image_format)
-            yield f"{name}.{image_format}", drawn.encode() if isinstance(drawn, str) else drawn
-
-
 def condition_rows(flip: Reconciliation) -> Sequence[tuple[str, str, str]]:
     """Each comparison that was tried: condition, stage, ratio; strongest for the first side first."""
     ordered = sorted(flip.pairs, key=lambda pair: -pair.value)
     return [
         (
             condition_words(pair.condition),
-            STAGES.get(pair.quantity, pair.quantity),
+            quantity_words(pair.quantity),
             format_ratio(pair.value, pair.low, pair.high),
         )
         for pair in ordered

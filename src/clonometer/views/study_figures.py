@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from clonometer.studies.types import Curve, FigureRow, Reproduction
 from clonometer.units import format_number
+from clonometer.views.pictures import FORMATS, rendered
 from clonometer.views.specs import PALETTE, Spec, frame
 from clonometer.views.studies import ours_text, published_text
 
+_CAPTION_COLUMNS = 90
 _HERE, _THEN = "here", "published"
 
 
@@ -167,3 +171,15 @@ def _said(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) 
     y, low, high = ends
     span = "" if low == high else f" ({format_number(low, low, high)} to {format_number(high, low, high)})"
     return f"{label}: {curve.y_title} {format_number(y, low, high)}{span} at {x:,g} {curve.x_title}"
+
+
+def study_pictures(reproduction: Reproduction) -> Iterator[tuple[str, bytes]]:
+    """Draw every figure that can be, as PNG and SVG: file name and data."""
+    for name, spec in figure_specs(reproduction):
+        # On the page the caption stands below; a picture alone must carry it, with the equations of its fits.
+        lines = [line for part in spec["description"].split("; ") for line in textwrap.wrap(part, _CAPTION_COLUMNS)]
+        title = {"text": spec.get("title", ""), "subtitle": lines, "subtitleFontSize": 10}
+        whole = {**spec, "title": title}
+        for image_format in reversed(FORMATS):
+            drawn = rendered(partial(dict, whole), image_format)
+            yield f"{name}.{image_format}", drawn.encode() if isinstance(drawn, str) else drawn

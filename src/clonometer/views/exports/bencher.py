@@ -12,7 +12,7 @@ from clonometer.views.exports.entries import figures, measured
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode every estimate that has samples; ends that do not exist are left out."""
     del processes
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    metrics: dict[str, dict[str, dict[str, float]]] = {}
     for cell in document["cells"]:
         numbers = figures(cell)
         if numbers is None:
@@ -20,5 +20,5 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
         name = f"{cell['cell']} {cell['placement']}" if cell["placement"] else cell["cell"]
         keys = ("value", "lower_value", "upper_value")
         metric = {key: number for key, number in zip(keys, numbers, strict=True) if number is not None}
-        found.setdefault(name, {})[measured(cell)] = metric
-    yield json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+        metrics.setdefault(name, {})[measured(cell)] = metric
+    yield json.dumps(metrics, indent=2, allow_nan=False, ensure_ascii=False) + "\n"

@@ -25,8 +25,8 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
 def _row(run: str, cell: Mapping[str, Any], names: Sequence[str], axes: Sequence[str]) -> list[Any]:
     failed = sum(count for outcome, count in cell["outcomes"].items() if outcome != "ok")
     warnings = " ".join(sorted({warning["id"] for warning in cell["warnings"]}))
-    own = [cell.get(name) for name in names]
-    return [run, *own, *(cell["condition"].get(axis) for axis in axes), failed, warnings]
+    values = [cell.get(name) for name in names]
+    return [run, *values, *(cell["condition"].get(axis) for axis in axes), failed, warnings]
 
 
 def encode_samples(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -8,14 +8,14 @@ from typing import Any
 
 def flat_keys(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     """Keys of entries whose values are single texts, numbers or nulls, in the document's order."""
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     nested: set[str] = set()
     for cell in cells:
         for key, value in cell.items():
-            found.setdefault(key)
+            keys.setdefault(key)
             if isinstance(value, (Mapping, list, tuple)):
                 nested.add(key)
-    return [key for key in found if key not in nested]
+    return [key for key in keys if key not in nested]
 
 
 def measured(entry: Mapping[str, Any]) -> str:

@@ -26,8 +26,8 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     facts = [host.get("cpu.model"), f"Linux {host.get('kernel.release') or '?'}", f"plan {document['plan']}"]
     yield f"{', '.join(_escaped(str(fact)) for fact in facts if fact)}; {document['started']}; {document['status']}\n\n"
     yield from pipe_table(_table(document["cells"]))
-    findings = [one["sentence"] for one in document["findings"]]
-    warnings = [for_all(one["sentence"], one["alike"]) for one in document["warnings"]]
+    findings = [finding["sentence"] for finding in document["findings"]]
+    warnings = [for_all(warning["sentence"], warning["alike"]) for warning in document["warnings"]]
     for title, sentences in (("Findings", findings), ("Warnings", warnings)):
         if sentences:
             yield f"\n{title}:\n\n"
@@ -48,21 +48,21 @@ def _table(cells: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _median(cell: Mapping[str, Any]) -> str:
-    found = figures(cell)
-    if found is None:
+    numbers = figures(cell)
+    if numbers is None:
         return MISSING
     if figures_unit(cell) == "ns":
-        return format_duration(*found, resolution_ns=cell["resolution_ns"])
+        return format_duration(*numbers, resolution_ns=cell["resolution_ns"])
     if figures_unit(cell) == "bytes":
-        return format_bytes_interval(found[0], None, None)
-    return f"{format_number(*found)} {figures_unit(cell)}"
+        return format_bytes_interval(numbers[0], None, None)
+    return f"{format_number(*numbers)} {figures_unit(cell)}"
 
 
 def _interval(cell: Mapping[str, Any]) -> str:
-    found = figures(cell)
-    if found is None or found[1] is None or found[2] is None:
+    numbers = figures(cell)
+    if numbers is None or numbers[1] is None or numbers[2] is None:
         return MISSING
-    value, low, high = found[0], found[1], found[2]
+    value, low, high = numbers[0], numbers[1], numbers[2]
     if figures_unit(cell) == "ns":
         if abs(value) < cell["resolution_ns"]:
             return " to ".join(format_duration(end, resolution_ns=cell["resolution_ns"]) for end in (low, high))

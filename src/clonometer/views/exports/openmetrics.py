@@ -29,20 +29,20 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     del processes
     cells = document["cells"]
     for name, key, text in _TIMES:
-        found = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]
-        yield from _family(f"clonometer_{name}_seconds", "gauge", text, "seconds", found)
+        samples = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]
+        yield from _family(f"clonometer_{name}_seconds", "gauge", text, "seconds", samples)
     for statistic in statistics.STATISTICS:
-        found = [
+        samples = [
             (labels(cell), metric_value(statistic, cell[statistic.key]))
             for cell in cells
             if cell[statistic.key] is not None
         ]
         name, unit = metric(statistic)
-        yield from _family(f"clonometer_{name}", "gauge", statistic.about, unit, found)
+        yield from _family(f"clonometer_{name}", "gauge", statistic.about, unit, samples)
     for name, key, text in _VALUES:
         known = [cell for cell in cells if cell.get(key) is not None]
-        found = [({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in known]
-        yield from _family(f"clonometer_{name}", "gauge", text, "", found)
+        samples = [({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in known]
+        yield from _family(f"clonometer_{name}", "gauge", text, "", samples)
     yield from _family("clonometer_run", "info", "The run that was exported.", "", [(_run(document), 1)])
     yield "# EOF\n"
 
@@ -51,7 +51,7 @@ def _run(document: Mapping[str, Any]) -> dict[str, str]:
     host = document["host"]
     facts = {"kernel": host.get("kernel.release"), "cpu": host.get("cpu.model")}
     names = ("run", "status", "plan", "started", "seed", "clonometer_version")
-    return {name: str(document[name]) for name in names} | {name: str(one) for name, one in facts.items() if one}
+    return {name: str(document[name]) for name in names} | {name: str(fact) for name, fact in facts.items() if fact}
 
 
 def _family(
@@ -64,8 +64,8 @@ def _family(
         yield f"# UNIT {name} {unit}\n"
     yield f"# HELP {name} {text}\n"
     suffix = "_info" if kind == "info" else ""
-    for own, number in samples:
-        inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in own.items())
+    for labelled, number in samples:
+        inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in labelled.items())
         yield f"{name}{suffix}{{{inside}}} {number!r}\n"
 
 

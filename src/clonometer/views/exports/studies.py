@@ -19,36 +19,41 @@ from clonometer.views.studies import (
 from clonometer.views.table import Column, Table
 
 
-def studies_markdown(found: Reproduction) -> str:
+def studies_markdown(reproduction: Reproduction) -> str:
     """Write a reproduction as GitHub-flavoured Markdown.
 
     Parameters
     ----------
-    found
+    reproduction
         The answer.
     """
-    lines = ["# The studies, reproduced and reconciled", "", counts_text(found), ""]
-    for study in found.studies:
-        figures, claims = study_items(found, study.id)
+    lines = ["# The studies, reproduced and reconciled", "", counts_text(reproduction), ""]
+    for study in reproduction.studies:
+        figures, claims = study_items(reproduction, study.id)
         lines += [f"## {study.id}", "", f"{study.author}: *{study.title}*. {study.source}. {study.method}", ""]
         rows = [
             (row.id, row.published.what, published_text(row.published), ours_text(row), ratio_text(row), row.note)
             for item in figures
-            for row in found.rows[item.id]
+            for row in reproduction.rows[item.id]
         ]
         lines += _table(("id", "figure", f"published {study.year or ''}".strip(), "here", "ratio", "note"), rows)
         lines += _table(
             ("id", "claim", "here", "evidence"),
             [
-                (item.id, item.text, STATUS_WORDS[found.verdicts[item.id].status], found.verdicts[item.id].reason)
+                (
+                    item.id,
+                    item.text,
+                    STATUS_WORDS[reproduction.verdicts[item.id].status],
+                    reproduction.verdicts[item.id].reason,
+                )
                 for item in claims
             ],
         )
-    for flip in found.flips:
+    for flip in reproduction.flips:
         lines += [f"## {flip.pairing.title}", "", f"{'; '.join(flip.pairing.sides)}.", "", flip.sentence, ""]
         lines += [f"- {line}" for line in effect_lines(flip)] + [""]
         lines += _table(("condition", "stage", "ratio"), condition_rows(flip))
-    return "\n".join([*lines, *(f"{note}\n" for note in found.notes)]).rstrip("\n") + "\n"
+    return "\n".join([*lines, *(f"{note}\n" for note in reproduction.notes)]).rstrip("\n") + "\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -18,11 +18,11 @@ from clonometer.views.rows import (
     EstimateRow,
     fact_text,
     families,
-    figure,
     floor_costs,
     host_phrases,
     launches_unit,
     make_rows,
+    median_text,
     plain_figure,
     quantity_text,
     troubles,
@@ -90,11 +90,11 @@ def page_content(results: Results) -> dict[str, Any]:
 
 
 def _estimates(rows: Sequence[EstimateRow]) -> list[Estimate]:
-    return [one for row in rows for one in row.estimates.values()]
+    return [estimate for row in rows for estimate in row.estimates.values()]
 
 
-def _finding(one: Finding) -> dict[str, str]:
-    numbers = one.numbers
+def _finding(finding: Finding) -> dict[str, str]:
+    numbers = finding.numbers
     ratio = interval = ""
     if isinstance(numbers.get("ratio"), (int, float)):
         text = format_ratio(numbers["ratio"], numbers.get("ratio_low"), numbers.get("ratio_high"))
@@ -102,8 +102,8 @@ def _finding(one: Finding) -> dict[str, str]:
         interval = rest.rstrip(")")
     cells = numbers.get("cells", ())
     return {
-        "id": one.id,
-        "sentence": one.sentence,
+        "id": finding.id,
+        "sentence": finding.sentence,
         "ratio": ratio,
         "interval": interval,
         "cells": ", ".join(map(str, cells)) if isinstance(cells, (list, tuple)) else str(cells),
@@ -125,8 +125,8 @@ def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
 
 
 def _stages(results: Results) -> list[tuple[str, str]]:
-    found = {one.stage for one in results.cells}
-    return [(stage_name(stage), stage_explanation(stage)) for stage in STAGE_ORDER if stage in found]
+    measured = {estimate.stage for estimate in results.cells}
+    return [(stage_name(stage), stage_explanation(stage)) for stage in STAGE_ORDER if stage in measured]
 
 
 def _summary(results: Results, row: EstimateRow) -> str:
@@ -134,13 +134,13 @@ def _summary(results: Results, row: EstimateRow) -> str:
 
 
 def _summaries(results: Results, rows: Sequence[EstimateRow]) -> list[tuple[str, str]]:
-    found = dict.fromkeys(row.workload for row in rows)
-    return [(mechanism_name(name), results.summaries[name]) for name in found if results.summaries.get(name)]
+    workloads = dict.fromkeys(row.workload for row in rows)
+    return [(mechanism_name(name), results.summaries[name]) for name in workloads if results.summaries.get(name)]
 
 
 def _cell_table(estimates: Sequence[Estimate]) -> Table:
     """Every estimate, in one unit, so that it can be sorted."""
-    texts = [figure(estimate, _CELL_UNIT) for estimate in estimates]
+    texts = [median_text(estimate, _CELL_UNIT) for estimate in estimates]
     medians = [estimate.median_ns if estimate.value is None else estimate.value for estimate in estimates]
     return Table(
         [
@@ -182,25 +182,25 @@ def _notes(estimate: Estimate) -> str:
     return "; ".join([*notes, *(warning.sentence for warning in estimate.warnings)])
 
 
-def _until(one: Estimate) -> str:
+def _until(estimate: Estimate) -> str:
     """Name the stage or quantity; the table is in one unit, which what is no time does not have."""
-    name = stage_name(one.stage, one.quantity)
-    return name if one.value is None else f"{name} ({value_unit(one).strip() or one.unit})"
+    name = stage_name(estimate.stage, estimate.quantity)
+    return name if estimate.value is None else f"{name} ({value_unit(estimate).strip() or estimate.unit})"
 
 
 def _filters(results: Results) -> dict[str, list[str]]:
     shown = results.cells[:MOST_CELL_ROWS]
     return {
-        "until": list(dict.fromkeys(_until(one) for one in shown)),
-        "temperature": list(dict.fromkeys(one.temperature for one in shown if one.temperature)),
-        "placement": list(dict.fromkeys(placement_name(one) for one in shown if placement_name(one))),
+        "until": list(dict.fromkeys(_until(estimate) for estimate in shown)),
+        "temperature": list(dict.fromkeys(estimate.temperature for estimate in shown if estimate.temperature)),
+        "placement": list(dict.fromkeys(placement_name(estimate) for estimate in shown if placement_name(estimate))),
     }
 
 
 def _warnings(results: Results) -> list[dict[str, Any]]:
     return [
-        {"id": one.id, "sentences": one.sentences, "next_step": one.next_step, "cells": one.cells}
-        for one in cautions(results)
+        {"id": caution.id, "sentences": caution.sentences, "next_step": caution.next_step, "cells": caution.cells}
+        for caution in cautions(results)
     ]
 
 

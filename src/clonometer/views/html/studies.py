@@ -27,7 +27,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
 
     Parameters
     ----------
-    found
+    reproduction
         The answer.
 
     Returns

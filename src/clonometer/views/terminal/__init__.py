@@ -88,13 +88,17 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     trouble = _trouble_lines(results, width, most=3)
     rows = make_rows(results.cells)
     # What the instrument costs has a line or a table of its own.
-    told_of = [one for one in results.findings if one.id != "floor" or not any(row.family == "floor" for row in rows)]
-    findings = [wrap(one.sentence, width, bullet="- ") for one in told_of]
-    headlines = [wrap(one.headline or one.sentence, width, bullet="- ") for one in told_of]
+    shown_findings = [
+        finding
+        for finding in results.findings
+        if finding.id != "floor" or not any(row.family == "floor" for row in rows)
+    ]
+    findings = [wrap(finding.sentence, width, bullet="- ") for finding in shown_findings]
+    headlines = [wrap(finding.headline or finding.sentence, width, bullet="- ") for finding in shown_findings]
     wanted = sum(map(len, findings)) + len(trouble) + 1
     sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
     # The finding about a program's start says what it is.
-    started = [] if any(one.id == "program_start" for one in told_of) else _program_line(rows, width)
+    started = [] if any(finding.id == "program_start" for finding in shown_findings) else _program_line(rows, width)
     taken = len(head) + len(started)
     picked = pick_rows(rows, limit - taken - sections - min(FINDING_LINES + len(trouble), wanted))
     room = limit - taken - min(LEAST_FINDING_LINES + len(trouble), wanted)
@@ -109,13 +113,13 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     used = len(head) + len(table) + len(trouble)
     hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
     for tail_room in range(4):
-        told, untold = _choose(findings, limit - used - tail_room)
-        if untold:
-            told, untold = _choose(headlines, limit - used - tail_room)
-        tail = _tail(results, picked, hidden, untold, width)
+        finding_lines, left_out = _choose(findings, limit - used - tail_room)
+        if left_out:
+            finding_lines, left_out = _choose(headlines, limit - used - tail_room)
+        tail = _tail(results, picked, hidden, left_out, width)
         if len(tail) <= tail_room:
             break
-    parts = [head, table, [paint(line, "warn", colour) for line in trouble], told, floor, tail]
+    parts = [head, table, [paint(line, "warn", colour) for line in trouble], finding_lines, floor, tail]
     if sum(map(len, parts)) > limit:
         parts[4] = []
     return _spaced(parts, limit)
@@ -132,8 +136,8 @@ def _program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
         for row in rows
         if row.family == "new_program" and "program" in row.any_estimate.condition and not _names_program(row)
     }
-    said = [program_explanation(one) for one in sorted(unnamed)]
-    return wrap(f"The new program is {' or '.join(said)}, where no other is named.", width) if said else []
+    programs = [program_explanation(program) for program in sorted(unnamed)]
+    return wrap(f"The new program is {' or '.join(programs)}, where no other is named.", width) if programs else []
 
 
 def _names_program(row: EstimateRow) -> bool:
@@ -160,21 +164,23 @@ def _fit(rows: list[EstimateRow], room: int) -> list[EstimateRow]:
 
 def _choose(findings: list[list[str]], room: int) -> tuple[list[str], int]:
     """Take the findings that fit, the first ones first; also count those left out."""
-    told: list[str] = []
-    untold = 0
+    lines: list[str] = []
+    left_out = 0
     for sentence in findings:
-        if len(told) + len(sentence) <= room:
-            told += sentence
+        if len(lines) + len(sentence) <= room:
+            lines += sentence
         else:
-            untold += 1
-    return told, untold
+            left_out += 1
+    return lines, left_out
 
 
-def _tail(results: Results, picked: Sequence[EstimateRow], hidden: int, untold: int, width: int) -> list[str]:
+def _tail(
+    results: Results, picked: Sequence[EstimateRow], hidden: int, findings_left_out: int, width: int
+) -> list[str]:
     warnings = len(cautions(results))
     more = [
         f"{count} {kind}{'' if count == 1 else 's'}"
-        for count, kind in ((hidden, "row"), (untold, "finding"), (warnings, "warning"))
+        for count, kind in ((hidden, "row"), (findings_left_out, "finding"), (warnings, "warning"))
         if count
     ]
     parts = [*_not_ranked(picked), *_no_interval(picked)]
@@ -192,8 +198,8 @@ def _not_ranked(rows: Sequence[EstimateRow]) -> list[str]:
 
 def _no_interval(rows: Sequence[EstimateRow]) -> list[str]:
     """What a dash in the place of an interval means, and what to do about it."""
-    shown = [one for row in rows for one in row.estimates.values()]
-    alone = any(one.median_ns is not None and one.median_low_ns is None for one in shown)
+    shown = [estimate for row in rows for estimate in row.estimates.values()]
+    alone = any(estimate.median_ns is not None and estimate.median_low_ns is None for estimate in shown)
     return ["-: one process only; a longer --budget adds more"] if alone else []
 
 
@@ -201,7 +207,7 @@ def _floor_line(rows: Sequence[EstimateRow], picked: Sequence[EstimateRow], widt
     floor = floor_costs(rows)
     if not floor or any(row.family == "floor" for row in picked):
         return []
-    costs = [f"{row.label} {quantity_text(one)}" for row, one in floor]
+    costs = [f"{row.label} {quantity_text(estimate)}" for row, estimate in floor]
     return wrap(f"The instrument itself: {', '.join(costs)}.", width)
 
 
@@ -209,7 +215,7 @@ def _trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
     lines: list[str] = []
     grouped = troubles(results)
     for reason, cells in grouped:
-        names = ", ".join(one.cell for one in cells)
+        names = ", ".join(status.cell for status in cells)
         count = f"{len(cells)} cells " if len(cells) > 1 else ""
         lines += wrap(f"{count}{reason} ({names})", width, bullet="! ")
     if most is None or len(lines) <= most:
@@ -221,16 +227,16 @@ def _trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
 def _warning_lines(results: Results, width: int) -> list[str]:
     """Each kind of warning once: how often, the first few, and what to do about it."""
     lines: list[str] = []
-    for one in cautions(results):
-        shown = one.sentences[:WARNING_EXAMPLES]
-        rest = len(one.sentences) - len(shown)
-        first = f"warning: {shown[0]}" if rest == 0 else f"warning, {len(one.sentences)} rows: {shown[0]}"
+    for caution in cautions(results):
+        shown = caution.sentences[:WARNING_EXAMPLES]
+        rest = len(caution.sentences) - len(shown)
+        first = f"warning: {shown[0]}" if rest == 0 else f"warning, {len(caution.sentences)} rows: {shown[0]}"
         lines += wrap(first, width, bullet="! ")
         for sentence in shown[1:]:
             lines += wrap(sentence, width, bullet="  ")
         if rest:
             lines += wrap(f"and {rest} more, all in show --json", width, bullet="  ")
-        lines += wrap(f"Next: {one.next_step}", width, bullet="  ")
+        lines += wrap(f"Next: {caution.next_step}", width, bullet="  ")
     return lines
 
 

@@ -135,29 +135,29 @@ def _time(time_ns: float | None, unit_ns: int) -> str:
 
 
 def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
-    said = []
-    whole = sum(one.cost_ns for one in groups)
+    sentences = []
+    whole = sum(group.cost_ns for group in groups)
     if whole > 0 and len(groups) > 1:
         first = groups[0]
-        said.append(
+        sentences.append(
             f"What matters most: {clean(first.creator or 'a program')} by {first.mechanism}, "
             f"{_plural(first.created, 'task')}, {format_share(first.cost_ns / whole)} of the cost."
         )
-    if whole > 0 and any(one.waits for one in groups):
-        said.append(
+    if whole > 0 and any(group.waits for group in groups):
+        sentences.append(
             "A creator that uses vfork or posix_spawn sleeps until its child calls exec, and is woken in the middle of "
             "it: making ends there, and exec goes on. `all` has both, and counts what they share once."
         )
-    waited = sum(one.cpu_wait_ns for one in groups)
+    waited = sum(group.cpu_wait_ns for group in groups)
     if waited > 0:
-        said.append(
+        sentences.append(
             f"CPU wait: woken creators then waited for a CPU, {format_duration(waited)} together. That is no cost of "
             "making tasks, and not in `all`."
         )
-    failed = sum(one.failed_execs for one in groups)
+    failed = sum(group.failed_execs for group in groups)
     if failed:
-        said.append(f"{_plural(failed, 'exec call')} failed: as a rule a search along PATH.")
-    return said
+        sentences.append(f"{_plural(failed, 'exec call')} failed: as a rule a search along PATH.")
+    return sentences
 
 
 def _seen_by_ptrace(census: Census) -> str | None:
@@ -173,18 +173,18 @@ def _seen_by_ptrace(census: Census) -> str | None:
 
 def _cautions(census: Census) -> list[str]:
     ended = census.ended
-    said = []
+    sentences = []
     if ended["ended_it"] and ended["timed_out"]:
-        said.append("The time was over before it ended, so that it was ended.")
+        sentences.append("The time was over before it ended, so that it was ended.")
     elif ended["timed_out"] and ended["exit_status"] >= 0:
-        said.append("The time was over before all that it made had ended.")
+        sentences.append("The time was over before all that it made had ended.")
     if ended["interrupted"]:
-        said.append("Interrupted before it ended.")
+        sentences.append("Interrupted before it ended.")
     if census.running:
-        said.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.{_go_on(census)}")
+        sentences.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
-        said.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
-    return said + _room(census)
+        sentences.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
+    return sentences + _room(census)
 
 
 def _go_on(census: Census) -> str:

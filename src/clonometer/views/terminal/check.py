@@ -63,11 +63,11 @@ def render_check(
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
-    said = left_out_reasons(checked.left_out)
-    kept = said if wide else said[:SHORT_LEFT_OUT]
+    reasons = left_out_reasons(checked.left_out)
+    kept = reasons if wide else reasons[:SHORT_LEFT_OUT]
     drawn += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
-    if len(kept) < len(said):
-        drawn.append(f"--wide adds {len(said) - len(kept)} more reasons why cells are left out")
+    if len(kept) < len(reasons):
+        drawn.append(f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out")
     drawn.append("")
     drawn += wrap(_counts(checked), width)
     style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")

@@ -17,7 +17,7 @@ from clonometer.views.comparison import (
     sizes_unit,
     summary,
 )
-from clonometer.views.rows import figure
+from clonometer.views.rows import median_text
 from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import page, paint, wrap
@@ -66,12 +66,12 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     drawn += wrap(common_text(pair), width)
     table = draw_table(_table(shown), width, colour) if shown else ["Nothing was measured in both."]
     drawn += ["", *table]
-    said = reasons(pair)
-    kept = said if wide else said[:SHORT_REASONS]
+    all_reasons = reasons(pair)
+    kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
     drawn += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
     hidden = [
         f"{count} {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((len(lines) - len(shown), "row"), (len(said) - len(kept), "reason"))
+        for count, noun in ((len(lines) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
         if count
     ]
     if hidden:
@@ -104,7 +104,7 @@ def _table(lines: Sequence[ComparisonText]) -> Table:
 
 
 def _median(row: ComparedRow, estimate: Estimate, unit: str) -> str:
-    return figure(estimate, sizes_unit(row) or unit).median
+    return median_text(estimate, sizes_unit(row) or unit).median
 
 
 def _rest_text(ratio: float | None) -> str:

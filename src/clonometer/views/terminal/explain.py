@@ -26,24 +26,28 @@ _MOST_ROWS = 60
 
 
 def render_explanation(
-    one: Explanation, *, width: int, colour: bool, ascii_only: bool, timeline: bool = False, calls: bool = False
+    explanation: Explanation, *, width: int, colour: bool, ascii_only: bool, timeline: bool = False, calls: bool = False
 ) -> str:
     """Write one mechanism's budget, and what was asked for beside it."""
-    lines = [paint(f"Where a launch's time goes: {clean(one.cell)}", "bold", colour), *_about(one, width), ""]
-    lines += [*_budget(one, width), "", *_sums(one, width)]
-    lines += _steps(one, width)
+    lines = [
+        paint(f"Where a launch's time goes: {clean(explanation.cell)}", "bold", colour),
+        *_about(explanation, width),
+        "",
+    ]
+    lines += [*_budget(explanation, width), "", *_sums(explanation, width)]
+    lines += _steps(explanation, width)
     if calls:
-        lines += ["", *_calls(one, width)]
+        lines += ["", *_calls(explanation, width)]
     else:
-        lines += ["", *_made(one, width)]
-    if one.listing:
-        lines += ["", *_listing(one, width)]
-    if one.counters is not None and one.counters.rows:
-        lines += ["", *counter_lines(one.counters, width)]
+        lines += ["", *_made(explanation, width)]
+    if explanation.listing:
+        lines += ["", *_listing(explanation, width)]
+    if explanation.counters is not None and explanation.counters.rows:
+        lines += ["", *counter_lines(explanation.counters, width)]
     if timeline:
-        for each in one.timelines:
-            lines += ["", *_timeline(each, width)]
-    lines += _footnotes(one, width)
+        for shown_timeline in explanation.timelines:
+            lines += ["", *_timeline(shown_timeline, width)]
+    lines += _footnotes(explanation, width)
     return _finished(lines, ascii_only)
 
 
@@ -58,9 +62,9 @@ def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool)
         width,
     )
     lines += ["", *_reasons(versus, width), ""]
-    for one, name in ((first, "first"), (second, "second")):
+    for explanation, name in ((first, "first"), (second, "second")):
         lines += wrap(
-            f"{name}: {clean(one.cell)}: {_quality(one)}",
+            f"{name}: {clean(explanation.cell)}: {_quality(explanation)}",
             width,
         )
     notes = _footnotes(first, width)
@@ -72,50 +76,58 @@ def _finished(lines: Sequence[str], ascii_only: bool) -> str:
     return page((line.rstrip() for line in lines), ascii_only=ascii_only)
 
 
-def _about(one: Explanation, width: int) -> list[str]:
-    low, high = (f"{end:.0%}" for end in one.band)
-    why = why_no_closer(one.tier)
+def _about(explanation: Explanation, width: int) -> list[str]:
+    low, high = (f"{end:.0%}" for end in explanation.band)
+    why = why_no_closer(explanation.tier)
     first = wrap(clean(why), width, bullet="! ") if why is not None else []
     return first + wrap(
-        f"{about_launches(one)}; means over launches between the {low} and {high} quantiles of each process, with 95% "
-        "intervals.",
+        f"{about_launches(explanation)}; means over launches between the {low} and {high} quantiles of each "
+        "process, with 95% intervals.",
         width,
     )
 
 
-def _budget(one: Explanation, width: int) -> Iterator[str]:
-    times = [format_duration_interval(s.mean_ns.value, s.mean_ns.low, s.mean_ns.high, 1.0) for s in one.budget]
-    labels = [*(part_of(share.part).title for share in one.budget), UNEXPLAINED, "reaped: all of it"]
-    times += [_resolved(one.unexplained_ns), _time(one.reaped_ns)]
-    shares = [*(format_share(share.share) for share in one.budget), format_share(one.unexplained), "100%"]
+def _budget(explanation: Explanation, width: int) -> Iterator[str]:
+    times = [format_duration_interval(s.mean_ns.value, s.mean_ns.low, s.mean_ns.high, 1.0) for s in explanation.budget]
+    labels = [*(part_of(share.part).title for share in explanation.budget), UNEXPLAINED, "reaped: all of it"]
+    times += [_resolved(explanation.unexplained_ns), _time(explanation.reaped_ns)]
+    shares = [
+        *(format_share(share.share) for share in explanation.budget),
+        format_share(explanation.unexplained),
+        "100%",
+    ]
     table = Table([Column("part", labels), Column("time", times, "right"), Column("share", shares, "right")])
     heading, *lines = draw_table(table, width, colour=False)
     yield heading
     longest_bar = max(0, min(_BAR, width - max(map(len, lines)) - 2))
-    greatest = max((share.share for share in one.budget), default=1.0)
-    for line, share in zip(lines, one.budget, strict=False):
+    greatest = max((share.share for share in explanation.budget), default=1.0)
+    for line, share in zip(lines, explanation.budget, strict=False):
         yield f"{line}  {'█' * max(1 if longest_bar else 0, round(longest_bar * share.share / greatest))}"
-    yield from lines[len(one.budget) :]
+    yield from lines[len(explanation.budget) :]
 
 
-def _sums(one: Explanation, width: int) -> list[str]:
-    traced, untraced = format_duration(one.traced_median_ns), format_duration(one.untraced_median_ns)
+def _sums(explanation: Explanation, width: int) -> list[str]:
+    traced, untraced = format_duration(explanation.traced_median_ns), format_duration(explanation.untraced_median_ns)
     return wrap(
-        f"overhead {_percent(one.overhead)}: the median traced launch took {traced}, the median untraced one beside it "
-        f"{untraced}.",
+        f"overhead {_percent(explanation.overhead)}: the median traced launch took {traced}, the median untraced "
+        f"one beside it {untraced}.",
         width,
     )
 
 
-def _steps(one: Explanation, width: int) -> list[str]:
-    said = steps_sentences(one)
-    if not said:
+def _steps(explanation: Explanation, width: int) -> list[str]:
+    sentences = steps_sentences(explanation)
+    if not sentences:
         return []
-    return ["", *wrap(said[0], width), *(line for each in said[1:] for line in wrap(each, width, bullet="- "))]
+    return [
+        "",
+        *wrap(sentences[0], width),
+        *(line for sentence in sentences[1:] for line in wrap(sentence, width, bullet="- ")),
+    ]
 
 
-def _quality(one: Explanation) -> str:
-    return f"unexplained {format_share(one.unexplained)}, overhead of tracing {_percent(one.overhead)}"
+def _quality(explanation: Explanation) -> str:
+    return f"unexplained {format_share(explanation.unexplained)}, overhead of tracing {_percent(explanation.overhead)}"
 
 
 def _percent(figure: Bounded) -> str:
@@ -156,28 +168,28 @@ def _signed(difference_ns: float) -> str:
     return f"{'-' if difference_ns < 0 else '+'}{format_duration(abs(difference_ns), resolution_ns=1.0)}"
 
 
-def _calls(one: Explanation, width: int) -> Iterator[str]:
-    if not one.calls:
+def _calls(explanation: Explanation, width: int) -> Iterator[str]:
+    if not explanation.calls:
         yield "system calls: none could be seen"
         return
-    note = ", times inflated by ptrace" if one.calls_inflated else ""
+    note = ", times inflated by ptrace" if explanation.calls_inflated else ""
     yield f"system calls of a launch{note} (median each; all of a launch, mean)"
-    for call in one.calls:
+    for call in explanation.calls:
         count = f"{call.count:.3g}"
         each, whole = format_duration(call.each_ns), format_duration(call.launch_ns)
         yield f"  {call.who:<7} {call.name:<18} {count:>6} x {each:>9} {whole:>10}"
-    yield from _made(one, width)
+    yield from _made(explanation, width)
 
 
-def _made(one: Explanation, width: int) -> Iterator[str]:
-    for task in one.new_tasks:
+def _made(explanation: Explanation, width: int) -> Iterator[str]:
+    for task in explanation.new_tasks:
         names = " | ".join(task.flags) or "no flags"
         yield from wrap(f"new task ({task.count:.3g} a launch): {names}", width)
-    for program in one.programs:
+    for program in explanation.programs:
         yield from wrap(f"program ({program.count:.3g} a launch): {clean(program.file)}", width)
-    if one.calls:
-        makes = sum(call.count for call in one.calls if call.who == "parent")
-        children = sum(call.count for call in one.calls if call.who == "child")
+    if explanation.calls:
+        makes = sum(call.count for call in explanation.calls if call.who == "parent")
+        children = sum(call.count for call in explanation.calls if call.who == "child")
         yield f"system calls of a launch: {makes:.3g} by the parent, {children:.3g} by what it makes"
 
 
@@ -199,21 +211,24 @@ def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
         yield elide(line, width)
 
 
-def _footnotes(one: Explanation, width: int) -> list[str]:
+def _footnotes(explanation: Explanation, width: int) -> list[str]:
     lines: list[str] = []
-    if refused := refused_besides(one.tier):
+    if refused := refused_besides(explanation.tier):
         lines += ["", *wrap(f"not used here: {clean('; '.join(refused))}", width)]
-    lines += ["", *wrap(f"this way ({one.tier.name}) cannot see " + "; ".join(one.tier.cannot_see), width)]
-    if one.counters is not None:
-        lines += [line for words in not_counted(one.counters) for line in wrap(words, width)]
-    if one.lost or one.grown:
-        lines += wrap(lost_and_grown(one.lost, one.grown), width)
-    return lines + [line for note in one.notes for line in wrap(note, width, bullet="! ")]
+    lines += [
+        "",
+        *wrap(f"this way ({explanation.tier.name}) cannot see " + "; ".join(explanation.tier.cannot_see), width),
+    ]
+    if explanation.counters is not None:
+        lines += [line for words in not_counted(explanation.counters) for line in wrap(words, width)]
+    if explanation.lost or explanation.grown:
+        lines += wrap(lost_and_grown(explanation.lost, explanation.grown), width)
+    return lines + [line for note in explanation.notes for line in wrap(note, width, bullet="! ")]
 
 
-def _listing(one: Explanation, width: int) -> Iterator[str]:
+def _listing(explanation: Explanation, width: int) -> Iterator[str]:
     yield from wrap("the calls of a launch with their arguments, by ptrace, which says nothing of their times:", width)
-    for call in one.listing:
+    for call in explanation.listing:
         words = f"{clean(call.text)} = {clean(call.result)}"
         first, *rest = wrap(words, width - 10)
         yield f"  {call.who:<7} {first}"

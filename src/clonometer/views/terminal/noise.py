@@ -8,7 +8,7 @@ from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.results.types import Estimate
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases
-from clonometer.views.rows import figure
+from clonometer.views.rows import median_text
 from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.table import draw_table
@@ -57,12 +57,12 @@ def render_noise(
     return page(drawn, ascii_only=ascii_only)
 
 
-def _alarms(one: AgainstItself, what: str, error_rate: float) -> str:
-    rows = f": {', '.join(one.rows)}" if one.rows else ""
-    noun = "check" if one.checks == 1 else "checks"
+def _alarms(result: AgainstItself, what: str, error_rate: float) -> str:
+    rows = f": {', '.join(result.rows)}" if result.rows else ""
+    noun = "check" if result.checks == 1 else "checks"
     return (
-        f"{what}: {one.alarms} of {one.checks} {noun} alarmed falsely (a rate of {format_share(one.rate_low)} to "
-        f"{format_share(one.rate_high)}; designed: at most {format_share(error_rate)}){rows}."
+        f"{what}: {result.alarms} of {result.checks} {noun} alarmed falsely (a rate of {format_share(result.rate_low)} "
+        f"to {format_share(result.rate_high)}; designed: at most {format_share(error_rate)}){rows}."
     )
 
 
@@ -73,7 +73,7 @@ def _table(rows: Sequence[NoiseRow]) -> Table:
         [
             label_column("", [_label(estimate) for estimate in estimates]),
             Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
-            Column(f"median, {unit}", [figure(estimate, unit).median for estimate in estimates], "point", drop=1),
+            Column(f"median, {unit}", [median_text(estimate, unit).median for estimate in estimates], "point", drop=1),
             Column("processes", [str(estimate.n_processes) for estimate in estimates], "point"),
             Column("spread", [format_share(row.spread) for row in rows], "point"),
             Column("between rounds", [_share(row.between) for row in rows], "point", drop=2),

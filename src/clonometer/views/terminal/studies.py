@@ -25,12 +25,14 @@ _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
 _STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold"}
 
 
-def render_studies(found: Reproduction, *, width: int = 80, colour: bool = False, ascii_only: bool = False) -> str:
+def render_studies(
+    reproduction: Reproduction, *, width: int = 80, colour: bool = False, ascii_only: bool = False
+) -> str:
     """Write a reproduction as text.
 
     Parameters
     ----------
-    found
+    reproduction
         The answer.
     width
         Columns of the terminal; fewer than 60 are taken as 60.
@@ -44,31 +46,31 @@ def render_studies(found: Reproduction, *, width: int = 80, colour: bool = False
     """
     width = max(width, LEAST_WIDTH)
     drawn: list[str] = []
-    for study in found.studies:
-        drawn += [*_study(study, found, width, colour), ""]
-    if found.flips:
+    for study in reproduction.studies:
+        drawn += [*_study(study, reproduction, width, colour), ""]
+    if reproduction.flips:
         drawn += [paint("What reverses the contradictions", "bold", colour)]
-        for flip in found.flips:
+        for flip in reproduction.flips:
             drawn += ["", *wrap(f"{flip.pairing.title} {'; '.join(flip.pairing.sides)}.", width)]
             drawn += wrap(flip.sentence, width, bullet="- ")
             drawn += [piece for line in effect_lines(flip) for piece in wrap(line, width, bullet="  ")]
         drawn.append("")
-    drawn += wrap(counts_text(found), width)
-    drawn += [piece for note in found.notes for piece in wrap(note, width)]
+    drawn += wrap(counts_text(reproduction), width)
+    drawn += [piece for note in reproduction.notes for piece in wrap(note, width)]
     return page(drawn, ascii_only=ascii_only)
 
 
-def _study(study: Study, found: Reproduction, width: int, colour: bool) -> list[str]:
-    figures, claims = study_items(found, study.id)
+def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
+    figures, claims = study_items(reproduction, study.id)
     drawn = [paint(study.id, "bold", colour), *wrap(f"{study.author}: {study.title}. {study.source}", width), ""]
-    rows = [row for item in figures for row in found.rows[item.id]]
+    rows = [row for item in figures for row in reproduction.rows[item.id]]
     measured = [row for row in rows if row.value is not None]
     if measured:
         drawn += draw_table(_table(measured, study), width, colour)
     drawn += [piece for line in _unmeasured(rows) for piece in wrap(line, width, bullet="  ")]
     drawn.append("")
     for item in claims:
-        drawn += _claim(item, found, width, colour)
+        drawn += _claim(item, reproduction, width, colour)
     return drawn
 
 
@@ -93,8 +95,8 @@ def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:
     return [f"{', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in reasons.items()]
 
 
-def _claim(item: Item, found: Reproduction, width: int, colour: bool) -> list[str]:
-    verdict = found.verdicts[item.id]
+def _claim(item: Item, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
+    verdict = reproduction.verdicts[item.id]
     status = f"{STATUS_WORDS[verdict.status]:<{_STATUS_WIDE}}"
     head = f"{item.id:<4}{paint(status, _STYLES.get(verdict.status, 'dim'), colour)}  "
     indent = " " * (4 + _STATUS_WIDE + 2)

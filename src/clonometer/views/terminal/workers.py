@@ -78,6 +78,6 @@ def _apart(cells: Sequence[str]) -> list[str]:
     conditions = [cell.partition("[")[2].removesuffix("]").split(",") for cell in cells]
     common = set.intersection(*map(set, conditions))
     return [
-        ",".join(one.removeprefix("task_kind=") for one in own if one not in common) or "as by default"
-        for own in conditions
+        ",".join(axis.removeprefix("task_kind=") for axis in axes if axis not in common) or "as by default"
+        for axes in conditions
     ]
