@@ -189,7 +189,7 @@ def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
     first = " ".join(render_census(census, "make", width=120).split("\n\n")[0].split())
     assert first == (
         "make created 4 tasks in 0.01 s, 400 a second: 2 by vfork, 1 by fork, 1 thread. 10% of that time (1.00 ms) "
-        "went to making them and beginning their programs. Making one takes in the median: a vfork 200 µs, a fork "
+        "went to making them and beginning their programs. Median times: a vfork 200 µs, a fork "
         "50.0 µs, a thread 20.0 µs."
     )
     unseen = taken(task(**dict.fromkeys(TIMES)), ended(tasks_created=1), how="ptrace")
@@ -247,5 +247,5 @@ def test_one_path_keeps_rows_of_its_own_where_two_look_alike_when_cut() -> None:
 def test_where_tasks_run_on_the_option_that_waits_for_them_is_named(changes: dict[str, Any], advised: bool) -> None:
     census = taken(task(alive=True, life_ns=None), ended(**changes))
     text = " ".join(render_census(census, "make").split())
-    assert "1 task of it still ran when the census ended." in text
+    assert "1 of its tasks was still running when the census ended." in text
     assert ("--until-all-end" in text) is advised

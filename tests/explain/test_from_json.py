@@ -66,7 +66,7 @@ def test_what_an_earlier_version_did_not_write_need_not_be_there() -> None:
         ('{"schema": 1, "cells": []}', "this JSON is no explanation"),
         ('{"schema": true, "workload": 1, "tier": 1, "budget": 1}', "its schema is True"),
         ('{"schema": 2, "workload": 1, "tier": 1, "budget": 1}', "of schema 2; this version reads schema 1"),
-        ('{"schema": 1, "workload": NaN, "tier": 1, "budget": 1}', "NaN is not a number"),
+        ('{"schema": 1, "workload": NaN, "tier": 1, "budget": 1}', "NaN is not a valid JSON number"),
     ],
 )
 def test_what_is_no_explanation_is_refused(text: str, words: str) -> None:

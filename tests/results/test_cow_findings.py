@@ -59,8 +59,8 @@ def test_who_copies_and_who_takes_over_is_said_beside_plain_faults(told: Any) ->
 @pytest.mark.parametrize(
     ("split", "faults", "words"),
     [
-        (0.0, 228.0, "takes the huge page over whole: 228 faults in 8 MiB"),
-        (1.0, 515.0, "splits 1 of the huge pages all the same: 515 faults in 8 MiB"),
+        (0.0, 228.0, "the whole huge page is reused: 228 faults in 8 MiB"),
+        (1.0, 515.0, "still splits 1 of the huge pages: 515 faults in 8 MiB"),
     ],
 )
 def test_whether_huge_pages_were_taken_over_whole_is_said(

@@ -48,7 +48,7 @@ def test_two_modes_are_told_with_their_places(builder: Any) -> None:
     assert row.n_modes == 2
     assert [round(mode["value_ns"], -4) for mode in row.modes] == [90_000, 180_000]
     assert row.modes[1]["share"] == pytest.approx(0.3, abs=0.05)
-    assert "samples gather about " in _said(row)["modes.several"]
+    assert "samples have several modes, near " in _said(row)["modes.several"]
 
 
 @pytest.mark.parametrize(("rise", "word"), [(0.3, "rose"), (-0.2, "fell")])

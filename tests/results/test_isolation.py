@@ -28,10 +28,10 @@ def found(builder: Any) -> dict[str, Finding]:
 def test_who_lives_on_is_said_of_threads_processes_and_pools(found: dict[str, Finding]) -> None:
     sentence = found["isolation.segfault"].sentence
     assert sentence.startswith(
-        "A worker that segfaults: as a thread, none of 3 siblings lives on, nor does their parent (SIGSEGV), "
+        "A worker that segfaults: as a thread, none of 3 siblings survives, nor does the parent (SIGSEGV), "
     )
-    assert "as a process, 3 of 3 siblings live on (SIGSEGV), known after 60" in sentence
-    assert "in a pool, 3 of 3 siblings live on (SIGSEGV)" in sentence
+    assert "as a process, 3 of 3 siblings survive (SIGSEGV), known after 60" in sentence
+    assert "in a pool, 3 of 3 siblings survive (SIGSEGV)" in sentence
     setups = found["isolation.segfault"].numbers["setups"]
     assert {name: one["survivors"] for name, one in setups.items()} == {"thread": 0, "process": 3, "pool": 3}
     assert setups["pool"]["replaced_ns"] == 65_000
@@ -40,8 +40,8 @@ def test_who_lives_on_is_said_of_threads_processes_and_pools(found: dict[str, Fi
 
 def test_what_nobody_notices_is_said(found: dict[str, Finding]) -> None:
     finding = found["isolation.overrun_neighbour"]
-    assert "as a thread, nobody is ended and 1 of 3 siblings goes on with damaged data, " in finding.sentence
-    assert finding.sentence.endswith("as a process, 3 of 3 siblings live on, and nobody notices.")
+    assert "as a thread, no task dies, but 1 of 3 siblings continues with corrupted data, " in finding.sentence
+    assert finding.sentence.endswith("as a process, 3 of 3 siblings survive, and nobody notices.")
     assert "known_ns" not in finding.numbers["setups"]["process"]
 
 

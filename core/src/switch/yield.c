@@ -76,15 +76,14 @@ static int check(const struct request *request, struct reason *reason) {
     if (request->ring_tasks > MOST_TASKS) {
         return reason_set(
             reason, -EOPNOTSUPP,
-            "of %lld tasks that yield the scheduler picks any, so that a turn takes hundreds of "
-            "calls: at most %d",
+            "with %lld yielding tasks the scheduler may run any of them, so that one turn takes hundreds of "
+            "sched_yield() calls; at most %d",
             (long long)request->ring_tasks, MOST_TASKS);
     }
     return request->partner_cpu == PARTNER_CPU_SAME
                ? 0
                : reason_set(reason, -EOPNOTSUPP,
-                            "on a CPU of its own a task that yields has nobody to yield to: nothing is "
-                            "switched");
+                            "a task alone on its CPU has no other task to yield to: nothing is switched");
 }
 
 static const struct ring_ways WAYS = {

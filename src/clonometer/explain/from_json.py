@@ -57,7 +57,7 @@ def explanation_of(document: dict[str, Any]) -> Explanation | Versus | WorkExpla
 
 def _parsed(text: str) -> Any:
     def refuse(word: str) -> None:
-        raise InputError(f"a damaged explanation: {word} is not a number of JSON", _AGAIN)
+        raise InputError(f"a damaged explanation: {word} is not a valid JSON number", _AGAIN)
 
     try:
         return json.loads(text, parse_constant=refuse)

@@ -1,4 +1,4 @@
-"""A worker fails, and its siblings live on or not."""
+"""A worker fails, and its siblings survive or not."""
 
 from clonometer.families.types import CROWD, Axis, Condition, Cost, Family
 

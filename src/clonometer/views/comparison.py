@@ -146,11 +146,11 @@ def summary(compared: Compared) -> str:
     ]
     sentence = (
         f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: "
-        f"by chance between processes any change is said in {format_share(compared.error_rate)} of comparisons at most"
+        f"chance between processes reports a change in at most {format_share(compared.error_rate)} of comparisons"
     )
     if all(row.base.cell != row.other.cell for row in _rows(compared)):
         return f"{sentence}."
-    return f"{sentence}; by that between moments oftener (clonometer noise)."
+    return f"{sentence}; changes between moments do so more often (clonometer noise)."
 
 
 def _rows(compared: Compared) -> list[ComparedRow]:

@@ -1,4 +1,4 @@
-"""A failing worker as a picture: for each fault and arrangement who lives on, and how soon it is known and mended."""
+"""A failing worker as a picture: for each fault and arrangement who survives, and how soon it is known and mended."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def _fate_colour(row: IsolationRow) -> str:
 
 
 def said_fate(row: IsolationRow) -> str:
-    """Say who lives on, in a few words."""
+    """Say who survives, in a few words."""
     unseen = "" if row.times_ns else ", unseen"
     if row.damaged:
         return f"{row.damaged} of {row.siblings} damaged{unseen}"
     how = f", {signal.Signals(row.signal).name}" if row.signal in set(signal.Signals) else ""
     if row.survivors == 0:
         return f"all lost{'' if row.parent_alive else ' with their parent'}{how}{unseen}"
-    return f"{row.survivors} of {row.siblings} live on{how}{unseen}"
+    return f"{row.survivors} of {row.siblings} survive{how}{unseen}"
 
 
 def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 560) -> Spec:
-    """Draw a line for each fault and arrangement: at its left who lives on, then when it is known and mended.
+    """Draw a line for each fault and arrangement: at its left who survives, then when it is known and mended.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
     }
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
     words = {"field": "fate", "type": "nominal", "scale": None}
-    panel = frame(data, title, width, _LINE * max(len(rows), 1), "Failing workers: who lives on, and how soon.")
+    panel = frame(data, title, width, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
     times = {"transform": [{"filter": "datum.kind !== 'fate'"}]}
     return {
         **panel,

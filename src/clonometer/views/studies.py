@@ -99,7 +99,7 @@ def _words(status: str, count: int) -> str:
 def effect_lines(flip: Reconciliation) -> list[str]:
     """Effects for each design and stage, then what was not tried.
 
-    Of the first design all main effects; of the others, and of interactions, what is told from none.
+    Of the first design all main effects; of the others, and of interactions, what is distinguishable from none.
     """
     lines = []
     for number, design in enumerate(flip.pairing.designs):
@@ -115,7 +115,7 @@ def effect_lines(flip: Reconciliation) -> list[str]:
                 stage = quantity_words(quantity)
                 lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(changes)}")
             elif any(effect.design == design.words for effect in effects):
-                lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is told from none")
+                lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is distinguishable from none")
     return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]
 
 

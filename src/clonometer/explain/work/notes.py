@@ -60,7 +60,8 @@ def conclusion(one: WorkExplanation) -> str:
     if not one.told_apart:
         ends = f"{one.gap.value:+.1%} ({one.gap.low:+.1%} to {one.gap.high:+.1%})"
         return (
-            f"Threads and processes cannot be told apart here: threads less processes is {ends}, which may be nothing."
+            "Threads and processes cannot be told apart here: the difference, threads minus processes, is "
+            f"{ends}: consistent with zero."
         )
     slower, other = ("Threads", "processes") if one.gap_ns.value > 0 else ("Processes", "threads")
     rest = next((reason.share for reason in one.reasons if reason.part == UNEXPLAINED), None)

@@ -160,9 +160,7 @@ def compare_cells(
     """
     pairs, alone = pair_cells(_estimates(side), base_glob, other_glob)
     matches: list[Match] = []
-    left_out = [
-        LeftOut(cell, "no cell of the other group differs from it as little as the others do") for cell in alone
-    ]
+    left_out = [LeftOut(cell, "no cell of the other group is a close enough match") for cell in alone]
     for base, other in pairs:
         found, missing = _match_cells(side.cells[base], side.cells[other], f"{base} and {other}", same_run=True)
         matches += found

@@ -76,7 +76,7 @@ def _page(changes: Changes) -> str:
 def _kept(comparer: Comparer, row: Evidence | None) -> str:
     """What becomes of pages that are no longer shared: huge ones are taken over whole, or split all the same."""
     if row is None or row.estimate.condition.get("write_step") != "small_page":
-        return "it takes the page over"
+        return "the page is reused, not copied"
     counts = {
         one.estimate.quantity: one.estimate.value
         for one in comparer.book.untimed
@@ -84,12 +84,12 @@ def _kept(comparer: Comparer, row: Evidence | None) -> str:
     }
     faults, split = counts.get("faults"), counts.get("split_pages")
     if faults is None or split is None:
-        return "it takes the page over"
+        return "the page is reused, not copied"
     written = approximate_bytes(int(row.estimate.condition["written_bytes"]))
     taken = f"{faults:g} {'fault' if faults == 1 else 'faults'} in {written}"
     if split > 0:
-        return f"the kernel splits {split:g} of the huge pages all the same: {taken}"
-    return f"it takes the huge page over whole: {taken}"
+        return f"the kernel still splits {split:g} of the huge pages: {taken}"
+    return f"the whole huge page is reused: {taken}"
 
 
 def _side(side: str, kept: dict[str, str], page: str, found: dict[tuple[str, str], Evidence]) -> str:
@@ -101,7 +101,7 @@ def _side(side: str, kept: dict[str, str], page: str, found: dict[tuple[str, str
     if alive is not None:
         said.append(f"{_median(alive)} while the {other} lives (it copies)")
     if gone is not None:
-        said.append(f"{_median(gone)} after the {other} has gone ({kept[workload]})")
+        said.append(f"{_median(gone)} after the {other} has exited ({kept[workload]})")
     return f"the {side}'s first write to {page} costs {' and '.join(said)}" if said else ""
 
 
@@ -111,7 +111,7 @@ def _headline(found: dict[tuple[str, str], Evidence], page: str, words: str) -> 
         return ""
     return sentence(
         f"after a fork the parent pays {_median(alive)} for the first write to {page}, {_median(gone)} once the child "
-        f"has gone, {words}"
+        f"has exited, {words}"
     )
 
 

@@ -20,7 +20,7 @@ _MENDED = {**TIMES, "restored_ns": "all restored"}
 
 
 def isolation(comparer: Comparer) -> list[Finding]:
-    """Say of each fault who lives on, how it is seen, and how long until it is known and mended."""
+    """Say of each fault who survives, how it is seen, and how long until it is known and mended."""
     by_fault = groupby(incidents_of(comparer.book), key=lambda incident: incident.fault)
     return [_finding(comparer, fault, list(incidents)) for fault, incidents in by_fault]
 
@@ -41,15 +41,16 @@ def _finding(comparer: Comparer, fault: str, incidents: list[Incident]) -> Findi
 
 
 def _fate(incident: Incident) -> str:
-    """Say who lives on and by what the end was seen."""
+    """Say who survives and by what the end was seen."""
     siblings, survivors, damaged = incident.siblings, incident.count("survivors"), incident.count("damaged")
     number = incident.count("ended_by_signal")
     how = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
     if damaged:
-        return f"nobody is ended and {damaged} of {siblings} siblings goes on with damaged data"
-    parent = "" if incident.count("parent_alive") else ", nor does their parent"
+        verb = "continues" if damaged == 1 else "continue"
+        return f"no task dies, but {damaged} of {siblings} siblings {verb} with corrupted data"
+    parent = "" if incident.count("parent_alive") else ", nor does the parent"
     words = (
-        f"{survivors} of {siblings} siblings live on" if survivors else f"none of {siblings} siblings lives on{parent}"
+        f"{survivors} of {siblings} siblings survive" if survivors else f"none of {siblings} siblings survives{parent}"
     )
     return f"{words}{how}"
 

@@ -96,7 +96,7 @@ def _variant(workload: str, count: int, own: list[tuple[dict[str, int | str], Co
         ]
         parts += [f"{words} {', '.join(said)}"] if said else []
     same = [_apart(others, common) for others, one in own if one.verdict == "same"]
-    parts += [f"no difference is told with {', '.join(same)}"] if same else []
+    parts += [f"no difference is seen with {', '.join(same)}"] if same else []
     text = f"with {axis_words('workers', count)} of {workload}, {'; '.join(parts)}"
     numbers = {
         "workload": workload,
@@ -279,9 +279,8 @@ def _signed(one: Interval) -> str:
 
 
 def _share(one: Interval) -> str:
-    if one.value < 0:
-        return "less than nothing"
-    return f"{format_share(one.value)} ({100 * one.low:.0f} to {100 * one.high:.0f}%)"
+    share = f"-{format_share(-one.value)}" if one.value < 0 else format_share(one.value)
+    return f"{share} ({100 * one.low:.0f} to {100 * one.high:.0f}%)"
 
 
 FINDERS = (Finder(workers, 30),)

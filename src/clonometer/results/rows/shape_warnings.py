@@ -43,8 +43,8 @@ def _modes(estimate: Estimate, what: str) -> RunWarning | None:
     words = " and ".join(f"{format_duration(mode['value_ns'])} ({mode['share']:.0%})" for mode in estimate.modes)
     return RunWarning(
         "modes.several",
-        f"{what}: samples gather about {words}; the median speaks of the larger group",
-        "look at the distribution in clonometer report; find the condition that parts the groups",
+        f"{what}: samples have several modes, near {words}; the median describes the largest",
+        "look at the distribution in clonometer report; find the condition that separates them",
     )
 
 

@@ -240,7 +240,7 @@ def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarni
 
 
 def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
-    """Compare wall and CPU time of blocks that wait for nobody; a parent waits for its child by design."""
+    """Compare wall and CPU time of CPU-bound blocks; a parent waits for its child by design."""
     judged = slow = 0
     for block in blocks:
         facts = block.get("facts") or {}
@@ -252,6 +252,6 @@ def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | 
         return None
     return RunWarning(
         "wall.far_above_cpu",
-        f"in {slow} of {judged} blocks that wait for nobody, wall time was over {WALL_OVER_CPU} times CPU time",
+        f"in {slow} of {judged} CPU-bound blocks, wall time exceeded {WALL_OVER_CPU} times CPU time",
         "somebody else had the CPU, or the hypervisor took it: look at steal time and repeat",
     )

@@ -1,4 +1,4 @@
-"""Failing workers, row by row: who lives on and how soon it is known and mended, to say and to draw."""
+"""Failing workers, row by row: who survives and how soon it is known and mended, to say and to draw."""
 
 from __future__ import annotations
 

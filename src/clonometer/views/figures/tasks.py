@@ -46,10 +46,10 @@ def _isolation(results: Results) -> list[Row]:
         return []
     panel = Panel(
         "isolation-fates",
-        "Who lives on, and how soon it is mended",
+        "Who survives, and how soon it is mended",
         alt("Failing workers", points),
         partial(isolation_panel, points),
-        short="A worker fails: who lives on, and how soon it is mended",
+        short="A worker fails: who survives, and how soon it is mended",
         tall=False,
     )
     return [Row([panel])]
@@ -77,7 +77,7 @@ FIGURES = (
         Section(
             "A worker fails",
             "Failure",
-            "At the left how many of its siblings live on, and the signal that its end was seen by; then how long "
+            "At the left how many of its siblings survive, and the signal that its end was seen by; then how long "
             "after the failure it is known, somebody else does its work, and all are as many as before. Medians with "
             "95% intervals; the axis is logarithmic.",
         ),

@@ -101,7 +101,7 @@ def _cost(census: Census) -> str:
         return "What making them costs cannot be seen this way."
     return (
         f"{format_share(share)} of that time ({format_duration(census.ended['creating_ns'])}) went to making them and "
-        f"beginning their programs. Making one takes in the median: {', '.join(makings)}."
+        f"beginning their programs. Median times: {', '.join(makings)}."
     )
 
 
@@ -151,12 +151,12 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
     waited = sum(group.cpu_wait_ns for group in groups)
     if waited > 0:
         sentences.append(
-            f"CPU wait: woken creators then waited for a CPU, {format_duration(waited)} together. That is no cost of "
-            "making tasks, and not in `all`."
+            f"CPU wait: woken creators then waited for a CPU, {format_duration(waited)} together. That is not a cost "
+            "of making tasks, and not in `all`."
         )
     failed = sum(group.failed_execs for group in groups)
     if failed:
-        sentences.append(f"{_plural(failed, 'exec call')} failed: as a rule a search along PATH.")
+        sentences.append(f"{_plural(failed, 'exec call')} failed, usually while searching PATH.")
     return sentences
 
 
@@ -175,13 +175,14 @@ def _cautions(census: Census) -> list[str]:
     ended = census.ended
     sentences = []
     if ended["ended_it"] and ended["timed_out"]:
-        sentences.append("The time was over before it ended, so that it was ended.")
+        sentences.append("The time limit was reached before it ended, so it was stopped.")
     elif ended["timed_out"] and ended["exit_status"] >= 0:
-        sentences.append("The time was over before all that it made had ended.")
+        sentences.append("The time limit was reached before all the tasks it made had ended.")
     if ended["interrupted"]:
         sentences.append("Interrupted before it ended.")
     if census.running:
-        sentences.append(f"{_plural(census.running, 'task')} of it still ran when the census ended.{_go_on(census)}")
+        be = "was" if census.running == 1 else "were"
+        sentences.append(f"{census.running:,} of its tasks {be} still running when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
         sentences.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
     return sentences + _room(census)

@@ -110,7 +110,7 @@ def _sums(explanation: Explanation, width: int) -> list[str]:
     traced, untraced = format_duration(explanation.traced_median_ns), format_duration(explanation.untraced_median_ns)
     return wrap(
         f"overhead {_percent(explanation.overhead)}: the median traced launch took {traced}, the median untraced "
-        f"one beside it {untraced}.",
+        f"one {untraced}.",
         width,
     )
 
