@@ -1,10 +1,12 @@
-"""House rules that no linter knows: lengths of files and functions of C, and nothing of this machine in the text."""
+"""House rules that no linter knows: lengths of files and functions of C, names, nothing of this machine in the text."""
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 MOST_LINES = 450
@@ -13,6 +15,12 @@ SOURCES = {".py", ".c", ".h", ".cpp", ".hpp", ".sh", ".html", ".css", ".js", ".j
 # An address belongs in no lock and no configuration; links to documentation in prose may stand.
 ADDRESS_FILES = re.compile(r"(requirements/|\.lock$|Makefile$|pyproject\.toml$|\.ci/|CMakeLists\.txt$)")
 ADDRESS = re.compile(r"https?://")
+# Words that name nothing: a variable is called after what it holds.
+EMPTY_NAMES = {"one", "own", "found", "said", "told", "here", "there"}
+NAMED_ROOTS = (
+    *("bench/", "drivers/", "tools/"),
+    *(f"src/clonometer/{room}/" for room in ("cli", "host", "protocol", "runfile", "runner", "stats", "studies")),
+)
 
 
 def tracked() -> list[Path]:
@@ -24,15 +32,30 @@ def tracked() -> list[Path]:
 
 def long_c_functions(path: Path, lines: list[str]) -> list[str]:
     """C functions that are longer than they should be: from an opening brace that ends a line to one in column 0."""
-    found, start = [], None
+    long, start = [], None
     for number, line in enumerate(lines, 1):
         if start is None and line.endswith("{") and line[:1].isalpha() and "(" in line:
             start = number
         elif line.startswith("}") and start is not None:
             if number - start > MOST_FUNCTION_LINES:
-                found.append(f"{path}:{start}: a function of {number - start} lines")
+                long.append(f"{path}:{start}: a function of {number - start} lines")
             start = None
-    return found
+    return long
+
+
+def empty_names(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Variables, arguments and attributes that are called by a word which names nothing."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.Attribute(attr=name, ctx=ast.Store()):
+                if name.strip("_") in EMPTY_NAMES:
+                    yield f"{path}:{node.lineno}: {name!r} does not say what it holds"
+
+
+def name_faults(paths: Iterable[Path]) -> list[str]:
+    """What the names of Python do against the rules."""
+    named = [path for path in paths if path.suffix == ".py" and str(path).startswith(NAMED_ROOTS)]
+    return [fault for path in named for fault in empty_names(path, ast.parse(path.read_text(encoding="utf-8")))]
 
 
 def faults(path: Path) -> list[str]:
@@ -41,23 +64,24 @@ def faults(path: Path) -> list[str]:
         return []
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    found = []
+    broken = []
     if path.suffix in SOURCES and len(lines) > MOST_LINES:
-        found.append(f"{path}: {len(lines)} lines; {MOST_LINES} at most")
+        broken.append(f"{path}: {len(lines)} lines; {MOST_LINES} at most")
     if path.suffix == ".c":
-        found += long_c_functions(path, lines)
+        broken += long_c_functions(path, lines)
     if ADDRESS_FILES.search(str(path)):
-        found += [f"{path}:{i}: an address" for i, line in enumerate(lines, 1) if ADDRESS.search(line)]
-    here = str(Path.cwd())
-    found += [f"{path}:{i}: a path of this machine" for i, line in enumerate(lines, 1) if here + "/" in line]
-    return found
+        broken += [f"{path}:{i}: an address" for i, line in enumerate(lines, 1) if ADDRESS.search(line)]
+    folder = f"{Path.cwd()}/"
+    broken += [f"{path}:{i}: a path of this machine" for i, line in enumerate(lines, 1) if folder in line]
+    return broken
 
 
 def main() -> int:
     """Print every fault; 1 if there is one."""
-    found = [fault for path in tracked() for fault in faults(path)]
-    sys.stdout.writelines(f"{fault}\n" for fault in found)
-    return 1 if found else 0
+    paths = tracked()
+    broken = [*(fault for path in paths for fault in faults(path)), *name_faults(paths)]
+    sys.stdout.writelines(f"{fault}\n" for fault in broken)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
 from clonometer.studies.judge import CALL, IMAGE, REAPED, RUNS, judge_all
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import load_published
-from clonometer.studies.verdicts import STATUSES, Part, over_conditions, over_demands
+from clonometer.studies.verdicts import STATUSES, JudgedRatio, over_conditions, over_demands
 
 
 def ratio(value, half=0.01, n=12):
@@ -20,7 +20,7 @@ def ratio(value, half=0.01, n=12):
 
 
 def part(value, expected="above", least=0.05, **how):
-    return Part("made", ratio(value, **how), expected, least, ("a", "b"))
+    return JudgedRatio("made", ratio(value, **how), expected, least, ("a", "b"))
 
 
 @pytest.mark.parametrize(

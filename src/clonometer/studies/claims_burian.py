@@ -16,7 +16,7 @@ from clonometer.studies.verdicts import (
     HOLDS,
     NOT_DISTINGUISHABLE,
     NOT_MEASURABLE,
-    Part,
+    JudgedRatio,
     over_conditions,
     verdict,
 )
@@ -53,7 +53,7 @@ def _beyond(judge: Judge, experiment: Experiment) -> Experiment:
 
 def _one(id_: str, judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
     expected, least = ("alike", ALIKE) if alike else ("above", LEAST_EFFECT)
-    part = Part(_span(experiment), gap(judge, experiment), expected, least, experiment.cells)
+    part = JudgedRatio(_span(experiment), gap(judge, experiment), expected, least, experiment.cells)
     return verdict(id_, over_conditions([part]), [part], words, _RATIO)
 
 
@@ -104,7 +104,7 @@ def u12(judge: Judge) -> Verdict:
         )
         reason = f"An intercept may be zero (threads, processes: {intercepts}): it tells nothing of the cost to create."
         return Verdict("U12", NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
-    part = Part(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
+    part = JudgedRatio(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
     return verdict("U12", over_conditions([part]), [part], words, "ratio of intercepts")
 

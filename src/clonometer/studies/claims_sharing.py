@@ -16,7 +16,7 @@ from clonometer.studies.verdicts import (
     HOLDS,
     NOT_DISTINGUISHABLE,
     NOT_MEASURABLE,
-    Part,
+    JudgedRatio,
     over_conditions,
     over_some,
     verdict,
@@ -61,16 +61,16 @@ def s16(judge: Judge) -> Verdict:
         if a is not None and b is not None:
             size = approximate_bytes(parse_bytes(axes.get("message_bytes", "1")))
             words = f"{workload.partition('.')[2].replace('_', ' ')}, {size}"
-            parts.append(Part(words, judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)))
+            parts.append(JudgedRatio(words, judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)))
     if not parts:
         raise MissingEvidenceError(f"ipc.*: {_why(judge, 'ipc.')}")
     words = "A message between processes over one between threads through the memory that they share"
     return verdict("S16", over_conditions(parts), parts, words, _PROCESS_OVER_THREAD)
 
 
-def _switches(judge: Judge) -> list[Part]:
+def _switches(judge: Judge) -> list[JudgedRatio]:
     return [
-        Part(_where(workload, axes), judge.ratio(b, a), "above", 0.05, (a.cell, b.cell))
+        JudgedRatio(_where(workload, axes), judge.ratio(b, a), "above", 0.05, (a.cell, b.cell))
         for workload, axes, a, b in _pairs(judge, "switch.", SWITCH)
     ]
 
@@ -149,11 +149,11 @@ def s22(judge: Judge) -> Verdict:
     parts = []
     for quantity, words in ((_HELD, "memory held"), ("create_each_ns", "to create"), ("reap_each_ns", "to reap")):
         process, thread = (judge.find(cells[kind], quantity) for kind in _KINDS)
-        parts.append(Part(words, judge.ratio(process, thread), "above", 0.5, (process.cell, thread.cell)))
+        parts.append(JudgedRatio(words, judge.ratio(process, thread), "above", 0.5, (process.cell, thread.cell)))
     switch = [judge.measured.find(text, SWITCH) for text in (cell("switch.pipe", task_kind="process"), "switch.pipe")]
     if switch[0] is not None and switch[1] is not None:
         both = (switch[0].cell, switch[1].cell)
-        parts.append(Part("to switch to", judge.ratio(switch[0], switch[1]), "above", 0.5, both))
+        parts.append(JudgedRatio("to switch to", judge.ratio(switch[0], switch[1]), "above", 0.5, both))
     held = [_bytes(judge.find(cells[kind], _HELD)) for kind in _KINDS]
     words = (
         f"To the kernel both are tasks; an idle process holds {held[0]}, an idle thread {held[1]}; a process over a "
@@ -171,7 +171,9 @@ def s19(judge: Judge) -> Verdict:
     if judge.measured.cpus < 2:
         return Verdict("S19", NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
     parts = [
-        Part(f"{workload.partition('.')[2]}, {_workers(axes)}", judge.ratio(a, b), "above", 0.05, (a.cell, b.cell))
+        JudgedRatio(
+            f"{workload.partition('.')[2]}, {_workers(axes)}", judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)
+        )
         for workload, axes, a, b in _pairs(judge, "contend.", OPERATION)
         if int(axes.get("workers", "1")) > 1
     ]

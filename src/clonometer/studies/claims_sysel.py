@@ -11,7 +11,7 @@ from clonometer.studies.verdicts import (
     HOLDS,
     NOT_DISTINGUISHABLE,
     NOT_MEASURABLE,
-    Part,
+    JudgedRatio,
     over_conditions,
     over_demands,
     verdict,
@@ -22,7 +22,7 @@ RARE = 0.10
 _THREAD_OVER_FORK = "thread over fork"
 
 
-def _first_stages(judge: Judge, temperature: str) -> list[Part]:
+def _first_stages(judge: Judge, temperature: str) -> list[JudgedRatio]:
     return [
         judge.part(
             f"{temperature}, {STAGE_WORDS[stage]}", (sysel_thread(temperature), stage), (sysel_fork(temperature), stage)
@@ -31,7 +31,7 @@ def _first_stages(judge: Judge, temperature: str) -> list[Part]:
     ]
 
 
-def _at_frequency(judge: Judge, level: str) -> list[Part]:
+def _at_frequency(judge: Judge, level: str) -> list[JudgedRatio]:
     """The same at an end of the frequency range; nothing where it cannot be set."""
     thread, fork = (make("cold", frequency=level) for make in (sysel_thread, sysel_fork))
     if judge.measured.find(thread, CALL) is None or judge.measured.find(fork, CALL) is None:
@@ -136,7 +136,7 @@ def s15(judge: Judge) -> Verdict:
         rows = judge.measured.placements(text, CALL)
         if {"same_cpu", "other_cpu"} <= set(rows):
             ratio = judge.ratio(rows["other_cpu"], rows["same_cpu"])
-            effects.append(Part(f"{_short(text)}, other CPU over same CPU", ratio, "alike", RARE, (text,)))
+            effects.append(JudgedRatio(f"{_short(text)}, other CPU over same CPU", ratio, "alike", RARE, (text,)))
     migrated = f"{format_share(share)} of {total:,} launches ran on another CPU than their parent"
     outcomes = {part.outcome for part in effects}
     if share > RARE or "no" in outcomes:

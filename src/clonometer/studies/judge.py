@@ -11,7 +11,7 @@ from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.studies.measured import Measurements
 from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import NOT_MEASURABLE, Part
+from clonometer.studies.verdicts import NOT_MEASURABLE, JudgedRatio
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
 STAGE_WORDS = {
@@ -76,7 +76,7 @@ class Judge:
 
     def part(
         self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = 0.05
-    ) -> Part:
+    ) -> JudgedRatio:
         """Compare two cells, each with its quantity.
 
         Raises
@@ -84,7 +84,7 @@ class Judge:
         MissingEvidenceError
             If one was not measured.
         """
-        return Part(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
+        return JudgedRatio(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
 
 
 def judge_all(claims: Mapping[str, Claim], measured: Measurements, seed: int = 1) -> dict[str, Verdict]:

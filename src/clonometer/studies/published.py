@@ -23,7 +23,7 @@ _VALUE_KEYS: dict[str, tuple[type, ...]] = {
     "high": (int, float),
     "approximate": (bool,),
     "at_least": (bool,),
-    "said": (str,),
+    "wording": (str,),
     "cell": (str,),
     "quantity": (str,),
     "scales": (str,),
@@ -64,7 +64,7 @@ class PublishedValue:
         A number, or a range; the one that was not published is None.
     approximate, at_least
         Whether the study says about, or over.
-    said
+    wording
         The study's words, where it gives no number.
     cell, quantity
         What is measured beside it; None where it is computed from several cells.
@@ -83,7 +83,7 @@ class PublishedValue:
     high: float | None = None
     approximate: bool = False
     at_least: bool = False
-    said: str | None = None
+    wording: str | None = None
     cell: str | None = None
     quantity: str | None = None
     scales: str | None = None

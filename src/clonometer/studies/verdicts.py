@@ -20,7 +20,7 @@ STATUSES = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, 
 
 
 @dataclass(frozen=True)
-class Part:
+class JudgedRatio:
     """One comparison under one condition, and what the claim expects of it.
 
     Attributes
@@ -67,7 +67,7 @@ class Part:
         return f"{self.label} {format_ratio(self.ratio.value, self.ratio.low, self.ratio.high)}{few}"
 
 
-def over_conditions(parts: Sequence[Part]) -> str:
+def over_conditions(parts: Sequence[JudgedRatio]) -> str:
     """Status of a claim that is tested under several conditions: `DEPENDS` where they disagree.
 
     Examples
@@ -85,7 +85,7 @@ def over_conditions(parts: Sequence[Part]) -> str:
     return DOES_NOT_HOLD if "no" in outcomes else NOT_DISTINGUISHABLE
 
 
-def over_some(parts: Sequence[Part]) -> str:
+def over_some(parts: Sequence[JudgedRatio]) -> str:
     """Status of a claim that something can be so: one part that is so is enough."""
     outcomes = {part.outcome for part in parts}
     if not outcomes:
@@ -95,7 +95,7 @@ def over_some(parts: Sequence[Part]) -> str:
     return DOES_NOT_HOLD if outcomes == {"no"} else NOT_DISTINGUISHABLE
 
 
-def over_demands(parts: Sequence[Part]) -> str:
+def over_demands(parts: Sequence[JudgedRatio]) -> str:
     """Status of a claim that makes several demands, all of which must be met."""
     outcomes = {part.outcome for part in parts}
     if not outcomes:
@@ -105,7 +105,7 @@ def over_demands(parts: Sequence[Part]) -> str:
     return NOT_DISTINGUISHABLE if "unclear" in outcomes else HOLDS
 
 
-def verdict(id_: str, status: str, parts: Sequence[Part], words: str, effect_is: str) -> Verdict:
+def verdict(id_: str, status: str, parts: Sequence[JudgedRatio], words: str, effect_is: str) -> Verdict:
     """Make a verdict of parts: the first one that decided gives the effect, all of them the reason."""
     wanted = {HOLDS: "yes", DEPENDS: "yes", DOES_NOT_HOLD: "no", NOT_DISTINGUISHABLE: "unclear"}[status]
     lead = next((part for part in parts if part.outcome == wanted), parts[0])

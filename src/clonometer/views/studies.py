@@ -33,8 +33,8 @@ def _unit(value: PublishedValue) -> tuple[str, float]:
 
 def published_text(value: PublishedValue) -> str:
     """The published number with its unit, or the study's words."""
-    if value.said is not None:
-        return value.said
+    if value.wording is not None:
+        return value.wording
     if value.unit == "day":
         return f"{value.value or 0.0:.3g} d"
     unit, factor = _unit(value)
@@ -46,7 +46,7 @@ def published_text(value: PublishedValue) -> str:
         text = f"over {_plain(value.low)}"
     else:
         text = _plain(value.value or 0.0)
-    about = "about " if value.approximate and value.said is None else ""
+    about = "about " if value.approximate and value.wording is None else ""
     return f"{about}{text} {unit}".rstrip()
 
 
