@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from clonometer.results import summarize
-from clonometer.results.rows.description import level_change, warm_up
+from clonometer.results.rows.description import WarmUp, level_change, warm_up
 from clonometer.results.types import Estimate
+from clonometer.stats.segments import segment_medians
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 RANDOM = np.random.default_rng(40)
@@ -82,9 +83,13 @@ def _processes(profile: np.ndarray, count: int = 8, noise: float = 0.02) -> tupl
     return values.ravel(), np.arange(count) * profile.size
 
 
+def _warm_up(values: np.ndarray, starts: np.ndarray) -> WarmUp | None:
+    return warm_up(values, starts, segment_medians(values, starts))
+
+
 def test_warm_up_is_found_with_its_length() -> None:
     profile = np.where(np.arange(100) < 20, 130.0, 100.0)
-    found = warm_up(*_processes(profile))
+    found = _warm_up(*_processes(profile))
     assert found is not None
     assert found.samples == pytest.approx(20, abs=3)
     assert found.share == pytest.approx(0.3, abs=0.03)
@@ -94,12 +99,12 @@ def test_what_is_no_warm_up() -> None:
     late = np.where(np.arange(100) < 80, 100.0, 130.0)
     tiny = np.where(np.arange(100) < 20, 102.0, 100.0)
     for profile in (late, tiny, np.full(100, 100.0)):
-        assert warm_up(*_processes(profile)) is None
+        assert _warm_up(*_processes(profile)) is None
     values, starts = _processes(np.full(100, 100.0))
     values[:50] *= 3  # one process only
-    assert warm_up(values, starts) is None
-    assert warm_up(values[:5], starts[:1]) is None
-    assert sum(warm_up(*_processes(np.full(90, 100.0), noise=0.3)) is not None for _ in range(100)) == 0
+    assert _warm_up(values, starts) is None
+    assert _warm_up(values[:5], starts[:1]) is None
+    assert sum(_warm_up(*_processes(np.full(90, 100.0), noise=0.3)) is not None for _ in range(100)) == 0
 
 
 def test_a_long_warm_up_is_warned_of(builder: Any) -> None:

@@ -10,14 +10,17 @@ from typing import Any
 from clonometer.errors import RunFileError
 from clonometer.results.ended import cell_statuses
 from clonometer.results.findings.all import find_all
-from clonometer.results.rows.estimates import estimate_cell
+from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.rows.warnings import run_warnings
-from clonometer.results.series.all import all_series
 from clonometer.results.series.arrays import ecdf_series, scan_series
+from clonometer.results.series.distributions import ladder_series
+from clonometer.results.series.footprints import footprint_bars
+from clonometer.results.series.isolated import isolation_rows
+from clonometer.results.series.work import ablation_series, fit_series
 from clonometer.results.types import Results
 
 
@@ -46,7 +49,7 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
         run_name = PurePath(getattr(run, "path", "")).name
     try:
         observed = observe(run)
-        rows = [row for cell in observed for row in estimate_cell(cell, metadata)]
+        rows = list(estimate_cells(observed, metadata))
         return _results(metadata, run_name, observed, rows)
     except KeyError as error:
         raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
@@ -78,7 +81,11 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         ecdfs=ecdf_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
-        series=all_series(book, seed),
+        footprints=footprint_bars(book),
+        fits=fit_series(book, seed),
+        ablations=ablation_series(book, seed),
+        ladders=ladder_series(book),
+        isolation=isolation_rows(book),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },

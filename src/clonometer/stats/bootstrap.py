@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
+from clonometer.stats.quantiles import Floats, finite_values, median, quantile_of_ordered, row_medians
 from clonometer.stats.serial import inflation_in_time
 
 RESAMPLES = 2000
@@ -304,5 +304,6 @@ def _widened(value: float, drawn: Floats, stretch: float, confidence: float) -> 
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
     tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return value + (float(low) - value) * stretch, value + (float(high) - value) * stretch
+    ordered = np.sort(drawn)
+    low, high = quantile_of_ordered(ordered, tail), quantile_of_ordered(ordered, 1 - tail)
+    return value + (low - value) * stretch, value + (high - value) * stretch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.quantiles import Floats, finite_values, in_order
 
 MOST_POINTS = 400
 
@@ -40,10 +40,11 @@ def thin_ecdf(values: ArrayLike, most_points: int = MOST_POINTS) -> tuple[Floats
     """
     if most_points < 2:
         raise ValueError(f"an ecdf needs at least its two ends, not {most_points} points")
-    ordered = np.sort(finite_values(values))
+    ordered = in_order(finite_values(values))
     n = ordered.size
-    x, counts = np.unique(ordered, return_counts=True)
-    fraction = np.cumsum(counts) / n
+    # The last of each run of equal values.
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    x, fraction = ordered[last], (last + 1) / n
     if x.size > most_points:
         ranks = np.linspace(1, n, most_points) / n
         # Half a sample less: rounding cannot push a rank past its step. Both ends are among the ranks.

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.quantiles import Floats, finite_values, median, quantile_of_ordered
+from clonometer.stats.quantiles import Floats, finite_values, in_order, median, quantile_of_ordered
 
 LEAST_VALUES = 50
 LEAST_SHARE = 0.10
@@ -71,21 +71,24 @@ def find_modes(values: ArrayLike, *, effective: float | None = None, resolution:
     array = finite_values(values)
     if array.min() <= 0:
         raise ValueError("modes are sought on the logarithm: values must be positive")
-    ordered = np.sort(array)
+    ordered = in_order(array)
     worth = array.size if effective is None else min(float(effective), array.size)
     if worth < LEAST_VALUES or ordered[0] == ordered[-1]:
         return (Mode(median(ordered), 1.0),)
     logs = np.log(ordered)
     width = _bandwidth(logs, worth, max(resolution, _grain(ordered)) / median(ordered))
-    cuts = [place for place in _valleys(logs, width) if _certain(logs, place, width, worth / array.size)]
+    valleys = _valleys(logs, width)
+    counts = _windows(logs, width) if valleys else logs
+    cuts = [place for place in valleys if _certain(logs, counts, place, width, worth / array.size)]
     return _merged(ordered, np.exp(cuts))
 
 
 def _grain(ordered: Floats) -> float:
     """The usual step between values that repeat, as those of a coarse clock do; 0 where they hardly do."""
     middle = ordered[ordered.size // 20 : ordered.size - ordered.size // 20]
-    distinct = np.unique(middle)
-    return median(np.diff(distinct)) if 1 < distinct.size < middle.size / 3 else 0.0
+    steps = np.diff(middle)
+    steps = steps[steps > 0]
+    return median(steps) if 0 < steps.size < middle.size / 3 - 1 else 0.0
 
 
 def _bandwidth(logs: Floats, worth: float, grain: float) -> float:
@@ -111,7 +114,8 @@ def density(logs: ArrayLike, width: float) -> tuple[Floats, Floats]:
         three widths (what lies beyond is no mode), and the density there, per unit.
     """
     array = finite_values(logs)
-    low, high = np.quantile(array, [0.005, 0.995])
+    ordered = in_order(array)
+    low, high = (quantile_of_ordered(ordered, share) for share in (0.005, 0.995))
     bins = int(min(8 * _BINS, max(_BINS, np.ceil(4 * (high - low + 6 * width) / width))))
     counts, edges = np.histogram(array, bins=bins, range=(low - 3 * width, high + 3 * width))
     step = float(edges[1] - edges[0])
@@ -142,10 +146,8 @@ def _valleys(logs: Floats, width: float) -> list[float]:
     return cuts
 
 
-def _certain(logs: Floats, cut: float, width: float, worth: float) -> bool:
+def _certain(logs: Floats, counts: Floats, cut: float, half: float, worth: float) -> bool:
     """Whether the window about a valley has fewer values than the fullest one on either side, beyond chance."""
-    half = width
-    counts = _windows(logs, half)
     at = (np.searchsorted(logs, cut + half) - np.searchsorted(logs, cut - half)) * worth
     side = int(np.searchsorted(logs, cut))
     peak = min(counts[:side].max(initial=0), counts[side:].max(initial=0)) * worth

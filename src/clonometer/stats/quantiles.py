@@ -75,6 +75,11 @@ def median(values: Floats) -> float:
     return float(row_medians(values))
 
 
+def in_order(values: Floats) -> Floats:
+    """The values, rising; the same array where they are so already."""
+    return values if bool((values[1:] >= values[:-1]).all()) else np.sort(values)
+
+
 def quantile_of_ordered(ordered: Floats, probability: float) -> float:
     """Quantile by linear interpolation, to the digit that of `numpy.quantile`, of values that are sorted already.
 

@@ -45,6 +45,43 @@ def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDAr
         yield places, values[starts[places][:, None] + np.arange(length)]
 
 
+def similar_lengths(
+    values: NDArray[Any], first: ArrayLike, fill: float
+) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Stack segments whose lengths lie between the same powers of two, so that few calls do for any lengths.
+
+    Parameters
+    ----------
+    values, first
+        As of `equal_lengths`, no segment empty.
+    fill
+        What stands behind the end of a segment that is shorter than others.
+
+    Yields
+    ------
+    places, lengths
+        Shape (k,): which segments these are, and how long each is.
+    rows
+        Shape (k, longest): their values, float64.
+
+    Examples
+    --------
+    >>> [rows.tolist() for _, _, rows in similar_lengths(np.arange(1.0, 8.0), [0, 3], 0.0)]
+    [[[1.0, 2.0, 3.0, 0.0], [4.0, 5.0, 6.0, 7.0]]]
+    """
+    starts = np.asarray(first, dtype=np.intp)
+    lengths = np.diff(starts, append=values.size)
+    steps = np.frexp(lengths - 0.5)[1]
+    for step in range(int(steps.min(initial=0)), int(steps.max(initial=-1)) + 1):
+        places = np.flatnonzero(steps == step)
+        if places.size:
+            within = np.arange(int(lengths[places].max()))
+            inside = within < lengths[places][:, None]
+            rows = np.full(inside.shape, fill)
+            rows[inside] = values[(starts[places][:, None] + within)[inside]]
+            yield places, lengths[places], rows
+
+
 def segment_medians(values: Floats, first: ArrayLike) -> Floats:
     """Median of each segment; parameters as of `equal_lengths`, no segment empty.
 
@@ -59,6 +96,11 @@ def segment_medians(values: Floats, first: ArrayLike) -> Floats:
     [2.0, 7.0]
     """
     medians = np.empty(np.asarray(first).size)
-    for places, rows in equal_lengths(values, first):
-        medians[places] = row_medians(rows)
+    for places, lengths, rows in similar_lengths(values, first, np.inf):
+        if (lengths == lengths[0]).all():
+            medians[places] = row_medians(rows)
+            continue
+        rows.sort(axis=1)
+        every = np.arange(places.size)
+        medians[places] = (rows[every, (lengths - 1) // 2] + rows[every, lengths // 2]) / 2
     return medians

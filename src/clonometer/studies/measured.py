@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clonometer.results.rows.estimates import estimate_cell
+from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence, RowKey
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
@@ -164,8 +164,7 @@ def gather(run: RunSource) -> Measurements:
     began_ns = datetime.fromisoformat(metadata["started"]).timestamp() * 1e9
     rows = [
         replace(row, processes=_shifted(row.processes, began_ns), group=None)
-        for cell in observe(run)
-        for row in estimate_cell(cell, metadata, described=False)
+        for row in estimate_cells(observe(run), metadata, described=False)
         if row.estimate.n_samples
     ]
     rows += _facts(metadata, began_ns)

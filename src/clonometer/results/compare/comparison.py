@@ -23,7 +23,7 @@ from clonometer.results.compare.types import (
     ComparedRow,
     LeftOut,
 )
-from clonometer.results.rows.estimates import estimate_cell
+from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence, RowKey, defaults_of
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
@@ -62,12 +62,11 @@ def read_side(run: RunSource, name: str) -> Book:
     """
     rows = []
     try:
-        for cell in observe(run):
-            for row in estimate_cell(cell, run.metadata, described=False):
-                if row.group is not None and _says_something(row.estimate):
-                    share = FAST_LAUNCHES if row.estimate.workload.startswith("launch.") else FAST_OTHERS
-                    # Without its samples: many runs are held at a time.
-                    rows.append(replace(row, group=None, fast=row.group.process_quantiles(share)))
+        for row in estimate_cells(observe(run), run.metadata, described=False):
+            if row.group is not None and _says_something(row.estimate):
+                share = FAST_LAUNCHES if row.estimate.workload.startswith("launch.") else FAST_OTHERS
+                # Without its samples: many runs are held at a time.
+                rows.append(replace(row, group=None, fast=row.group.process_quantiles(share)))
     except KeyError as error:
         raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
     except RunFileError as error:

@@ -63,8 +63,7 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
             there = [(cold, side) for cold, side in sides if side is not None]
             ratios = [comparer.compare(side.row, hot.row) for _, side in there]
             if there and None not in ratios:
-                # What a page costs is told as well.
-                comparer.claim((side.row for _, side in there), *_AXES, "parent_bytes")
+                comparer.claim((side.row for _, side in there), *_AXES)
                 return _told(comparer, base, hot, there, [ratio for ratio in ratios if ratio is not None])
     return None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
-from clonometer.discovery import offers
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.types import Finding
 
@@ -28,5 +29,8 @@ class Finder:
 @cache
 def finders() -> tuple[Finder, ...]:
     """All finders in the order in which they are read: the ``FINDERS`` of every module of this room."""
-    makers = (finder for group in offers(__name__.rpartition(".")[0], "FINDERS") for finder in group)
+    package = __name__.rpartition(".")[0]
+    path = import_module(package).__path__
+    modules = [import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(path)]
+    makers: list[Finder] = [finder for module in modules for finder in getattr(module, "FINDERS", ())]
     return tuple(sorted(makers, key=lambda finder: finder.place))

@@ -123,7 +123,7 @@ class WarmUp:
     share: float
 
 
-def warm_up(values: NDArray[Any], process_starts: NDArray[Any]) -> WarmUp | None:
+def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians: NDArray[Any]) -> WarmUp | None:
     """Find samples at the beginning of processes that are not yet steady.
 
     Parameters
@@ -132,6 +132,8 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any]) -> WarmUp | None
         Shape (samples,), in the order of measuring.
     process_starts
         Shape (processes,): where each process starts in ``values``.
+    process_medians
+        Shape (processes,): the median of each process's values.
 
     Returns
     -------
@@ -146,14 +148,14 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any]) -> WarmUp | None
     """
     import numpy as np
 
-    from clonometer.stats.segments import equal_lengths, segment_medians
+    from clonometer.stats.segments import equal_lengths
 
     counts = np.diff(process_starts, append=values.size)
     length = int(median(counts))
     kept = np.flatnonzero(counts >= length)
     if length < _LEAST_PROFILE or kept.size < _LEAST_PROCESSES:
         return None
-    medians = segment_medians(values, process_starts)[kept]
+    medians = process_medians[kept]
     if medians.min() <= 0:
         return None
     rows = values[process_starts[kept][:, None] + np.arange(length)] / medians[:, None]
@@ -196,7 +198,7 @@ def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> 
     if processes.starts is not None:
         change = level_change(processes.values, processes.starts)
         fields["drift"] = None if change is None else {"kind": change.kind, "share": change.share}
-    start = None if group.quantity.signed else warm_up(values, group.process_starts)
+    start = None if group.quantity.signed else warm_up(values, group.process_starts, group.process_medians)
     step = group.totals.step if group.totals else 1
     fields["warm_up"] = None if start is None else {"samples": start.samples * step, "share": start.share}
     return fields

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from clonometer.results.rows.description import describe, median_interval
 from clonometer.results.rows.evidence import Evidence, facts_of
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
-from clonometer.results.rows.outliers import find_outliers
+from clonometer.results.rows.outliers import block_causes, find_outliers
 from clonometer.results.rows.warnings import effective_frequencies_mhz, estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
@@ -24,30 +24,52 @@ _NOT_RANKABLE = {
 }
 
 
-def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any], *, described: bool = True) -> list[Evidence]:
-    """Estimate every quantity of a cell at every observed placement.
+def estimate_cells(
+    cells: Iterable[ObservedCell], metadata: Mapping[str, Any], *, described: bool = True
+) -> Iterator[Evidence]:
+    """Estimate every quantity of cells at every observed placement.
 
     Parameters
     ----------
-    observed
-        The cell's valid samples.
+    cells
+        Their valid samples.
     metadata
         The run's metadata (docs/runfile.md).
     described
         Whether estimates say how their samples lie, too, with their warnings: half of the work, which comparisons of
         runs do not need.
 
-    Returns
-    -------
-    list of Evidence
-        In the order of ``observed.groups``. A group without samples has an estimate of Nones, and in place of
+    Yields
+    ------
+    Evidence
+        In the order of the cells' ``groups``. A group without samples has an estimate of Nones, and in place of
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
-    entry = facts_of(metadata)[observed.workload]
-    blocks = [block for block in metadata["blocks"] if block["cell"] == observed.cell]
+    facts = facts_of(metadata)
     starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
+    blocks: dict[str, list[Mapping[str, Any]]] = {}
+    for block in metadata["blocks"]:
+        blocks.setdefault(block["cell"], []).append(block)
+    for cell in cells:
+        recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts)
+        yield from _rows_of(cell, recorded, metadata, described=described)
+
+
+class _Recorded(NamedTuple):
+    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, when processes started."""
+
+    entry: Mapping[str, Any]
+    blocks: Sequence[Mapping[str, Any]]
+    starts: Mapping[int, float]
+
+
+def _rows_of(
+    observed: ObservedCell, recorded: _Recorded, metadata: Mapping[str, Any], *, described: bool
+) -> list[Evidence]:
+    entry, blocks, starts = recorded
     frequencies_mhz = effective_frequencies_mhz(blocks)
     drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
+    causes = block_causes(blocks, bool(entry["temperatures"])) if described else {}
     resolutions_ns = {group.quantity: _resolution_ns(group, metadata) for group in observed.groups}
     whole = {group.quantity.name: 0 for group in observed.groups}
     for group in observed.groups:
@@ -60,7 +82,7 @@ def estimate_cell(observed: ObservedCell, metadata: Mapping[str, Any], *, descri
             fields |= describe(group, processes, resolutions_ns[group.quantity])
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
-                fields["outliers"] = asdict(find_outliers(group, blocks, bool(entry["temperatures"])))
+                fields["outliers"] = asdict(find_outliers(group, causes))
         contains = entry.get("call_returns_contains") if group.quantity.stage == "call_returns" else None
         estimate = Estimate(
             cell=observed.cell,
@@ -115,15 +137,12 @@ def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
     if group.totals is not None:
         known = [starts.get(process) for process in group.totals.processes]
         return Processes.of(group.totals.medians, None if None in known else [start or 0.0 for start in known])
-    from clonometer.stats.segments import segment_medians
-
     first = group.process_starts
-    block_medians = segment_medians(group.values, group.block_starts)
     started_ns = [starts.get(process) for process in group.process[first].tolist()]
     return Processes.of(
-        segment_medians(group.values, first),
+        group.process_medians,
         None if None in started_ns else [start or 0.0 for start in started_ns],
-        np.split(block_medians, np.searchsorted(group.block_starts, first[1:])),
+        np.split(group.block_medians, np.searchsorted(group.block_starts, first[1:])),
     )
 
 

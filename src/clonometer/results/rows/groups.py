@@ -107,7 +107,21 @@ class SampleGroup:
         """How many independent samples it is worth for its median: the sum over its blocks; at least one sample."""
         from clonometer.stats.ess import effective_sample_size_of_medians
 
-        return effective_sample_size_of_medians(self.values, self.block_starts)
+        return effective_sample_size_of_medians(self.values, self.block_starts, self.block_medians)
+
+    @cached_property
+    def block_medians(self) -> NDArray[np.float64]:
+        """Median of each block's samples, shape (blocks,)."""
+        from clonometer.stats.segments import segment_medians
+
+        return segment_medians(self.values, self.block_starts)
+
+    @cached_property
+    def process_medians(self) -> NDArray[np.float64]:
+        """Median of each process's samples, shape (processes,)."""
+        from clonometer.stats.segments import segment_medians
+
+        return segment_medians(self.values, self.process_starts)
 
     def quantile(self, probability: float) -> float:
         """A quantile of all samples, interpolated linearly between two of them."""

@@ -57,8 +57,10 @@ def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
 
     quantities, names = column_names(run.metadata, planned["workload"])
     read = run.columns(planned["cell"], names)
-    order = np.lexsort(tuple(read[level] for level in reversed(LEVELS)))
-    columns = {name: column[order] for name, column in read.items()}
+    columns = read
+    if not _in_order(read):
+        order = np.lexsort(tuple(read[level] for level in reversed(LEVELS)))
+        columns = {name: column[order] for name, column in read.items()}
     rows = rows_of(columns, quantities)
     groups = [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
     return ObservedCell(
@@ -70,6 +72,17 @@ def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
         outcomes=count_outcomes(columns, rows.failed),
         clock_skew=int(rows.skewed.sum()),
     )
+
+
+def _in_order(columns: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether samples are in the order of process, block and sample, as those of our files are."""
+    tied = True
+    for name in LEVELS:
+        before, after = columns[name][:-1], columns[name][1:]
+        if bool((tied & (after < before)).any()):
+            return False
+        tied = tied & (after == before)
+    return True
 
 
 def _migrations(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None:

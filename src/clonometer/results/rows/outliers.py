@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ Z_CAUSE = 3.0
 CAUSES = ("migration", "involuntary_switch", "frequency_change")
 
 
+#: A cause, and the process and block of each block that it holds for.
+BlockCauses = Mapping[str, Set[tuple[int, int]]]
+
+
 @dataclass(frozen=True)
 class Outliers:
     """Samples above the outer fence.
@@ -34,17 +39,15 @@ class Outliers:
     unexplained: int
 
 
-def find_outliers(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launches: bool) -> Outliers:
+def find_outliers(group: SampleGroup, causes: BlockCauses) -> Outliers:
     """Find samples far above the rest and hold them against what was recorded.
 
     Parameters
     ----------
     group
         The samples.
-    blocks
-        The cell's entries of the metadata's ``blocks``.
-    launches
-        Whether the workload launches tasks, which switch by themselves.
+    causes
+        What `block_causes` says of the cell's blocks.
 
     Returns
     -------
@@ -64,38 +67,43 @@ def find_outliers(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launc
     count = int(out.sum())
     if count == 0 or high == low:
         return Outliers(0, {}, 0)
-    causes: dict[str, int] = {}
+    found: dict[str, int] = {}
     explained = np.zeros(out.size, dtype=np.bool_)
-    for cause, holds in _facts(group, blocks, launches).items():
+    for cause, holds in _facts(group, causes).items():
         with_cause = int((out & holds).sum())
         share = float(holds[~out].mean())
         error = math.sqrt(count * max(share * (1 - share), 1 / out.size))
         if with_cause >= LEAST_OUTLIERS and with_cause - count * share > Z_CAUSE * error:
-            causes[cause] = with_cause
+            found[cause] = with_cause
             explained |= out & holds
-    return Outliers(count, causes, count - int(explained.sum()))
+    return Outliers(count, found, count - int(explained.sum()))
 
 
-def _facts(group: SampleGroup, blocks: Sequence[Mapping[str, Any]], launches: bool) -> dict[str, NDArray[np.bool_]]:
-    """Tell for each sample which facts hold; the last two are known of its block only."""
-    import numpy as np
+def _facts(group: SampleGroup, causes: BlockCauses) -> dict[str, NDArray[np.bool_]]:
+    """Tell for each sample which facts hold; those of blocks hold for all of a block's samples."""
+    migrated = {} if group.migrated is None else {"migration": group.migrated}
+    return migrated | {cause: _holds(group, keys) for cause, keys in causes.items()}
 
-    facts: dict[str, NDArray[np.bool_]] = {}
-    if group.migrated is not None:
-        facts["migration"] = group.migrated
+
+def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCauses:
+    """What was recorded of whole blocks that may explain outliers: a cause, and the blocks that it holds for.
+
+    Parameters
+    ----------
+    blocks
+        A cell's entries of the metadata's ``blocks``.
+    launches
+        Whether the workload launches tasks, which switch by themselves.
+    """
     switched = {_key(block) for block in blocks if _is_disturbed(block, launches)}
     frequencies = {_key(block): mhz for block in blocks if (mhz := _mhz(block)) is not None}
-    moved: set[tuple[int, int]] = set()
-    if frequencies:
-        usual = float(np.median(list(frequencies.values())))
-        moved = {key for key, mhz in frequencies.items() if abs(mhz / usual - 1) > FREQUENCY_SHARE}
-    for cause, keys in (("involuntary_switch", switched), ("frequency_change", moved)):
-        if keys:
-            facts[cause] = _holds(group, keys)
-    return facts
+    usual = statistics.median(frequencies.values()) if frequencies else 0.0
+    moved = {key for key, mhz in frequencies.items() if abs(mhz / usual - 1) > FREQUENCY_SHARE}
+    causes = {"involuntary_switch": switched, "frequency_change": moved}
+    return {cause: keys for cause, keys in causes.items() if keys}
 
 
-def _holds(group: SampleGroup, keys: set[tuple[int, int]]) -> NDArray[np.bool_]:
+def _holds(group: SampleGroup, keys: Set[tuple[int, int]]) -> NDArray[np.bool_]:
     import numpy as np
 
     holds = np.zeros(group.values.size, dtype=np.bool_)

@@ -11,7 +11,7 @@ from clonometer.families.types import CROWD, LOOP
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.shape_warnings import shape_warnings
 from clonometer.results.types import Estimate, RunWarning
-from clonometer.stats.quantiles import quantile_interval
+from clonometer.stats.quantiles import quantile_interval, quantile_of_ordered
 
 FEW_PROCESSES = 12
 FEW_EFFECTIVE_SAMPLES = 20
@@ -205,7 +205,8 @@ def frequency_drift(frequencies_mhz: Sequence[float], what: str) -> RunWarning |
 
     if len(frequencies_mhz) < _LEAST_BLOCKS:
         return None
-    low, median, high = np.quantile(frequencies_mhz, [0.05, 0.5, 0.95])
+    ordered = np.sort(np.array(frequencies_mhz))
+    low, median, high = (quantile_of_ordered(ordered, share) for share in (0.05, 0.5, 0.95))
     if high - low <= DRIFT_SHARE * median:
         return None
     return RunWarning(

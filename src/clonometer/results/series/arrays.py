@@ -40,7 +40,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
             continue
         if estimate.stage is None or estimate.detail or row.group is None:
             continue
-        x, fraction = thin_ecdf(row.group.values.round())
+        x, fraction = thin_ecdf(row.group.ordered.round())
         found.append(
             EcdfSeries(
                 label=_label(row, changes),
