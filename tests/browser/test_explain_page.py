@@ -40,16 +40,16 @@ def show(browser, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def explain_page(show):
-    from clonometer.views.html.explain import render_explain_page
+    from clonometer.views.html.explained import render_explain_page
 
-    return show(render_explain_page([load("views/test_explain.py").counted()], None))
+    return show(render_explain_page(load("views/test_explain.py").counted()))
 
 
 @pytest.fixture(scope="module")
 def work_page(show):
-    from clonometer.views.html.work import render_work_page
+    from clonometer.views.html.explained import render_explain_page
 
-    return show(render_work_page(load("explain/test_work.py").with_ablation()))
+    return show(render_explain_page(load("explain/test_work.py").with_ablation()))
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from clonometer.explain.counters import counters_of
 from clonometer.explain.types import CallText, Counters, Explanation, Versus
 from clonometer.records import to_json
 from clonometer.views.explain_picture import KINDS, explain_picture
-from clonometer.views.html.explain import render_explain_page
+from clonometer.views.html.explained import render_explain_page
 from clonometer.views.terminal.explain import render_explanation, render_versus
 from clonometer.views.trace_events import trace_events
 
@@ -99,7 +99,7 @@ def check_trace_events(document: dict[str, Any]) -> None:
 
 def test_trace_events_keep_to_the_format_and_sum_to_the_launch() -> None:
     one = explained()
-    document = json.loads(json.dumps(trace_events([one]), allow_nan=False))
+    document = json.loads(json.dumps(trace_events(one), allow_nan=False))
     check_trace_events(document)
     lasting = sum(event["dur"] for event in document["traceEvents"] if event["ph"] == "X" and event["pid"] == 1)
     assert lasting * 1000 == pytest.approx(one.timelines[0].reaped_ns)
@@ -108,15 +108,15 @@ def test_trace_events_keep_to_the_format_and_sum_to_the_launch() -> None:
 
 
 def test_the_picture_has_both_panels() -> None:
-    drawn = explain_picture([explained()], "svg")
+    drawn = explain_picture(explained(), "svg")
     assert isinstance(drawn, str)
     assert "the launch nearest the median" in drawn
     assert "parent: the launching call" in drawn
-    png = explain_picture([explained()], "png")
+    png = explain_picture(explained(), "png")
     assert isinstance(png, bytes)
     assert png.startswith(b"\x89PNG")
     with pytest.raises(UsageError, match="picture format"):
-        explain_picture([explained()], "gif")
+        explain_picture(explained(), "gif")
 
 
 def test_every_part_has_a_colour() -> None:
@@ -139,7 +139,7 @@ class _Text(HTMLParser):
 
 def test_the_page_is_complete_and_fetches_nothing() -> None:
     both = versus()
-    page = render_explain_page([both.first, both.second], both)
+    page = render_explain_page(both)
     reader = _Text()
     reader.feed(page.split('<script type="application/json"')[0])
     assert "Every event of it" in page
@@ -178,12 +178,12 @@ def test_counters_that_are_not_there_are_one_sentence() -> None:
     said = render_explanation(one, width=120, colour=False, ascii_only=False)
     assert "no hardware counters here: this machine is virtual" in said
     assert "IPC" not in said
-    page = render_explain_page([one], None)
+    page = render_explain_page(one)
     assert "No hardware counters here: this machine is virtual." in page
 
 
 def test_the_page_has_counters_and_arguments() -> None:
-    page = render_explain_page([counted()], None)
+    page = render_explain_page(counted())
     assert '<th scope="col" class="number">IPC</th>' in page
     assert "execve(&#34;/bin/&lt;b&gt;&#34;" in page
 

@@ -10,7 +10,7 @@ from tests.explain.test_anatomy import explained
 
 from clonometer.explain.types import CallText, Explanation, Moment, Segment, Timeline
 from clonometer.views.explain_picture import timeline_panel
-from clonometer.views.html.explain import render_explain_page
+from clonometer.views.html.explained import render_explain_page
 from clonometer.views.thinning import MOST_DRAWN, ends, marked, thinned
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 1000), st.sampled_from(["child_user", "child_file"])), max_size=200)
@@ -58,7 +58,7 @@ def long_one(count: int) -> Explanation:
 
 
 def test_a_page_about_a_hundred_thousand_faults_stays_a_page_and_says_what_it_leaves_out() -> None:
-    short, long = (render_explain_page([long_one(count)], None) for count in (MOST_DRAWN, 100_000))
+    short, long = (render_explain_page(long_one(count)) for count in (MOST_DRAWN, 100_000))
     assert len(long) < 2 * len(short)
     assert "and 99,000 more, left out here" in long
     assert "page fault number 99999" in long

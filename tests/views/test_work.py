@@ -11,10 +11,11 @@ from tests.fakes.fake_work import FakeWorkTracer, explained
 from clonometer.errors import UsageError
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED
 from clonometer.explain.work import WorkExplanation
-from clonometer.views.html.work import render_work_page
+from clonometer.views.explain_picture import explain_picture
+from clonometer.views.html.explained import render_explain_page
 from clonometer.views.terminal.work import render_work
-from clonometer.views.trace_events import work_trace_events
-from clonometer.views.work_picture import _HUES, _KINDS, work_picture
+from clonometer.views.trace_events import trace_events
+from clonometer.views.work_picture import _HUES, _KINDS
 
 
 def text(one: WorkExplanation, width: int = 80) -> str:
@@ -67,28 +68,28 @@ def test_every_part_has_a_colour() -> None:
 
 
 def test_the_page_is_whole_and_fetches_nothing() -> None:
-    page = render_work_page(with_ablation())
+    page = render_explain_page(with_ablation())
     assert page.rstrip().endswith("</html>")
     assert "http://" not in page.partition("<script")[0]
     for name in ("lives", "cpus", "timeline-thread", "timeline-process", "ablation-chart"):
         assert f'id="{name}"' in page
     assert "blocked in futex" in page
-    bare = render_work_page(explained(tier="proc"))
+    bare = render_explain_page(explained(tier="proc"))
     assert 'id="cpus"' not in bare
     assert 'id="timeline-thread"' not in bare
 
 
 def test_pictures() -> None:
-    svg = work_picture(explained(), "svg")
+    svg = explain_picture(explained(), "svg")
     assert isinstance(svg, str)
     assert "difference" in svg
-    assert work_picture(explained(tier="proc"), "png")[:4] == b"\x89PNG"
+    assert explain_picture(explained(tier="proc"), "png")[:4] == b"\x89PNG"
     with pytest.raises(UsageError, match="gif"):
-        work_picture(explained(), "gif")
+        explain_picture(explained(), "gif")
 
 
 def test_a_process_a_side_and_a_thread_a_worker_for_perfetto() -> None:
-    said = json.loads(json.dumps(work_trace_events(explained()), allow_nan=False))
+    said = json.loads(json.dumps(trace_events(explained()), allow_nan=False))
     names = [one["args"]["name"] for one in said["traceEvents"] if one["name"] == "thread_name"]
     assert names == ["program", "worker 0", "worker 1"] * 2
     whole = {}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
+
+if TYPE_CHECKING:
+    from clonometer.explain.work.types import AnyExplanation
 
 _PICTURES = (".png", ".svg")
 
@@ -42,18 +47,48 @@ class Files:
         if self.picture is not None and self.picture.suffix.lower() not in _PICTURES:
             raise UsageError(f"--picture {self.picture} must end in {' or '.join(_PICTURES)}")
 
-    def write(self, contents: Mapping[str, Callable[[], bytes | str]]) -> None:
-        """Make and write what was asked for, and say so; ``contents`` has what each attribute's file would hold."""
-        asked = {name: path for name in contents if (path := getattr(self, name)) is not None}
+    def write(self, explanation: AnyExplanation, text: str) -> None:
+        """Make and write what was asked for, and say so; ``text`` is the explanation's JSON."""
+        makers: dict[str, Callable[[], bytes | str]] = {
+            "out": lambda: text + "\n",
+            "html": lambda: _page(explanation),
+            "trace": lambda: _trace_events(explanation),
+            "picture": lambda: _picture(explanation, self.picture),
+            "folded": lambda: _folded(explanation),
+        }
+        asked = {name: path for name in makers if (path := getattr(self, name)) is not None}
         # All are made before one is written: a failure leaves no half answer behind.
-        made = {path: contents[name]() for name, path in asked.items()}
+        made = {path: makers[name]() for name, path in asked.items()}
         for path, content in made.items():
             write_and_say(path, content)
 
-    @property
-    def picture_format(self) -> str:
-        """``png`` or ``svg``; empty without a picture."""
-        return self.picture.suffix.lower().removeprefix(".") if self.picture is not None else ""
+
+def _page(explanation: AnyExplanation) -> str:
+    from clonometer.views.html.explained import render_explain_page
+
+    return render_explain_page(explanation)
+
+
+def _trace_events(explanation: AnyExplanation) -> str:
+    from clonometer.views.trace_events import trace_events
+
+    return json.dumps(trace_events(explanation), allow_nan=False) + "\n"
+
+
+def _picture(explanation: AnyExplanation, path: Path | None) -> bytes | str:
+    from clonometer.views.explain_picture import explain_picture
+
+    return explain_picture(explanation, path.suffix.lower().removeprefix(".") if path is not None else "")
+
+
+def _folded(explanation: AnyExplanation) -> str:
+    """Lines as flame graphs take them; of two mechanisms each stack begins with its own."""
+    mechanisms = getattr(explanation, "mechanisms", ())
+    return "".join(
+        f"{mechanism.workload + ';' if len(mechanisms) > 1 else ''}{stack} {count}\n"
+        for mechanism in mechanisms
+        for stack, count in mechanism.stacks.items()
+    )
 
 
 def watcher(name: str) -> Callable[[int, int], None]:

@@ -59,6 +59,7 @@ def explain_launches(
         Where else it goes.
     """
     from clonometer.explain.types import TIERS
+    from clonometer.records import to_json
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
@@ -70,25 +71,23 @@ def explain_launches(
         "counters": None if counters == "none" else counters,
         "arguments": arguments,
     }
-    explanations = _explain(names, settings, processes or _PROCESSES, wishes, files)
-    from clonometer.records import to_json
-
-    versus = _versus(explanations)
-    text = json.dumps(to_json(versus or explanations[0]), indent=2, allow_nan=False)
+    explanation = _explain(names, settings, processes or _PROCESSES, wishes, files)
+    text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
     else:
-        _print(explanations, versus, timeline=timeline, calls=calls or arguments)
-    _write(files, explanations, versus, text)
+        _print(explanation, timeline=timeline, calls=calls or arguments)
+    files.write(explanation, text)
 
 
 def _explain(
     names: Sequence[str], settings: Sequence[str], processes: int, wishes: dict[str, Any], files: Files
-) -> list[Explanation]:
+) -> Explanation | Versus:
     from dataclasses import replace
 
     from clonometer.cli.measuring import find_catalogue
     from clonometer.explain.anatomy import Wish, admit, explain
+    from clonometer.explain.budget import set_beside
     from clonometer.explain.steps import count_steps
     from clonometer.host.symbols import kernel_symbols
     from clonometer.runner.interrupts import interruption
@@ -108,7 +107,7 @@ def _explain(
             wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
             explanation = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
             explanations.append(replace(explanation, steps=count_steps(tracer, target, catalogue)))
-    return explanations
+    return set_beside(*explanations) if len(explanations) > 1 else explanations[0]
 
 
 def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue) -> list[Target]:
@@ -139,61 +138,18 @@ def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
     return plan.targets[0]
 
 
-def _versus(explanations: list[Explanation]) -> Versus | None:
-    from clonometer.explain.budget import set_beside
-
-    return set_beside(explanations[0], explanations[1]) if len(explanations) > 1 else None
-
-
-def _print(explanations: list[Explanation], versus: Versus | None, *, timeline: bool, calls: bool) -> None:
+def _print(explanation: Explanation | Versus, *, timeline: bool, calls: bool) -> None:
+    from clonometer.explain.types import Versus
     from clonometer.views.terminal.explain import render_explanation, render_versus
 
     colour, plain = wants_colour(sys.stdout), not can_write(sys.stdout, "µ×…█–")
     width = plain_width()
-    if versus is not None:
-        click.echo(render_versus(versus, width=width, colour=colour, ascii_only=plain), nl=False, color=colour)
-    if versus is None or timeline or calls:
-        for number, explanation in enumerate(explanations):
-            text = render_explanation(
-                explanation, width=width, colour=colour, ascii_only=plain, timeline=timeline, calls=calls
-            )
-            click.echo(("\n" if number or versus is not None else "") + text, nl=False, color=colour)
-
-
-def _write(files: Files, explanations: list[Explanation], versus: Versus | None, text: str) -> None:
-    files.write(
-        {
-            "out": lambda: text + "\n",
-            "html": lambda: _page(explanations, versus),
-            "trace": lambda: _trace_events(explanations),
-            "picture": lambda: _picture(explanations, files.picture_format),
-            "folded": lambda: "".join(_folded(explanations)),
-        }
-    )
-
-
-def _page(explanations: list[Explanation], versus: Versus | None) -> str:
-    from clonometer.views.html.explain import render_explain_page
-
-    return render_explain_page(explanations, versus)
-
-
-def _trace_events(explanations: list[Explanation]) -> str:
-    from clonometer.views.trace_events import trace_events
-
-    return json.dumps(trace_events(explanations), allow_nan=False) + "\n"
-
-
-def _picture(explanations: list[Explanation], picture_format: str) -> bytes | str:
-    from clonometer.views.explain_picture import explain_picture
-
-    return explain_picture(explanations, picture_format)
-
-
-def _folded(explanations: list[Explanation]) -> list[str]:
-    """Lines as flame graphs take them; of two mechanisms each stack begins with its own."""
-    return [
-        f"{explanation.workload + ';' if len(explanations) > 1 else ''}{stack} {count}\n"
-        for explanation in explanations
-        for stack, count in explanation.stacks.items()
-    ]
+    texts = []
+    if isinstance(explanation, Versus):
+        texts.append(render_versus(explanation, width=width, colour=colour, ascii_only=plain))
+    if not texts or timeline or calls:
+        texts += [
+            render_explanation(each, width=width, colour=colour, ascii_only=plain, timeline=timeline, calls=calls)
+            for each in explanation.mechanisms
+        ]
+    click.echo("\n".join(texts), nl=False, color=colour)

@@ -56,13 +56,12 @@ def explain_work_factor(
             "--html and --trace show what every worker does in one execution",
         )
     from clonometer.explain.work.types import TIERS
+    from clonometer.records import to_json
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
     files.check()
     explanation = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
-    from clonometer.records import to_json
-
     text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
     if as_json:
         click.echo(text)
@@ -73,7 +72,7 @@ def explain_work_factor(
         click.echo(
             render_work(explanation, width=plain_width(), colour=colour, ascii_only=plain), nl=False, color=colour
         )
-    _write(files, explanation, text)
+    files.write(explanation, text)
 
 
 def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation: bool) -> WorkExplanation:
@@ -93,32 +92,3 @@ def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation:
             series = ablate(tracer, sides[0], catalogue, pairs, watcher("ablation"))
             explanation = replace(explanation, ablation=series)
     return explanation
-
-
-def _write(files: Files, explanation: WorkExplanation, text: str) -> None:
-    files.write(
-        {
-            "out": lambda: text + "\n",
-            "html": lambda: _page(explanation),
-            "trace": lambda: _trace_events(explanation),
-            "picture": lambda: _picture(explanation, files.picture_format),
-        }
-    )
-
-
-def _page(explanation: WorkExplanation) -> str:
-    from clonometer.views.html.work import render_work_page
-
-    return render_work_page(explanation)
-
-
-def _trace_events(explanation: WorkExplanation) -> str:
-    from clonometer.views.trace_events import work_trace_events
-
-    return json.dumps(work_trace_events(explanation), allow_nan=False) + "\n"
-
-
-def _picture(explanation: WorkExplanation, picture_format: str) -> bytes | str:
-    from clonometer.views.work_picture import work_picture
-
-    return work_picture(explanation, picture_format)

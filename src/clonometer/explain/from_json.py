@@ -7,13 +7,13 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.explain.types import EXPLAIN_SCHEMA, Explanation, Versus
-from clonometer.explain.work.types import WorkExplanation
+from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.records import from_json
 
 _AGAIN = "write one with clonometer explain MECHANISM --out FILE"
 
 
-def read_explanation(text: str) -> Explanation | Versus | WorkExplanation:
+def read_explanation(text: str) -> AnyExplanation:
     """Read what ``clonometer explain --json`` has written.
 
     Parameters
@@ -40,7 +40,7 @@ def read_explanation(text: str) -> Explanation | Versus | WorkExplanation:
         raise InputError(f"a damaged explanation: {error.message}", _AGAIN) from error
 
 
-def explanation_of(document: dict[str, Any]) -> Explanation | Versus | WorkExplanation:
+def explanation_of(document: dict[str, Any]) -> AnyExplanation:
     """Read an explanation from what `json.loads` gave of it.
 
     Raises

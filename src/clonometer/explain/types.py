@@ -288,6 +288,11 @@ class Explanation:
         "is started.",
     ] = None
 
+    @property
+    def mechanisms(self) -> tuple[Explanation, ...]:
+        """Itself, as of several mechanisms each."""
+        return (self,)
+
 
 @dataclass(frozen=True)
 class RatioPart:
@@ -321,3 +326,8 @@ class Versus:
     def second(self) -> Explanation:
         """The other mechanism."""
         return self.against.other
+
+    @property
+    def mechanisms(self) -> tuple[Explanation, ...]:
+        """Both."""
+        return self.first, self.second

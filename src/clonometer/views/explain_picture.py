@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, Timeline
+from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.units import format_duration, format_share
 from clonometer.views.explain_panels import (
     TIME_AXIS,
@@ -21,6 +21,7 @@ from clonometer.views.explain_panels import (
 from clonometer.views.pictures import rendered
 from clonometer.views.specs import PALETTE, Spec
 from clonometer.views.thinning import marked
+from clonometer.views.work_picture import work_panels
 
 _LANE = 46
 _TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
@@ -44,8 +45,8 @@ KINDS = (
 _COLOUR = coloured(KINDS, PALETTE)
 
 
-def explain_picture(explanations: Sequence[Explanation], image_format: str) -> bytes | str:
-    """Draw explanations one above the other.
+def explain_picture(explanation: AnyExplanation, image_format: str) -> bytes | str:
+    """Draw an explanation, panels one above the other.
 
     Returns
     -------
@@ -57,16 +58,17 @@ def explain_picture(explanations: Sequence[Explanation], image_format: str) -> b
     UsageError
         If the format does not exist.
     """
-    return rendered(
-        lambda: stacked(
-            [
-                drawn
-                for explained in explanations
-                for drawn in (timeline_panel(explained, explained.timelines[0]), budget_panel(explained))
-            ]
-        ),
-        image_format,
-    )
+    return rendered(lambda: stacked(_panels(explanation)), image_format)
+
+
+def _panels(explanation: AnyExplanation) -> list[Spec]:
+    if isinstance(explanation, WorkExplanation):
+        return work_panels(explanation)
+    return [
+        drawn
+        for explained in explanation.mechanisms
+        for drawn in (timeline_panel(explained, explained.timelines[0]), budget_panel(explained))
+    ]
 
 
 def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.explain.parts import FOREIGN, part_of
-from clonometer.explain.types import Explanation, ProgramSteps, Tier, Versus
+from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 
 _NAMED = 3
@@ -61,6 +61,11 @@ def refused_besides(tier: Tier) -> list[str]:
     """Each better means that is not used and why, where `why_no_closer` does not say it already."""
     stated = next(iter(tier.refused.values()), None) if tier.name != "tracepoints" else None
     return [f"{name}: {reason}" for name, reason in tier.refused.items() if reason != stated]
+
+
+def percent(share: Bounded) -> str:
+    """A signed share with its interval."""
+    return f"{share.value:+.1%} ({share.low:+.1%} to {share.high:+.1%})"
 
 
 def lost_and_grown(lost: int, grown: int) -> str:

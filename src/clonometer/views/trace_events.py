@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from clonometer.explain.parts import part_of
-from clonometer.explain.types import Explanation, Segment, Timeline
-from clonometer.explain.work.types import WorkExplanation, WorkTimeline
+from clonometer.explain.types import Segment, Timeline
+from clonometer.explain.work.types import AnyExplanation, WorkExplanation, WorkTimeline
 
 _THREADS = {"parent": 1, "child": 2, "both": 3}
 _OTHERS = 9
 _TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 
 
-def trace_events(explanations: Sequence[Explanation]) -> dict[str, Any]:
-    """Write the timelines of explanations: a process a launch, a thread a task, times in microseconds.
+def trace_events(explanation: AnyExplanation) -> dict[str, Any]:
+    """Write the timelines of an explanation, times in microseconds.
+
+    A launch is a process and a task in it a thread; of workers, one execution of each side is a process.
 
     Returns
     -------
@@ -23,20 +25,24 @@ def trace_events(explanations: Sequence[Explanation]) -> dict[str, Any]:
         The object form of the format: ``traceEvents``, ``displayTimeUnit`` and ``otherData``. Parts are complete
         events (``X``), the kernel's events and the stamps are instants (``i``), names come as metadata (``M``).
     """
-    events: list[dict[str, Any]] = []
-    process = 0
-    for explanation in explanations:
-        for timeline in explanation.timelines:
-            process += 1
-            events += _launch(process, f"{explanation.cell}: {_TITLES.get(timeline.which, timeline.which)}", timeline)
+    if isinstance(explanation, WorkExplanation):
+        cells, tier = [explanation.condition], explanation.tier.name
+        lanes = [
+            _execution(process, side.cell, side.timeline)
+            for process, side in enumerate((explanation.thread, explanation.process), 1)
+            if side.timeline is not None
+        ]
+    else:
+        cells, tier = [each.cell for each in explanation.mechanisms], explanation.mechanisms[0].tier.name
+        launches = [(each.cell, timeline) for each in explanation.mechanisms for timeline in each.timelines]
+        lanes = [
+            _launch(process, f"{cell}: {_TITLES.get(timeline.which, timeline.which)}", timeline)
+            for process, (cell, timeline) in enumerate(launches, 1)
+        ]
     return {
-        "traceEvents": events,
+        "traceEvents": [event for lane in lanes for event in lane],
         "displayTimeUnit": "ns",
-        "otherData": {
-            "source": "clonometer explain",
-            "cells": ", ".join(explanation.cell for explanation in explanations),
-            "tier": explanations[0].tier.name if explanations else "",
-        },
+        "otherData": {"source": "clonometer explain", "cells": ", ".join(cells), "tier": tier},
     }
 
 
@@ -60,19 +66,6 @@ def _launch(process: int, title: str, timeline: Timeline) -> Iterator[dict[str, 
             "tid": _thread(moment.who),
             "args": {"meaning": moment.meaning, "cpu": moment.cpu},
         }
-
-
-def work_trace_events(explanation: WorkExplanation) -> dict[str, Any]:
-    """Write one execution of threads and one of processes: a process a side, a thread a worker (`trace_events`)."""
-    events: list[dict[str, Any]] = []
-    for process, side in enumerate((explanation.thread, explanation.process), 1):
-        if side.timeline is not None:
-            events += _execution(process, side.cell, side.timeline)
-    return {
-        "traceEvents": events,
-        "displayTimeUnit": "ns",
-        "otherData": {"source": "clonometer explain", "cells": explanation.condition, "tier": explanation.tier.name},
-    }
 
 
 def _execution(process: int, title: str, timeline: WorkTimeline) -> Iterator[dict[str, Any]]:

@@ -14,11 +14,9 @@ from clonometer.views.explain_panels import (
     panel,
     rows_axis,
     segment_bars,
-    stacked,
     tooltip,
     whole_axis,
 )
-from clonometer.views.pictures import rendered
 from clonometer.views.specs import PALETTE, TIME_LABEL, Spec
 from clonometer.views.work_texts import named_sides
 
@@ -42,22 +40,6 @@ _HUES = {
 }
 _SIGNED = f"(datum.value < 0 ? '-' : '') + ({TIME_LABEL.replace('datum.value', 'abs(datum.value)')})"
 _COLOUR = coloured(_KINDS, [_HUES[kind] for kind in _KINDS])
-
-
-def work_picture(explanation: WorkExplanation, image_format: str) -> bytes | str:
-    """Draw an explanation.
-
-    Returns
-    -------
-    bytes or str
-        A PNG's bytes, or an SVG's text.
-
-    Raises
-    ------
-    UsageError
-        If the format does not exist.
-    """
-    return rendered(lambda: stacked(work_panels(explanation)), image_format)
 
 
 def work_panels(explanation: WorkExplanation) -> list[Spec]:

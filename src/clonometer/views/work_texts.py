@@ -16,7 +16,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.explain_texts import lost_and_grown, refused_besides
+from clonometer.views.explain_texts import lost_and_grown, percent, refused_besides
 from clonometer.views.table import Table, table_of_rows
 
 _MOST_DELAYS = 4
@@ -141,11 +141,6 @@ def sums(explanation: WorkExplanation) -> str:
         f"{text}overhead of tracing {percent(explanation.overhead)}. Threads less processes: "
         f"traced {percent(explanation.gap)}, untraced {percent(explanation.untraced_gap)}."
     )
-
-
-def percent(figure: Bounded) -> str:
-    """A signed share with its interval."""
-    return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
 
 
 def sentences(explanation: WorkExplanation) -> Iterator[str]:

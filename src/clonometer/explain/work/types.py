@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED, part_of
-from clonometer.explain.types import Bounded, NotNegative, Segment, Tier
+from clonometer.explain.types import Bounded, Explanation, NotNegative, Segment, Tier, Versus
 from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, written
 from clonometer.results.series.types import AblationSeries
 
@@ -202,3 +202,7 @@ class WorkExplanation:
     def process(self) -> WorkSide:
         """Workers that are processes."""
         return self.sides.process
+
+
+#: Whatever ``explain`` gives.
+AnyExplanation = Explanation | Versus | WorkExplanation

@@ -17,13 +17,12 @@ from clonometer.views.html.table import css_class, page_rows
 if TYPE_CHECKING:
     import jinja2
 
-    from clonometer.explain.types import Explanation, Versus
-    from clonometer.explain.work.types import WorkExplanation
+    from clonometer.explain.work.types import AnyExplanation
 
 _HERE = Path(__file__).parent
 
 
-def render_report(results: Results, explanations: Sequence[Explanation | Versus | WorkExplanation] = ()) -> str:
+def render_report(results: Results, explanations: Sequence[AnyExplanation] = ()) -> str:
     """Write the report of a run.
 
     Parameters

@@ -1,47 +1,27 @@
-"""The page of an explanation: timelines to hover over, the budget, events and calls as tables; fetches nothing."""
+"""What a page shows of explained launches: timelines to hover over, the budget, events and calls as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import part_of
 from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
+from clonometer.views.explain_tables import budget_table, calls_table, reasons_table
 from clonometer.views.explain_texts import (
     about_launches,
     lost_and_grown,
+    percent,
     refused_besides,
     sentence,
     steps_sentences,
     versus_sentence,
     why_no_closer,
 )
-from clonometer.views.html import environment, page_assets
-from clonometer.views.specs import theme
 from clonometer.views.thinning import MOST_DRAWN, ends
 
 _TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
-
-
-def render_explain_page(explanations: Sequence[Explanation], versus: Versus | None) -> str:
-    """Write explanations, and what makes their ratio, as one self-contained document."""
-    charts: list[dict[str, Any]] = []
-    sections = [launch_section(explanation, str(number), charts) for number, explanation in enumerate(explanations)]
-    data = {"charts": charts, "theme": theme("currentColor", "transparent")}
-    title = f"Where the time of {' and '.join(explanation.workload for explanation in explanations)} goes"
-    return (
-        environment()
-        .get_template("explain.html.j2")
-        .render(
-            title=title,
-            sections=sections,
-            versus=None if versus is None else versus_section(versus, "ratio"),
-            **page_assets(data, "fit.js", "explain.js"),
-        )
-    )
 
 
 def launch_section(
@@ -51,7 +31,7 @@ def launch_section(
 
     Parameters
     ----------
-    one
+    explanation
         Its explanation.
     mark
         What the ids of its elements end in, other than those of any other section of the page.
@@ -65,42 +45,27 @@ def launch_section(
         name = f"timeline-{mark}-{timeline.which}"
         charts.append({"id": name, "spec": timeline_panel(explanation, timeline)})
         timelines.append(_timeline(timeline, name))
+    low, high = explanation.band
     budget = f"budget-{mark}"
-    (low, high), overhead = explanation.band, explanation.overhead
-    room = lost_and_grown(explanation.lost, explanation.grown)
     charts.append({"id": budget, "spec": budget_panel(explanation)})
     return {
         "id": f"explained-{mark}",
         "kind": "launch",
+        "links": [(f"explained-{mark}", explanation.cell)],
         "cell": explanation.cell,
         "sentence": sentence(explanation),
         "in_run": in_run,
         "about": f"{about_launches(explanation)}; means over launches between the {low:.0%} and {high:.0%} quantiles.",
-        "reaped": _time(explanation.reaped_ns.value, explanation.reaped_ns.low, explanation.reaped_ns.high),
+        "reaped": format_duration_interval(
+            explanation.reaped_ns.value, explanation.reaped_ns.low, explanation.reaped_ns.high, 1.0
+        ),
         "unexplained": format_share(explanation.unexplained),
-        "overhead": f"{overhead.value:+.1%} ({overhead.low:+.1%} to {overhead.high:+.1%})",
+        "overhead": percent(explanation.overhead),
         "budget_chart": budget,
-        "budget": [
-            {
-                "label": part_of(share.part).title,
-                "time": _time(share.mean_ns.value, share.mean_ns.low, share.mean_ns.high),
-                "share": format_share(share.share),
-                "meaning": share.meaning,
-            }
-            for share in explanation.budget
-        ],
+        "budget": budget_table(explanation),
         "steps": steps_sentences(explanation),
         "timelines": timelines,
-        "calls": [
-            {
-                "who": call.who,
-                "name": call.name,
-                "count": f"{call.count:.3g}",
-                "each": format_duration(call.each_ns),
-                "launch": format_duration(call.launch_ns),
-            }
-            for call in explanation.calls
-        ],
+        "calls": calls_table(explanation) if explanation.calls else None,
         "calls_inflated": explanation.calls_inflated,
         "counters": _counters(explanation.counters),
         "listing": _listing(explanation),
@@ -110,7 +75,9 @@ def launch_section(
         "programs": [f"{program.file} ({program.count:.3g} a launch)" for program in explanation.programs],
         "cannot_see": list(explanation.tier.cannot_see),
         "refused": refused_besides(explanation.tier),
-        "room": room.capitalize() if explanation.lost or explanation.grown else "",
+        "room": lost_and_grown(explanation.lost, explanation.grown).capitalize()
+        if explanation.lost or explanation.grown
+        else "",
         "notes": [*filter(None, [why_no_closer(explanation.tier)]), *explanation.notes],
     }
 
@@ -166,22 +133,9 @@ def versus_section(versus: Versus, mark: str) -> dict[str, Any]:
     return {
         "kind": "versus",
         "id": mark,
+        "links": [(mark, "The ratio")],
         "first": versus.first.cell,
         "second": versus.second.cell,
         "sentence": versus_sentence(versus),
-        "reasons": [
-            {
-                "label": part_of(reason.part).title,
-                "first": format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else "-",
-                "second": format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else "-",
-                "difference": ("-" if reason.difference_ns < 0 else "+")
-                + format_duration(abs(reason.difference_ns), resolution_ns=1.0),
-                "share": f"{round(100 * reason.share)}%",
-            }
-            for reason in versus.against.reasons
-        ],
+        "reasons": reasons_table(versus, total=False),
     }
-
-
-def _time(value_ns: float, low_ns: float, high_ns: float) -> str:
-    return format_duration_interval(value_ns, low_ns, high_ns, 1.0)

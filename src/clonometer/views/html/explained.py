@@ -1,4 +1,4 @@
-"""Explanations as sections of a run's report."""
+"""Explanations as sections of a run's report, or as a page of their own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,36 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.explain.types import Explanation, Versus
-from clonometer.explain.work.types import WorkExplanation
+from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.results.types import Estimate
 from clonometer.units import format_duration_interval
+from clonometer.views.html import environment, page_assets
 from clonometer.views.html.explain import launch_section, versus_section
 from clonometer.views.html.work import work_section
+from clonometer.views.specs import theme
+
+
+def render_explain_page(explanation: AnyExplanation) -> str:
+    """Write an explanation as one self-contained document."""
+    charts: list[dict[str, Any]] = []
+    if isinstance(explanation, WorkExplanation):
+        title = "Why threads and processes at work differ"
+        sections = [work_section(explanation, "", charts)]
+    else:
+        names = [mechanism.workload for mechanism in explanation.mechanisms]
+        title = f"Where the time of {' and '.join(names)} goes"
+        sections = [versus_section(explanation, "ratio")] if isinstance(explanation, Versus) else []
+        sections += [launch_section(each, str(mark), charts) for mark, each in enumerate(explanation.mechanisms)]
+    data = {"charts": charts, "theme": theme("currentColor", "transparent")}
+    return (
+        environment()
+        .get_template("explain.html.j2")
+        .render(title=title, sections=sections, **page_assets(data, "fit.js", "explain.js"))
+    )
 
 
 def explained_sections(
-    explanations: Sequence[Explanation | Versus | WorkExplanation], cells: Sequence[Estimate]
+    explanations: Sequence[AnyExplanation], cells: Sequence[Estimate]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Gather what a report shows of explanations.
 

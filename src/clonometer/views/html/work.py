@@ -1,4 +1,4 @@
-"""The page of a program's explanation: bars to hover over, the gap as tables, one execution of each side."""
+"""What a page shows of workers: bars to hover over, the gap as tables, one execution of each side."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title
 from clonometer.views.gaps import ablation_table
-from clonometer.views.html import environment, page_assets
-from clonometer.views.specs import theme
 from clonometer.views.work_picture import bars_panel, timeline_panel
 from clonometer.views.work_texts import (
     about,
@@ -25,28 +23,13 @@ from clonometer.views.work_texts import (
 )
 
 
-def render_work_page(explanation: WorkExplanation) -> str:
-    """Write an explanation as one self-contained document."""
-    charts: list[dict[str, Any]] = []
-    section = work_section(explanation, "", charts)
-    return (
-        environment()
-        .get_template("work.html.j2")
-        .render(
-            title="Why threads and processes at work differ",
-            one=section,
-            **page_assets({"charts": charts, "theme": theme("currentColor", "transparent")}, "fit.js", "explain.js"),
-        )
-    )
-
-
 def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather what a page shows of threads and processes at work.
 
     Parameters
     ----------
-    one
-        Their explanation.
+    explanation
+        Why they differ.
     mark
         What the ids of its elements end in, other than those of any other section of the page.
     charts
@@ -58,8 +41,16 @@ def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str,
     if explanation.ablation is not None:
         spec = ablation_panel(ablation_points(explanation.ablation), title=ablation_title(explanation.ablation))
         charts.append({"id": f"ablation-chart{mark}", "spec": spec})
+    timelines = _timelines(explanation, mark, charts)
+    links = {
+        "gap": ("The gap", True),
+        "cpu-time": ("The CPUs", explanation.cpu_reasons),
+        "executions": ("One execution", timelines),
+        "ablation": ("The ablation", explanation.ablation),
+    }
     return {
         "kind": "work",
+        "links": [(f"{id_}{mark}", words) for id_, (words, is_there) in links.items() if is_there],
         "mark": mark,
         "id": f"gap{mark}",
         "cell": f"{explanation.workload}: {explanation.condition}",
@@ -73,7 +64,7 @@ def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str,
         "cpus": cpu_table(explanation) if explanation.cpu_reasons else None,
         "counts": count_table(explanation) if explanation.thread.counts else None,
         "sentences": list(sentences(explanation)),
-        "timelines": _timelines(explanation, mark, charts),
+        "timelines": timelines,
         "ablation": None if explanation.ablation is None else ablation_table(explanation.ablation),
         "footnotes": list(footnotes(explanation)),
         "meanings": [

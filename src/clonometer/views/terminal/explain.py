@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.views.counter_table import not_counted
+from clonometer.views.explain_tables import reasons_table
 from clonometer.views.explain_texts import (
     about_launches,
     lost_and_grown,
+    percent,
     refused_besides,
     steps_sentences,
     why_no_closer,
 )
-from clonometer.views.table import MISSING, Column, Table, table_of_rows
+from clonometer.views.table import Column, Table
 from clonometer.views.terminal.counters import counter_lines
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import clean, elide, page, paint, wrap
@@ -61,12 +62,9 @@ def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool)
         f"{format_duration(versus.against.difference_ns)} more. The parts of that difference, greatest first:",
         width,
     )
-    lines += ["", *_reasons(versus, width), ""]
-    for explanation, name in ((first, "first"), (second, "second")):
-        lines += wrap(
-            f"{name}: {clean(explanation.cell)}: {_quality(explanation)}",
-            width,
-        )
+    lines += ["", *draw_table(reasons_table(versus, total=True), width, colour=False), ""]
+    for name, side in (("first", first), ("second", second)):
+        lines += wrap(f"{name}: {clean(side.cell)}: {_quality(side)}", width)
     notes = _footnotes(first, width)
     lines += notes + [line for line in _footnotes(second, width) if line not in notes]
     return _finished(lines, ascii_only)
@@ -109,7 +107,7 @@ def _budget(explanation: Explanation, width: int) -> Iterator[str]:
 def _sums(explanation: Explanation, width: int) -> list[str]:
     traced, untraced = format_duration(explanation.traced_median_ns), format_duration(explanation.untraced_median_ns)
     return wrap(
-        f"overhead {_percent(explanation.overhead)}: the median traced launch took {traced}, the median untraced "
+        f"overhead {percent(explanation.overhead)}: the median traced launch took {traced}, the median untraced "
         f"one {untraced}.",
         width,
     )
@@ -127,45 +125,7 @@ def _steps(explanation: Explanation, width: int) -> list[str]:
 
 
 def _quality(explanation: Explanation) -> str:
-    return f"unexplained {format_share(explanation.unexplained)}, overhead of tracing {_percent(explanation.overhead)}"
-
-
-def _percent(figure: Bounded) -> str:
-    return f"{figure.value:+.1%} ({figure.low:+.1%} to {figure.high:+.1%})"
-
-
-def _reasons(versus: Versus, width: int) -> list[str]:
-    rows = [
-        (
-            part_of(reason.part).title,
-            format_duration(reason.first_ns, resolution_ns=1.0) if reason.first_ns else MISSING,
-            format_duration(reason.second_ns, resolution_ns=1.0) if reason.second_ns else MISSING,
-            _signed(reason.difference_ns),
-            _whole(reason.share),
-        )
-        for reason in versus.against.reasons
-    ]
-    rows.append(
-        (
-            "reaped: all of it",
-            format_duration(versus.first.reaped_ns.value),
-            format_duration(versus.second.reaped_ns.value),
-            _signed(versus.against.difference_ns),
-            "100%",
-        )
-    )
-    first_column, *columns = table_of_rows("", ("part", "first", "second", "difference", "of it"), rows).columns
-    table = Table([replace(first_column, least=16), *(replace(column, align="right") for column in columns)])
-    return draw_table(table, width, colour=False)
-
-
-def _whole(share: float) -> str:
-    # A negative share that rounds to nothing is nothing.
-    return f"{round(100 * share)}%"
-
-
-def _signed(difference_ns: float) -> str:
-    return f"{'-' if difference_ns < 0 else '+'}{format_duration(abs(difference_ns), resolution_ns=1.0)}"
+    return f"unexplained {format_share(explanation.unexplained)}, overhead of tracing {percent(explanation.overhead)}"
 
 
 def _calls(explanation: Explanation, width: int) -> Iterator[str]:
