@@ -18,7 +18,7 @@ GAPS = {"call_gap_p50_ns": 50, "call_gap_p99_ns": 3_000, "call_gap_p9999_ns": 60
 def test_a_ladder_has_its_steps_in_order_and_the_longest_last(builder: Any) -> None:
     for size in (0, GIB):
         builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 40_000}, None, spread=0.0, parent_bytes=size)
-    first, second = summarize(builder.run).ladders
+    first, second = summarize(builder.run).series["ladders"]
     assert [(step.one_in, step.median_ns) for step in first.steps] == [
         (2, 50), (100, 3_000), (10_000, 600_000), (0, 900_000),
     ]  # fmt: skip
@@ -30,7 +30,7 @@ def test_a_ladder_has_its_steps_in_order_and_the_longest_last(builder: Any) -> N
 
 def test_steps_for_which_there_are_too_few_values_are_left_out(builder: Any) -> None:
     builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 900}, None, spread=0.0, other_process="gone")
-    (ladder,) = summarize(builder.run).ladders
+    (ladder,) = summarize(builder.run).series["ladders"]
     assert [step.one_in for step in ladder.steps] == [2, 100, 0]
     assert ladder.condition == {"other_process": "gone"}
 
@@ -40,14 +40,14 @@ def test_a_step_that_many_samples_lack_is_left_out_since_the_others_are_no_fair_
     (columns,) = builder.run.data.values()
     columns["call_gap_p99_ns"][::4] = NULL_I64
     columns["call_gap_p9999_ns"][::20] = NULL_I64
-    (ladder,) = summarize(builder.run).ladders
+    (ladder,) = summarize(builder.run).series["ladders"]
     assert [step.one_in for step in ladder.steps] == [2, 10_000, 0]
 
 
 def test_who_has_no_ladder_has_no_distribution(builder: Any) -> None:
     builder.cell("cow.parent", {"write_each_ns": 900.0, "again_each_ns": 8.0}, None)
     builder.cell("cow.stall", STORY, None)
-    assert summarize(builder.run).ladders == ()
+    assert summarize(builder.run).series["ladders"] == ()
 
 
 def test_details_are_no_phases_of_the_story(builder: Any) -> None:
@@ -64,7 +64,7 @@ def test_a_failure_is_a_row_with_its_fate_and_times(builder: Any, arrangement: s
     builder.cell(
         "isolate.pool" if arrangement == "pool" else "isolate.worker", {**counts, **times}, None, spread=0.0, **axes
     )
-    (row,) = summarize(builder.run).isolation
+    (row,) = summarize(builder.run).series["isolation"]
     assert (row.fault, row.arrangement, row.siblings, row.survivors) == ("segfault", arrangement, 3, 2)
     assert (row.parent_alive, row.signal) == (True, 11)
     assert row.times_ns["known"] == (60_000, 60_000, 60_000)
@@ -77,7 +77,7 @@ def test_failures_stand_by_fault_and_arrangement_and_other_sibling_counts_are_le
     builder.cell("isolate.worker", counts, None, fault="overrun_neighbour")
     builder.cell("isolate.worker", counts, None, siblings=15)
     builder.cell("isolate.worker", counts, None, task_kind="process")
-    rows = summarize(builder.run).isolation
+    rows = summarize(builder.run).series["isolation"]
     assert [(row.fault, row.arrangement) for row in rows] == [
         ("segfault", "process"), ("segfault", "pool"), ("overrun_neighbour", "thread"),
     ]  # fmt: skip

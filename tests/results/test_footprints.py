@@ -70,7 +70,7 @@ def test_a_process_is_held_against_a_thread(held: Any) -> None:
 
 
 def test_bars_have_the_parts_and_what_remains(held: Any) -> None:
-    bars = {bar.label: bar.parts_bytes for bar in summarize(held).footprints}
+    bars = {bar.label: bar.parts_bytes for bar in summarize(held).series["footprints"]}
     assert list(bars) == ["process", "thread", "process, 1,000 at once", "thread, 1,000 at once"]
     process = bars["process"]
     assert list(process) == ["kernel stack", "page tables", "slab", "other kernel memory", "own pages"]
@@ -81,7 +81,7 @@ def test_bars_have_the_parts_and_what_remains(held: Any) -> None:
 def test_what_is_below_zero_is_no_bar_and_no_error(builder: Any) -> None:
     builder.cell("footprint.thread", _held(25 * KIB, -5 * KIB), None)
     results = summarize(builder.run)
-    assert list(results.footprints[0].parts_bytes) == ["kernel"]
+    assert list(results.series["footprints"][0].parts_bytes) == ["kernel"]
     assert "-5" in _findings(builder.run)["footprint.thread"].sentence
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from clonometer.results import summarize
 from clonometer.results.types import Finding
-from clonometer.views.scans import drawn_kind
+from clonometer.views.figures.scanned import drawn_kind
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 PTHREAD = {"call_returns_ns": 10_000, "task_runs_ns": 20_000, "reaped_ns": 30_000}

@@ -77,8 +77,8 @@ def test_findings_tables_and_figures_share_what_is_resampled(ops: Any, ablated: 
         patch.object(fits, "polynomial_through_medians", wraps=fits.polynomial_through_medians) as curve,
         patch.object(ablation, "ladder_of_differences", wraps=ablation.ladder_of_differences) as ladder,
     ):
-        assert len(summarize(ops).fits) == curve.call_count == len(KINDS)
-        assert len(summarize(ablated).ablations) == ladder.call_count == 1
+        assert len(summarize(ops).series["fits"]) == curve.call_count == len(KINDS)
+        assert len(summarize(ablated).series["ablations"]) == ladder.call_count == 1
 
 
 def test_terms_are_compared_between_threads_and_processes(ops: Any) -> None:
@@ -116,7 +116,7 @@ def test_what_has_a_shape_has_no_line_of_its_own(ops: Any, scanned: Any) -> None
 def test_panels_are_the_whole_the_dense_and_the_fitted_part(ops: Any, scanned: Any) -> None:
     def drawn(run: Any) -> tuple[list[str], list[list[int]], list[bool]]:
         results = summarize(run)
-        charts = fitted_charts(results.scans, results.fits)
+        charts = fitted_charts(results.scans, results.series["fits"])
         first = [[point["x"] for point in chart.points if point["label"] == chart.labels[0]] for chart in charts]
         return [chart.title.split(", ")[0] for chart in charts], first, [bool(chart.curves) for chart in charts]
 
@@ -132,11 +132,11 @@ def test_panels_are_the_whole_the_dense_and_the_fitted_part(ops: Any, scanned: A
 def test_too_few_points_have_no_curve(builder: Any) -> None:
     for n in (1000, 2000, 3000):
         builder.cell("work.factor", _whole(1e6 * n), None, numbers=n)
-    assert summarize(builder.run).fits == ()
+    assert summarize(builder.run).series["fits"] == ()
 
 
 def test_an_ablation_finds_what_each_thing_costs(ablated: Any) -> None:
-    (ablation,) = summarize(ablated).ablations
+    (ablation,) = summarize(ablated).series["ablations"]
     assert [rung.axis for rung in ablation.rungs] == [None, "output", "file_table", "counters"]
     for rung, truth in zip(ablation.rungs, (10e6, 4e6, 4e6, 1e6), strict=True):
         assert rung.gap_ns[1] <= truth <= rung.gap_ns[2]
@@ -162,12 +162,12 @@ def test_single_rungs_of_an_ablation_are_no_choices(ablated: Any) -> None:
 
 
 def test_a_scan_or_a_cross_is_no_ablation(ops: Any, builder: Any) -> None:
-    assert summarize(ops).ablations == ()
+    assert summarize(ops).series["ablations"] == ()
     for kind in KINDS:
         for output in ("worker_file", "shared_stream"):
             for table in ("inherited", "own"):
                 builder.cell("work.factor", _whole(1e6), None, task_kind=kind, output=output, file_table=table)
-    assert summarize(builder.run).ablations == ()
+    assert summarize(builder.run).series["ablations"] == ()
 
 
 def test_no_gap_is_said_to_be_none(make_builder: Any) -> None:

@@ -54,6 +54,12 @@ BASE = (
 )
 
 
+_FOOTPRINTS = [
+    FootprintBar("process", "footprint.process", "footprint.process", {"kernel stack": 16e3, "own pages": 20e3}),
+    FootprintBar("thread", "footprint.thread", "footprint.thread", {"kernel stack": 16e3, "own pages": 4e3}),
+]
+
+
 def shapes() -> Iterator[Shape]:
     yield from BASE
     for shape in BASE:
@@ -374,12 +380,7 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
         "warnings": WARNINGS,
         "ecdfs": ecdfs,
         "scans": [*_memory(cells), *_scans(), *_phases()],
-        "footprints": [
-            FootprintBar(
-                "process", "footprint.process", "footprint.process", {"kernel stack": 16e3, "own pages": 20e3}
-            ),
-            FootprintBar("thread", "footprint.thread", "footprint.thread", {"kernel stack": 16e3, "own pages": 4e3}),
-        ],
+        "series": {"footprints": _FOOTPRINTS},
         "summaries": {
             "launch.fork": "fork(): a copy of the parent, page tables and all.",
             "launch.vfork": "vfork(): a child that borrows the parent's memory; the parent waits.",

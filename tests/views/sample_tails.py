@@ -28,4 +28,4 @@ def with_tails(results: Results) -> Results:
         IsolationRow("segfault", "thread", "a", 3, 0, 0, False, 11, {"known": (9e4, 8e4, 1e5)}),
         IsolationRow("overrun_neighbour", "process", "b", 3, 3, 0, True, 0, {}),
     ]
-    return replace(results, ladders=ladders, isolation=rows)
+    return replace(results, series={**results.series, "ladders": ladders, "isolation": rows})

@@ -6,8 +6,8 @@ import pytest
 from tests.views.test_specs import validate
 
 from clonometer.results.series.types import ScanSeries
+from clonometer.views.figures.scanned import scan_charts
 from clonometer.views.pictures import picture, picture_spec
-from clonometer.views.scans import scan_charts
 from clonometer.views.specs import theme
 
 

@@ -78,7 +78,7 @@ ABLATION = AblationSeries(
 
 @pytest.fixture
 def with_workers(results):
-    return replace(results, scans=[*results.scans, *SCANS], fits=FITS, ablations=(ABLATION,))
+    return replace(results, scans=[*results.scans, *SCANS], series={"fits": FITS, "ablations": (ABLATION,)})
 
 
 def test_lines_are_named_by_the_kind_of_task():

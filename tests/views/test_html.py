@@ -131,7 +131,7 @@ def test_an_empty_failed_run_is_a_page_too(results):
         cells=[],
         ecdfs=[],
         scans=[],
-        footprints=[],
+        series={},
         findings=(),
         warnings=(),
         cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],

@@ -7,9 +7,9 @@ import pytest
 from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
+from clonometer.views.figures.scanned import scan_charts
 from clonometer.views.pictures import KINDS, picture
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points
-from clonometer.views.scans import scan_charts
 
 # What each says besides the mechanisms' names, for pictures that are not of launches.
 OF_TASKS = {
@@ -64,7 +64,7 @@ def test_png_is_a_png_of_some_size(results):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_with_nothing_to_draw_says_so(results, kind):
     with pytest.raises(InputError, match="nothing to draw"):
-        picture(replace(results, cells=[], ecdfs=[], scans=[], footprints=[]), kind)
+        picture(replace(results, cells=[], ecdfs=[], scans=[], series={}), kind)
 
 
 def test_a_run_without_scans_says_what_it_has(results):

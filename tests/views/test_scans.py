@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from clonometer.views.against import scan_panel
-from clonometer.views.scans import memory_labels, scan_charts
+from clonometer.views.figures.launches import memory_labels
+from clonometer.views.figures.scanned import scan_charts
 
 
 def chart(results, axis):

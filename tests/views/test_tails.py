@@ -8,11 +8,11 @@ from tests.views.sample_tails import LADDER_STEPS, ladder, with_tails
 from tests.views.test_pictures import words_of
 
 from clonometer.results.series.types import IsolationRow
+from clonometer.views.figures.gaps import ladder_charts, ladder_tables
+from clonometer.views.figures.isolation import said_fate
 from clonometer.views.html import render_report
 from clonometer.views.html.figures import figure_content
-from clonometer.views.isolation import said_fate
 from clonometer.views.pictures import picture
-from clonometer.views.tails import ladder_charts, ladder_tables
 from clonometer.views.terminal import render_answer
 
 
@@ -22,7 +22,7 @@ def tailed(results):
 
 
 def test_a_chart_has_a_panel_for_each_distribution_and_a_line_for_each_size(tailed):
-    usual, gone = ladder_charts(tailed.ladders)
+    usual, gone = ladder_charts(tailed.series["ladders"])
     assert usual.labels == ("1 GiB", "0 B")
     assert list(usual.panels) == ["before the fork", "during the call"]
     assert [point["longer"] for point in usual.panels["during the call"][:3]] == [1 / 2, 1 / 1000, 1 / 5000]
@@ -30,7 +30,7 @@ def test_a_chart_has_a_panel_for_each_distribution_and_a_line_for_each_size(tail
 
 
 def test_the_table_has_a_row_for_each_and_a_dash_for_what_is_not_known(tailed):
-    usual, gone = ladder_tables(tailed.ladders)
+    usual, gone = ladder_tables(tailed.series["ladders"])
     assert usual.head == ("", "p50", "p99.9", "longest", "values")
     assert [row[0] for row in usual.rows] == [
         "0 B, before the fork", "0 B, during the call", "1 GiB, before the fork", "1 GiB, during the call",

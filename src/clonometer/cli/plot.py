@@ -26,9 +26,9 @@ class _KindOption(click.Option):
     """Lists the kinds of figures in its help, which are imported only where somebody reads it."""
 
     def _kinds(self) -> str:
-        from clonometer.views.figures import FIGURES
+        from clonometer.views.figures import figures
 
-        return "; ".join(f"{figure.kind}: {figure.about}" for figure in FIGURES) + "."
+        return "; ".join(f"{figure.kind}: {figure.about}" for figure in figures()) + "."
 
     # Click sets its help when it makes the option: there is nothing to keep.
     help = property(_kinds, lambda self, value: None)

@@ -6,34 +6,26 @@ them: whoever needs a family, an axis or a workload asks here, and gets defaults
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 
+from clonometer.discovery import offers
 from clonometer.families.types import LAUNCH, Axis, Family, WorkloadWords
 
 _NO_WORDS = WorkloadWords()
 
 
 @cache
-def _modules() -> tuple[ModuleType, ...]:
-    return tuple(import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
-
-
-@cache
 def families() -> tuple[Family, ...]:
     """All families that have a module, in the order in which they are read."""
-    known: list[Family] = [module.FAMILY for module in _modules() if hasattr(module, "FAMILY")]
-    return tuple(sorted(known, key=lambda one: (one.order, one.name)))
+    return tuple(sorted(offers(__name__, "FAMILY"), key=lambda known: (known.order, known.name)))
 
 
 @cache
 def axes() -> Mapping[str, Axis]:
     """All axes that have words or a cost of their own."""
-    shared = [module.AXES for module in _modules() if hasattr(module, "AXES")]
-    return {name: axis for group in (*shared, *(one.axes for one in families())) for name, axis in group.items()}
+    groups = [*offers(__name__, "AXES"), *(known.axes for known in families())]
+    return {name: axis for group in groups for name, axis in group.items()}
 
 
 @cache
@@ -58,7 +50,7 @@ def axis(name: str) -> Axis:
 
 def workload_words(workload: str) -> WorkloadWords:
     """Words for a workload whose id is not enough."""
-    return next((one.workloads[workload] for one in families() if workload in one.workloads), _NO_WORDS)
+    return next((known.workloads[workload] for known in families() if workload in known.workloads), _NO_WORDS)
 
 
 def is_launch(name: str) -> bool:

@@ -104,6 +104,17 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """What times along an axis are known to follow: a polynomial of ``degree``.
+
+    ``beyond_cpus``: only where there are more of what the axis counts than CPUs.
+    """
+
+    degree: int
+    beyond_cpus: bool = False
+
+
+@dataclass(frozen=True)
 class WorkloadWords:
     """What a workload is called where its id is not enough.
 
@@ -155,6 +166,8 @@ class Family:
         The axes that it alone has, or has first.
     workloads
         Words for workloads whose ids are not enough.
+    curves
+        Axes along which the shape of its times is known beforehand.
     besides
         Quantities that are there to be subtracted from others, and are not drawn.
     """
@@ -168,4 +181,5 @@ class Family:
     control: bool = False
     axes: Mapping[str, Axis] = field(default_factory=dict)
     workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
+    curves: Mapping[str, Curve] = field(default_factory=dict)
     besides: frozenset[str] = frozenset()

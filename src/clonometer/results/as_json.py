@@ -58,4 +58,5 @@ def results_to_json(results: Results) -> dict[str, Any]:
         Valid against docs/schemas/show.schema.json. Times are in ns. Numbers that do not exist are None; a
         NaN or an infinity in the host facts of a foreign run becomes None as well, because JSON has neither.
     """
-    return to_json(ShownResults(**{field.name: getattr(results, field.name) for field in fields(ShownResults)}))
+    known = {**results.series, **vars(results)}
+    return to_json(ShownResults(**{field.name: known.get(field.name, ()) for field in fields(ShownResults)}))

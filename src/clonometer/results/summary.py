@@ -16,11 +16,8 @@ from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.rows.warnings import run_warnings
+from clonometer.results.series.all import all_series
 from clonometer.results.series.arrays import ecdf_series, scan_series
-from clonometer.results.series.distributions import ladder_series
-from clonometer.results.series.footprints import footprint_bars
-from clonometer.results.series.isolated import isolation_rows
-from clonometer.results.series.work import ablation_series, fit_series
 from clonometer.results.types import Results
 
 
@@ -81,11 +78,7 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         ecdfs=ecdf_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
-        footprints=footprint_bars(book),
-        fits=fit_series(book, seed),
-        ablations=ablation_series(book, seed),
-        ladders=ladder_series(book),
-        isolation=isolation_rows(book),
+        series=all_series(book, seed),
         summaries={
             entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
         },

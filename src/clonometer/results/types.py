@@ -19,15 +19,7 @@ from clonometer.results.json_rules import (
     Sentence,
     Temperature,
 )
-from clonometer.results.series.types import (
-    AblationSeries,
-    EcdfSeries,
-    FitSeries,
-    FootprintBar,
-    IsolationRow,
-    LadderSeries,
-    ScanSeries,
-)
+from clonometer.results.series.types import EcdfSeries, ScanSeries
 
 RESULTS_SCHEMA: Literal[1] = 1
 #: Below this share of a median no difference counts, however sure it is.
@@ -183,8 +175,4 @@ class Results:
     summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
     process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()
-    footprints: Sequence[FootprintBar] = ()
-    fits: Sequence[FitSeries] = ()
-    ablations: Sequence[AblationSeries] = ()
-    ladders: Sequence[LadderSeries] = ()
-    isolation: Sequence[IsolationRow] = ()
+    series: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # by name, as clonometer.results.series offers

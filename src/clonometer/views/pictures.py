@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from clonometer.errors import InputError, unknown
 from clonometer.results.types import Results
 from clonometer.views.drawing import draw_png, draw_svg
-from clonometer.views.figures import FIGURES
+from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Row
 from clonometer.views.specs import Spec, stack, theme
 
-_BY_KIND = {figure.kind: figure for figure in FIGURES}
+_BY_KIND = {figure.kind: figure for figure in figures()}
 KINDS = tuple(sorted(_BY_KIND))
 FORMATS = ("png", "svg")
 PNG_SCALE = 2.0
@@ -25,7 +25,7 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
     results
         What is known of the run.
     kind
-        One of `clonometer.views.figures.FIGURES`, which say what they show.
+        One of `clonometer.views.figures.figures`, which say what they show.
     image_format
         ``png`` or ``svg``.
 

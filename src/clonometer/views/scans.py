@@ -6,22 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.families import axis
+from clonometer.families import is_beside
 from clonometer.results.series.types import ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.labels import family_name
 from clonometer.views.plots import stage_title, time_domain
-from clonometer.words import PLACEMENT_NAMES, STAGE_ORDER, axis_title, axis_words, mechanism_name, stage_name
+from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
-# Families whose workloads are set side by side as threads and as processes, with the quantity that is drawn.
-_VERSUS = {"contend": "op_ns"}
-_SIDES = ("threads", "processes")
-_TASK_KIND = "task_kind"
-
-#: Axes with a figure of their own, and its kind; of launches the parent's memory has one, too.
-_KINDS = {"ring_tasks": "ring", "working_set_bytes": "working_set", "message_bytes": "messages"}
-_MEMORY = "parent_bytes"
-_BESIDE = ("alone_ns",)
+TASK_KIND = "task_kind"
 
 
 @dataclass(frozen=True)
@@ -51,90 +43,57 @@ class ScanChart:
     logarithmic: bool = False
 
 
-def drawn_kind(line: ScanSeries) -> str:
-    """The kind of figure that a line belongs to: each belongs to one."""
-    if line.phase:
-        return "story"
-    if line.axis == _MEMORY and line.stage is not None:
-        return "memory"
-    return "contention" if line.family in _VERSUS else _KINDS.get(line.axis, "scan")
-
-
-def scan_charts(series: Sequence[ScanSeries], kind: str) -> list[ScanChart]:
-    """Arrange the lines of a kind of figure as charts, in the order of the run.
-
-    ``memory`` is one chart with a panel a stage. A ``story`` has a chart for each workload and axis, a panel for each
-    condition and a line for each phase. ``messages`` have a chart for each condition. All others have one for each axis
-    and family, a panel for each stage or quantity; where threads are set against processes, for each operation.
-    """
-    lines = [line for line in series if drawn_kind(line) == kind and line.quantity not in _BESIDE]
-    grouped, chart_of = _ARRANGED.get(kind, (_by_family, _family_chart))
-    charts = [
-        chart_of([line for line in lines if grouped(line) == key], lines) for key in dict.fromkeys(map(grouped, lines))
-    ]
-    return [chart for chart in charts if chart.panels]
-
-
-def _by_family(line: ScanSeries) -> object:
-    # What only explains another quantity is not drawn, and makes no chart.
-    return (line.axis, line.family)
-
-
-def _family_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    title = f"{family_name(lines[0].family)}: {axis_title(lines[0].axis)}"
-    if lines[0].family in _VERSUS:
-        leading = [line for line in lines if line.quantity == _VERSUS[line.family]]
-        names = [axis_words(_TASK_KIND, line.condition.get(_TASK_KIND, "thread")) for line in leading]
-        return _chart(lines[0], zip(leading, names, strict=True), _operation, title=title, labels=_SIDES, shared=False)
+def family_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
+    """A chart of one family and axis: a panel for each stage or quantity."""
+    title = family_title(lines)
+    # What only explains another quantity is not drawn.
     shown = [line for line in lines if not line.detail]
     if not shown:
-        return _chart(lines[0], (), _stage_or_quantity, title=title)
+        return make_chart(lines[0], (), stage_or_quantity, title=title)
     named = list(zip(shown, series_labels(shown), strict=True))
-    ordered = sorted(named, key=lambda pair: STAGE_ORDER.index(pair[0].stage) if pair[0].stage in STAGE_ORDER else 9)
+    ordered = sorted(named, key=lambda pair: stage_place(pair[0].stage))
     labels = tuple(dict.fromkeys(name for _, name in named))
-    return _chart(lines[0], ordered, _stage_or_quantity, title=title, labels=labels)
+    return make_chart(lines[0], ordered, stage_or_quantity, title=title, labels=labels)
 
 
-def _memory_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    return _chart(
-        lines[0],
-        sorted(zip(lines, memory_labels(lines), strict=True), key=lambda pair: STAGE_ORDER.index(pair[0].stage or "")),
-        _stage_or_quantity,
-        labels=tuple(dict.fromkeys(memory_labels(lines))),
-        quantity=lambda _: "launch time",
-        logarithmic=True,
-    )
+def family_title(lines: Sequence[ScanSeries]) -> str:
+    """Name a chart by its family and axis."""
+    return f"{family_name(lines[0].family)}: {axis_title(lines[0].axis)}"
 
 
-def _story_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    def condition(line: ScanSeries) -> str:
-        return ", ".join(axis_words(*item) for item in line.condition.items()) or "as usual"
+@dataclass(frozen=True)
+class Scanned:
+    """Which lines a figure draws, and how.
 
-    named = [(line, stage_name(line.stage, line.quantity)) for line in lines]
-    return _chart(lines[0], named, condition, title=mechanism_name(lines[0].workload))
+    Attributes
+    ----------
+    draws
+        Whether a line belongs to it.
+    grouped
+        What lines of one chart have in common.
+    chart_of
+        Makes a chart of its lines; the second argument has all lines of the figure.
+    before
+        What stands before the name of a panel that stands alone: its family, or nothing where it says all by itself.
+    size
+        Width and height of a panel in a picture.
+    """
+
+    draws: Callable[[ScanSeries], bool]
+    grouped: Callable[[ScanSeries], object] = lambda line: (line.axis, line.family)
+    chart_of: Callable[[Sequence[ScanSeries], Sequence[ScanSeries]], ScanChart] = family_chart
+    before: Callable[[ScanChart], str] = lambda chart: f"{family_name(chart.family)}, "
+    size: tuple[int, int] = (300, 260)
+
+    def charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:
+        """Arrange lines as charts, in the order of the run."""
+        shown = [line for line in lines if not is_beside(line.family, line.quantity)]
+        keys = dict.fromkeys(map(self.grouped, shown))
+        charts = [self.chart_of([line for line in shown if self.grouped(line) == key], shown) for key in keys]
+        return [chart for chart in charts if chart.panels]
 
 
-def _message_chart(lines: Sequence[ScanSeries], every: Sequence[ScanSeries]) -> ScanChart:
-    def panel(line: ScanSeries) -> str:
-        words = [axis_words(*item) for item in _but_for_kind(line.condition)]
-        words = [word for word in words if not (line.placement and word == "free")]
-        words += [PLACEMENT_NAMES.get(line.placement, line.placement)] if line.placement else []
-        return f"{_quantity(line).capitalize()} of messages, {', '.join(words) or 'one CPU'}"
-
-    # Ways and kinds of tasks keep their colours from chart to chart.
-    labels = tuple(dict.fromkeys(_message_label(line) for line in every))
-    named = [(line, _message_label(line)) for line in lines]
-    return _chart(lines[0], named, panel, labels=labels, quantity=_quantity, shared=False, logarithmic=True)
-
-
-_ARRANGED: Mapping[str, tuple[Callable[[ScanSeries], object], Callable[..., ScanChart]]] = {
-    "memory": (lambda line: line.axis, _memory_chart),
-    "story": (lambda line: (line.workload, line.axis), _story_chart),
-    "messages": (lambda line: (_but_for_kind(line.condition), line.placement), _message_chart),
-}
-
-
-def _chart(
+def make_chart(
     first: ScanSeries,
     named: Any,
     panel_of: Callable[[ScanSeries], str],
@@ -165,41 +124,14 @@ def _chart(
     )
 
 
-def _stage_or_quantity(line: ScanSeries) -> str:
+def stage_or_quantity(line: ScanSeries) -> str:
+    """The title of a panel of one stage or quantity."""
     return stage_title(line.stage) if line.stage else stage_name(None, line.quantity)
 
 
-def _operation(line: ScanSeries) -> str:
-    words = [axis_words(*item) for item in _but_for_kind(line.condition)]
-    words += [PLACEMENT_NAMES[line.placement]] if line.placement in PLACEMENT_NAMES else []
-    return ", ".join([mechanism_name(line.workload), *words])
-
-
-def _quantity(line: ScanSeries) -> str:
-    return line.quantity.removesuffix("_ns")
-
-
-def _but_for_kind(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | str], ...]:
-    return tuple((axis, value) for axis, value in condition.items() if axis != _TASK_KIND)
-
-
-def _message_label(line: ScanSeries) -> str:
-    name = mechanism_name(line.workload).removeprefix("ipc.").replace("_", " ")
-    return f"{name}, {axis_words(_TASK_KIND, line.condition[_TASK_KIND])}"
-
-
-def memory_labels(series: Sequence[ScanSeries]) -> list[str]:
-    """Name launches against the parent's memory by mechanism, and by kind and state of the pages where those differ."""
-    kinds, pages = (len({line.condition[name] for line in series}) > 1 for name in ("page_kind", "pages"))
-    state = axis("pages").qualifies
-    names = []
-    for line in series:
-        words = [mechanism_name(line.workload)]
-        words += [axis_words("page_kind", line.condition["page_kind"])] if kinds else []
-        unusual = state is None or line.condition["pages"] != state.usual
-        words += [axis_words("pages", line.condition["pages"])] if pages and (unusual or not kinds) else []
-        names.append(", ".join(words))
-    return names
+def but_for_kind(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | str], ...]:
+    """A condition without the kind of its tasks, where that tells lines apart."""
+    return tuple((axis, value) for axis, value in condition.items() if axis != TASK_KIND)
 
 
 def series_labels(series: Sequence[ScanSeries]) -> list[str]:

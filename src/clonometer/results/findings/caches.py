@@ -63,7 +63,8 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
             there = [(cold, side) for cold, side in sides if side is not None]
             ratios = [comparer.compare(side.row, hot.row) for _, side in there]
             if there and None not in ratios:
-                comparer.claim((side.row for _, side in there), *_AXES)
+                # What a page costs is told as well.
+                comparer.claim((side.row for _, side in there), *_AXES, "parent_bytes")
                 return _told(comparer, base, hot, there, [ratio for ratio in ratios if ratio is not None])
     return None
 

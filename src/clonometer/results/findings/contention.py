@@ -14,6 +14,7 @@ from clonometer.results.types import Finding
 from clonometer.words import axis_words
 
 FAMILY = "contend"
+COUNTER, LAYOUT = "contend.counter", "counter_layout"
 QUANTITY = "op_ns"
 CPU_QUANTITY = "cpu_op_ns"
 _KINDS = ("thread", "process")
@@ -38,24 +39,26 @@ def contention(comparer: Comparer) -> list[Finding]:
 
 def false_sharing(comparer: Comparer) -> list[Finding]:
     """Say what it costs that the workers' counters lie side by side, or are one."""
-    found = []
+    book = comparer.book
+    counters = [row for row in book.rows if row.estimate.workload == COUNTER]
+    # One worker shares its counter with nobody, so that there is nothing to tell of it.
+    comparer.claim(counters, LAYOUT)
+    findings = []
     for layout in ("packed", "one"):
-        made = []
+        comparisons = []
         for kind in _KINDS:
-            for changes in _plain_conditions(comparer, "contend.counter"):
-                if changes.get("task_kind", "thread") != kind or int(changes.get("workers", 1)) < 2:
+            for changes in book.conditions([COUNTER]):
+                several = int(changes.get("workers", 1)) > 1
+                if LAYOUT in changes or changes.get("task_kind", "thread") != kind or not several:
                     continue
-                padded = comparer.book.main("contend.counter", changes, None, None, QUANTITY)
-                near = comparer.book.main(
-                    "contend.counter", {**changes, "counter_layout": layout}, None, None, QUANTITY
-                )
+                padded = book.main(COUNTER, changes, None, None, QUANTITY)
+                near = book.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
                 comparison = comparer.compare(near, padded, remember=False) if near and padded else None
                 if comparison is not None:
-                    made.append(comparison)
-        if made:
-            comparer.claim((row for one in made for row in (one.a, one.b)), "counter_layout")
-            found.append(_sharing_finding(layout, made))
-    return found
+                    comparisons.append(comparison)
+        if comparisons:
+            findings.append(_sharing_finding(layout, comparisons))
+    return findings
 
 
 def operation(workload: str, changes: Changes) -> str:
@@ -82,11 +85,6 @@ def _conditions(comparer: Comparer) -> list[tuple[str, dict[str, int | str]]]:
         if (row.estimate.workload, others) not in found:
             found.append((row.estimate.workload, others))
     return found
-
-
-def _plain_conditions(comparer: Comparer, workload: str) -> list[dict[str, int | str]]:
-    """The conditions of a workload in which its counters are padded."""
-    return [one for one in comparer.book.conditions([workload]) if "counter_layout" not in one]
 
 
 def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: str) -> list[Comparison | None]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 
+from clonometer.discovery import offers
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.types import Finding
 
@@ -29,8 +28,5 @@ class Finder:
 @cache
 def finders() -> tuple[Finder, ...]:
     """All finders in the order in which they are read: the ``FINDERS`` of every module of this room."""
-    package = __name__.rpartition(".")[0]
-    path = import_module(package).__path__
-    modules = [import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(path)]
-    makers: list[Finder] = [finder for module in modules for finder in getattr(module, "FINDERS", ())]
+    makers = (finder for group in offers(__name__.rpartition(".")[0], "FINDERS") for finder in group)
     return tuple(sorted(makers, key=lambda finder: finder.place))

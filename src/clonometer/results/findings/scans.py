@@ -12,7 +12,7 @@ from clonometer.results.findings.ends import duration_words, interval_ends, miss
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, measured, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence
-from clonometer.results.series.fits import has_shape
+from clonometer.results.series.fits import curve_of
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
@@ -42,7 +42,7 @@ def scans(comparer: Comparer) -> list[Finding]:
             or first.signed
             or first.detail
             or comparer.book.fact(first.workload, "phases")  # told together, as one event
-            or has_shape(scan)  # a curve of a known shape has a finding of its own
+            or curve_of(scan) is not None  # a curve of a known shape has a finding of its own
             or is_beside(first.family, first.quantity)
             or comparer.is_claimed(first.workload, scan.axis, scan.condition)
         ):

@@ -10,13 +10,14 @@ from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, measured, sentence
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
-from clonometer.results.series.fits import FAMILY, SHAPES, Fit, fits_of
+from clonometer.results.series.fits import Fit, fits_of
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import ratio_of_coefficients
 from clonometer.units import format_duration_interval, format_ratio, format_share
 from clonometer.words import axis_thing, axis_title, axis_words
 
+FAMILY = "work"
 _POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic term")
 #: Fewer conditions speak for themselves.
 _LEAST_VARIANTS = 3
@@ -161,8 +162,8 @@ def _fits(fits: Sequence[Fit]) -> list[Finding]:
 
 
 def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], own: dict[str, Fit]) -> Finding:
-    shape = "line" if SHAPES[axis].degree == 1 else "parabola"
     some = next(iter(own.values()))
+    shape = "line" if some.polynomial.degree == 1 else "parabola"
     where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
     curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in own.items()]
     what = condition(others, None)

@@ -77,3 +77,6 @@ def _steps(entry: Mapping[str, Any], cell: str, times: Mapping[tuple[str, str], 
         low, high = (median if end is None else end for end in (one.median_low_ns, one.median_high_ns))
         steps.append(LadderStep(int(one_in), median, low, high))
     return tuple(steps)
+
+
+SERIES = {"ladders": lambda book, _: ladder_series(book)}

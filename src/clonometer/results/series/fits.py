@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clonometer.families import family
+from clonometer.families.types import Curve
 from clonometer.results.rows.evidence import Book, once_per_book
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 
 _CURVE_POINTS = 41
 
-
-FAMILY = "work"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What is fitted along an axis: a polynomial of ``degree``, ``beyond_cpus``: from one more than the CPUs on."""
-
-    degree: int
-    beyond_cpus: bool
-
-
-#: Trial division without a cut-off divides about N^2 / 10 times; workers beyond the CPUs wait for each other.
-SHAPES: Mapping[str, Shape] = {"numbers": Shape(2, False), "workers": Shape(1, True)}
 #: A point more than coefficients, so that there is something to miss.
 _SPARE_POINTS = 1
 
@@ -45,15 +32,15 @@ class Fit:
         return xs, [self.polynomial.at(x) for x in xs]
 
 
-def has_shape(scan: Scan) -> bool:
-    """Whether the shape of a scan is known: along an axis of `SHAPES`, of whole programs, and no mere detail."""
+def curve_of(scan: Scan) -> Curve | None:
+    """The shape that a scan is known by its family to have; None for others, and for what is a mere detail."""
     first = scan.points[0].estimate
-    return scan.axis in SHAPES and first.family == FAMILY and not first.detail
+    return None if first.detail else family(first.family).curves.get(scan.axis)
 
 
 @once_per_book
 def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
-    """Fit every scan along an axis of `SHAPES`, in the order of the plan.
+    """Fit every scan whose shape is known (`curve_of`), in the order of the plan.
 
     Parameters
     ----------
@@ -69,8 +56,8 @@ def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
     """
     found = []
     for scan in scans_of(book):
-        shape = SHAPES.get(scan.axis)
-        if shape is None or not has_shape(scan):
+        shape = curve_of(scan)
+        if shape is None:
             continue
         least = (book.cpus or 1) + 1 if shape.beyond_cpus else 0
         points = [point for point in scan.points if int(point.estimate.condition[scan.axis]) >= least]

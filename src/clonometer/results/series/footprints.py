@@ -86,3 +86,6 @@ def _label(book: Book, row: Evidence) -> str:
     words += [f"{count:,} at once"] if "tasks" in changes else []
     words += [axis_words(axis, value) for axis, value in changes.items() if axis != "tasks"]
     return ", ".join(words)
+
+
+SERIES = {"footprints": lambda book, _: footprint_bars(book)}

@@ -94,3 +94,6 @@ def _times(rows: Mapping[str, Evidence]) -> dict[str, tuple[float, float, float]
             low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
             times[name] = (median, low, high)
     return times
+
+
+SERIES = {"isolation": lambda book, _: isolation_rows(book)}

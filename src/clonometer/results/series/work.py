@@ -78,3 +78,6 @@ def _median(row: Evidence) -> float:
 
 def _ends(one: Interval) -> Ends:
     return one.value, one.low, one.high
+
+
+SERIES = {"fits": fit_series, "ablations": ablation_series}

@@ -1,13 +1,19 @@
 """Every figure of a run, once: pictures stack its panels, the page embeds them, the command line lists them.
 
-A figure more is an entry more in the ``FIGURES`` of one of these modules: its kind, its words, and how its panels
-come from the results.
+A figure more is an entry more in the ``FIGURES`` of a module of this package: its kind, its place, its words, and how
+its panels come from the results.
 """
 
 from __future__ import annotations
 
-from clonometer.views.figures import launches, scanned, tasks, work
+from functools import cache
+
+from clonometer.discovery import offers
 from clonometer.views.figures.types import Figure
 
-#: In the order of the page.
-FIGURES: tuple[Figure, ...] = (*launches.FIGURES, *work.FIGURES, *tasks.FIGURES, *scanned.FIGURES)
+
+@cache
+def figures() -> tuple[Figure, ...]:
+    """All figures, in the order of the page."""
+    every = (figure for group in offers(__name__, "FIGURES") for figure in group)
+    return tuple(sorted(every, key=lambda figure: figure.place))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from clonometer.families import axis
+from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, labels_of
@@ -20,8 +23,11 @@ from clonometer.views.plots import (
     stage_title,
     time_domain,
 )
+from clonometer.views.scans import ScanChart, Scanned, make_chart, stage_or_quantity
 from clonometer.views.specs import ecdf_panel, overview_panel
-from clonometer.words import STAGE_ORDER
+from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, stage_place
+
+MEMORY = "parent_bytes"
 
 
 def _overview(results: Results) -> list[Row]:
@@ -66,10 +72,36 @@ def _ecdf(results: Results) -> list[Row]:
     return rows
 
 
+def _memory_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
+    return make_chart(
+        lines[0],
+        sorted(zip(lines, memory_labels(lines), strict=True), key=lambda pair: stage_place(pair[0].stage)),
+        stage_or_quantity,
+        labels=tuple(dict.fromkeys(memory_labels(lines))),
+        quantity=lambda _: "launch time",
+        logarithmic=True,
+    )
+
+
+def memory_labels(series: Sequence[ScanSeries]) -> list[str]:
+    """Name launches against the parent's memory by mechanism, and by kind and state of the pages where those differ."""
+    kinds, pages = (len({line.condition[name] for line in series}) > 1 for name in ("page_kind", "pages"))
+    state = axis("pages").qualifies
+    names = []
+    for line in series:
+        words = [mechanism_name(line.workload)]
+        words += [axis_words("page_kind", line.condition["page_kind"])] if kinds else []
+        unusual = state is None or line.condition["pages"] != state.usual
+        words += [axis_words("pages", line.condition["pages"])] if pages and (unusual or not kinds) else []
+        names.append(", ".join(words))
+    return names
+
+
 FIGURES = (
-    Figure("overview", "medians", "launches", _overview),
-    Figure("ecdf", "distributions", "distributions of launches", _ecdf),
+    Figure(0, "overview", "medians", "launches", _overview),
+    Figure(10, "ecdf", "distributions", "distributions of launches", _ecdf),
     Figure(
+        20,
         "memory",
         "time against the parent's memory",
         "cells that differ in parent_bytes",
@@ -79,6 +111,12 @@ FIGURES = (
             "Memory",
             "A process pays for its parent's memory, because fork copies the page tables; a thread shares them. "
             "Medians with 95% intervals, of warm launches where there are any; both axes are logarithmic.",
+        ),
+        scans=Scanned(
+            draws=lambda line: line.axis == MEMORY and line.stage is not None and not line.phase,
+            grouped=lambda line: line.axis,
+            chart_of=_memory_chart,
+            before=lambda _: "",
         ),
     ),
 )

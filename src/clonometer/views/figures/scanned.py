@@ -1,25 +1,40 @@
-"""Figures of a time against a number that the run varies, and of an event by its phases."""
+"""The figures that any family has: a time against a number that no other figure draws, and an event by its phases."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.against import scan_panel
+from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, in_rows
-from clonometer.views.labels import family_name
 from clonometer.views.plots import time_domain
-from clonometer.views.scans import scan_charts
-from clonometer.words import axis_title
+from clonometer.views.scans import ScanChart, Scanned, make_chart
+from clonometer.words import axis_title, axis_words, mechanism_name, stage_name
+
+
+def _scanned() -> Mapping[str, Scanned]:
+    return {figure.kind: figure.scans for figure in figures() if figure.scans is not None}
+
+
+def drawn_kind(line: ScanSeries) -> str:
+    """The kind of figure that a line belongs to: the first that draws it."""
+    return next(kind for kind, scanned in _scanned().items() if scanned.draws(line))
+
+
+def scan_charts(series: Sequence[ScanSeries], kind: str) -> list[ScanChart]:
+    """Arrange the lines of a kind of figure as charts, in the order of the run."""
+    return _scanned()[kind].charts([line for line in series if drawn_kind(line) == kind])
 
 
 def scan_rows(kind: str, results: Results) -> list[Row]:
-    """The panels of a kind of scans (`clonometer.views.scans`), a few to a row."""
+    """The panels of a figure of scans, a few to a row."""
     rows = []
-    width, height = _SIZES.get(kind, _USUAL_SIZE)
+    scanned = _scanned()[kind]
+    width, height = scanned.size
     for number, chart in enumerate(scan_charts(results.scans, kind)):
-        # Panels that say all by themselves stand side by side.
-        before = "" if kind in _NAMED else f"{family_name(chart.family) if kind != 'story' else chart.title}, "
         panels = []
         for place, (name, panel) in enumerate(chart.panels.items()):
             draw = partial(
@@ -37,19 +52,22 @@ def scan_rows(kind: str, results: Results) -> list[Row]:
             )
             words = alt(f"{panel.quantity.capitalize()} by {axis_title(chart.axis)}", panel.points)
             title = f"{chart.title}, {name}" if chart.title else name
-            panels.append(Panel(f"{kind}-{number}-{place}", title, words, draw, f"{before}{name}"))
+            panels.append(Panel(f"{kind}-{number}-{place}", title, words, draw, f"{scanned.before(chart)}{name}"))
         rows += in_rows(panels)
     return rows
 
 
-#: Kinds of figures whose panels name their family, or need not.
-_NAMED = ("memory", "contention", "messages")
-#: Width and height of a panel in a picture; two in a row have room.
-_SIZES = {"messages": (340, 280)}
-_USUAL_SIZE = (300, 260)
+def _story_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
+    def condition(line: ScanSeries) -> str:
+        return ", ".join(axis_words(*item) for item in line.condition.items()) or "as usual"
+
+    named = [(line, stage_name(line.stage, line.quantity)) for line in lines]
+    return make_chart(lines[0], named, condition, title=mechanism_name(lines[0].workload))
+
 
 FIGURES = (
     Figure(
+        95,
         "story",
         "an event and its phases, such as a fork and its aftermath",
         "event whose phases were measured against a numeric axis (the plan cow has: a fork)",
@@ -61,58 +79,15 @@ FIGURES = (
             "Medians with 95% intervals; an axis that spans far is logarithmic, and says so.",
         ),
         own_colours=True,
-    ),
-    Figure(
-        "contention",
-        "an operation's cost against the workers",
-        "cells of contend.* with several numbers of workers",
-        partial(scan_rows, "contention"),
-        Section(
-            "Workers that share something",
-            "Contention",
-            "The cost of one operation as more workers do it at the same time: threads of one process, and processes. "
-            "Medians with 95% intervals.",
+        scans=Scanned(
+            draws=lambda line: line.phase,
+            grouped=lambda line: (line.workload, line.axis),
+            chart_of=_story_chart,
+            before=lambda chart: f"{chart.title}, ",
         ),
     ),
     Figure(
-        "ring",
-        "switches against the number of tasks",
-        "cells that differ in ring_tasks",
-        partial(scan_rows, "ring"),
-        Section(
-            "Switching among many tasks",
-            "Tasks",
-            "The same switch, with more tasks in turn. Medians with 95% intervals; an axis that spans far is "
-            "logarithmic, and says so.",
-        ),
-        own_colours=True,
-    ),
-    Figure(
-        "working_set",
-        "switches against the memory that the tasks work on",
-        "cells that differ in working_set_bytes",
-        partial(scan_rows, "working_set"),
-        Section(
-            "Switching among tasks that use memory",
-            "Working set",
-            "The same switch, with more memory that each task works on before it. Medians with 95% intervals; an axis "
-            "that spans far is logarithmic, and says so.",
-        ),
-        own_colours=True,
-    ),
-    Figure(
-        "messages",
-        "latency and bandwidth against size",
-        "cells that differ in message_bytes",
-        partial(scan_rows, "messages"),
-        Section(
-            "Messages",
-            "Messages",
-            "How long a message takes to the other task, and how much goes through in a second, by its size. Medians "
-            "with 95% intervals; both axes are logarithmic.",
-        ),
-    ),
-    Figure(
+        1000,
         "scan",
         "time against every other number that the run varies",
         "cells that differ in any other numeric axis",
@@ -124,5 +99,6 @@ FIGURES = (
             "far is logarithmic, and says so.",
         ),
         own_colours=True,
+        scans=Scanned(draws=lambda _: True),
     ),
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from clonometer.results.types import Results
+from clonometer.views.scans import Scanned
 from clonometer.views.specs import Datum, Spec
 from clonometer.views.table import Table
 
@@ -61,6 +62,8 @@ class Figure:
 
     Attributes
     ----------
+    place
+        Its place on the page.
     kind
         Its name for ``clonometer plot --kind``.
     about
@@ -73,16 +76,24 @@ class Figure:
         Where it stands on the page; None: the page has it in another way, or not.
     tables
         What stands below its charts on the page.
+    sums_up
+        Tables that say more than rows do where the run has nothing else; the argument beside the results is what it
+        has, by workload.
+    scans
+        Which scans it draws and how, so that the figure of any other scan leaves them out; None: it draws none.
     own_colours
         Whether the lines of two panels are called differently, so that they share no colours.
     """
 
+    place: int
     kind: str
     about: str
     needs: str
     rows: Callable[[Results], Sequence[Row]]
     section: Section | None = None
     tables: Callable[[Results], Sequence[Table]] = lambda _: ()
+    sums_up: Callable[[Results, Set[str]], Sequence[Table]] = lambda _, __: ()
+    scans: Scanned | None = None
     own_colours: bool = False
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from clonometer.results.types import Results
-from clonometer.views.figures import FIGURES
+from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel
 from clonometer.views.labels import family_name, family_place
 from clonometer.views.plots import ecdf_index, stage_title
@@ -26,7 +26,7 @@ _HEIGHT = 300
 
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
-    drawn = [figure for figure in FIGURES if figure.section or figure.kind == "overview"]
+    drawn = [figure for figure in figures() if figure.section or figure.kind == "overview"]
     charts = [_chart(figure.kind, panel) for figure in drawn for panel in _panels(figure, results)]
     ecdf = _ecdf(results)
     return {
@@ -41,7 +41,7 @@ def figure_content(results: Results) -> dict[str, Any]:
 def figure_sections(results: Results, charts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Say which of the charts and tables stand together, under which heading; in the order of the page."""
     sections = []
-    for figure in FIGURES:
+    for figure in figures():
         own = [chart for chart in charts if chart["kind"] == figure.kind]
         if figure.section and own:
             section = {"id": figure.kind, "charts": own, "tables": figure.tables(results)}

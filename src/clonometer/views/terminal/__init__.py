@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_tables, wide_tables
-from clonometer.views.gaps import ablation_table, fit_tables
+from clonometer.views.figures import figures
 from clonometer.views.labels import program_explanation, shown_axes
 from clonometer.views.rows import (
     EstimateRow,
@@ -21,7 +21,6 @@ from clonometer.views.rows import (
     troubles,
     what_ended,
 )
-from clonometer.views.tails import ladder_tables
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, elide, join_phrases, page, paint, wrap
 from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
@@ -30,7 +29,6 @@ FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
 LEAST_WIDTH = 40
 WARNING_EXAMPLES = 3
-SUMMING_TABLES = 2
 NOT_RANKED = "* includes the child's life"
 NOT_RANKED_WAKE = "* may include the worker's answer"
 
@@ -145,14 +143,11 @@ def _names_program(row: EstimateRow) -> bool:
 
 
 def _summing_up(results: Results, picked: Sequence[EstimateRow], width: int, colour: bool) -> list[str]:
-    """Tables that say more than the rows where those are all rungs of ablations, or points of curves; else nothing."""
+    """Tables of a figure that say more than the rows, where the run has nothing else; else nothing."""
     workloads = {row.workload for row in picked}
-    if results.ablations and {one.workload for one in results.ablations} == workloads:
-        return [line for one in results.ablations for line in draw_table(ablation_table(one), width, colour)]
-    if results.fits and {one.workload for one in results.fits} == workloads:
-        tables = fit_tables(results.fits)[:SUMMING_TABLES]
-        return [line for table in tables for line in draw_table(table, width, colour)]
-    return []
+    summaries = (figure.sums_up(results, workloads) for figure in figures())
+    tables = next((tables for tables in summaries if tables), ())
+    return [line for table in tables for line in draw_table(table, width, colour)]
 
 
 def _fit(rows: list[EstimateRow], room: int) -> list[EstimateRow]:
@@ -272,7 +267,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     )
     blocks = [_head(results, width, colour) + wrap(about, width)]
     blocks.append(_estimates(rows, width, colour) if rows else ["Nothing was measured."])
-    tables = [*map(ablation_table, results.ablations), *fit_tables(results.fits), *ladder_tables(results.ladders)]
+    tables = [table for figure in figures() for table in figure.tables(results)]
     blocks += [draw_table(table, width, colour) for table in tables]
     stages = [stage for stage in STAGE_ORDER if any(one.stage == stage for one in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {stage_explanation(stage)}", width)]

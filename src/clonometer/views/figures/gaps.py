@@ -1,13 +1,16 @@
-"""Distributions as ladders: curves of how many values are longer, and a table of what one in so many reaches."""
+"""The figure of gaps: how many are longer than a time, and a table of what one in so many reaches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from clonometer.results.series.types import LadderSeries
+from clonometer.results.types import Results
 from clonometer.units import format_duration, format_duration_interval
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
 from clonometer.views.plots import time_domain
 from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, time_axis
 from clonometer.views.table import Table, table_of_rows
@@ -152,3 +155,44 @@ def _step_text(one: LadderSeries, one_in: int) -> str:
         if step.one_in == one_in:
             return format_duration(step.median_ns, step.low_ns, step.high_ns)
     return "-"
+
+
+def _gaps(results: Results) -> list[Row]:
+    return [
+        Row(
+            [
+                Panel(
+                    f"gaps-{number}-{place}",
+                    f"{chart.title}, {name}",
+                    alt(f"{chart.title}, {name}", points),
+                    partial(ladder_panel, points, labels=chart.labels, of="length", domain=chart.domain),
+                    short=name,
+                )
+                for place, (name, points) in enumerate(chart.panels.items())
+            ],
+            chart.title[:1].upper() + chart.title[1:],
+        )
+        for number, chart in enumerate(ladder_charts(_ladders(results)))
+    ]
+
+
+def _ladders(results: Results) -> Sequence[LadderSeries]:
+    return results.series.get("ladders", ())
+
+
+FIGURES = (
+    Figure(
+        70,
+        "gaps",
+        "how many gaps are longer than a time",
+        "distribution of gaps (the plan cow has: those between another thread's writes)",
+        _gaps,
+        Section(
+            "Gaps, and how long the longest are",
+            "Gaps",
+            "How large a share of them is longer than a time, with 95% intervals of the times; both axes are "
+            "logarithmic.",
+        ),
+        lambda results: ladder_tables(_ladders(results)),
+    ),
+)

@@ -1,13 +1,16 @@
-"""A failing worker as a picture: for each fault and arrangement who survives, and how soon it is known and mended."""
+"""The figure of failing workers: for each fault and arrangement who survives, and how soon it is known and mended."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from clonometer.results.series.types import IsolationRow
+from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, time_axis
 from clonometer.words import axis_words
 
@@ -117,3 +120,36 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
             },
         ],
     }
+
+
+def _isolation(results: Results) -> list[Row]:
+    points = isolation_points(results.series.get("isolation", ()))
+    if not points:
+        return []
+    panel = Panel(
+        "isolation-fates",
+        "Who survives, and how soon it is mended",
+        alt("Failing workers", points),
+        partial(isolation_panel, points),
+        short="A worker fails: who survives, and how soon it is mended",
+        tall=False,
+    )
+    return [Row([panel])]
+
+
+FIGURES = (
+    Figure(
+        80,
+        "isolation",
+        "failing workers",
+        "worker that fails (the plan isolate has)",
+        _isolation,
+        Section(
+            "A worker fails",
+            "Failure",
+            "At the left how many of its siblings survive, and the signal that its end was seen by; then how long "
+            "after the failure it is known, somebody else does its work, and all are as many as before. Medians with "
+            "95% intervals; the axis is logarithmic.",
+        ),
+    ),
+)

@@ -1,13 +1,16 @@
-"""Bars of what a task holds, stacked from their parts."""
+"""The figure of what idle tasks hold: bars, stacked from their parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from clonometer.results.series.types import FootprintBar
+from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
 from clonometer.views.against import BYTES_LABEL
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
 from clonometer.views.specs import LINE_HEIGHT, PALETTE, TIP, Datum, Spec, frame
 
 _LABEL_LIMIT = 420
@@ -87,3 +90,30 @@ def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int |
             "tooltip": TIP,
         },
     }
+
+
+def _footprint(results: Results) -> list[Row]:
+    points = part_points(results.series.get("footprints", ()))
+    if not points:
+        return []
+    words = alt("Memory of each idle task by its parts", points)
+    return [
+        Row([Panel("footprint-parts", "Memory of each idle task", words, partial(parts_panel, points), tall=False)])
+    ]
+
+
+FIGURES = (
+    Figure(
+        90,
+        "footprint",
+        "memory of idle tasks",
+        "idle tasks whose memory was read (the plan footprint has)",
+        _footprint,
+        Section(
+            "What idle tasks hold",
+            "Footprint",
+            "Memory of each of many tasks that do nothing, by its parts, as medians. The machine's account counts "
+            "whatever else allocated meanwhile; that of a control group only what its tasks were charged.",
+        ),
+    ),
+)

@@ -1,0 +1,29 @@
+"""What the modules of a package offer under an agreed name, so that nobody keeps a list of them."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+
+def offers(package: str, name: str) -> Iterator[Any]:
+    """Import every module of a package and give what each has under a name; those that have nothing are passed over.
+
+    Parameters
+    ----------
+    package
+        Its dotted name.
+    name
+        The agreed name, such as ``FINDERS``.
+
+    Examples
+    --------
+    >>> sorted(family.name for family in offers("clonometer.families", "FAMILY"))[:2]
+    ['clock', 'contend']
+    """
+    for found in pkgutil.iter_modules(import_module(package).__path__):
+        module = import_module(f"{package}.{found.name}")
+        if hasattr(module, name):
+            yield getattr(module, name)
