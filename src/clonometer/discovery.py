@@ -23,7 +23,7 @@ def offers(package: str, name: str) -> Iterator[Any]:
     >>> sorted(family.name for family in offers("clonometer.families", "FAMILY"))[:2]
     ['clock', 'contend']
     """
-    for found in pkgutil.iter_modules(import_module(package).__path__):
-        module = import_module(f"{package}.{found.name}")
+    for entry in pkgutil.iter_modules(import_module(package).__path__):
+        module = import_module(f"{package}.{entry.name}")
         if hasattr(module, name):
             yield getattr(module, name)

@@ -25,8 +25,8 @@ class _Reader(Fields):
         self.driver = driver
         super().__init__(content, where)
 
-    def complaint(self, place: str, wanted: str, found: str) -> CatalogueError:
-        return self._error(place, f"must be {wanted}, is {found}")
+    def complaint(self, place: str, wanted: str, actual: str) -> CatalogueError:
+        return self._error(place, f"must be {wanted}, is {actual}")
 
     def error(self, key: str, complaint: str) -> CatalogueError:
         return self._error(self.place(key) if key else self.where, complaint)
@@ -37,10 +37,10 @@ class _Reader(Fields):
 
     def names(self, key: str) -> tuple[str, ...]:
         """A list of texts, each once."""
-        found = self.texts(key)
-        if len(set(found)) != len(found):
+        names = self.texts(key)
+        if len(set(names)) != len(names):
             raise self.error(key, "names something twice")
-        return found
+        return names
 
     def text_map(self, key: str) -> dict[str, str]:
         value = self.content.get(key, {})
@@ -92,8 +92,8 @@ def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
     {}
     """
     merged = _Merged()
-    for one in described:
-        merged.add(one)
+    for description in described:
+        merged.add(description)
     return Catalogue(merged.axes, merged.workloads, merged.quantities, tuple(merged.lacks), merged.raw())
 
 

@@ -250,8 +250,8 @@ def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
     if origin in (Union, UnionType):
         kinds = [kind for kind in arguments if kind is not NoneType]
         codecs = [codec_of(kind, extras) for kind in kinds]
-        one = codecs[0] if len(codecs) == 1 else Either(tuple(zip(kinds, codecs, strict=True)))
-        return Nullable(one) if NoneType in arguments else one
+        codec = codecs[0] if len(codecs) == 1 else Either(tuple(zip(kinds, codecs, strict=True)))
+        return Nullable(codec) if NoneType in arguments else codec
     if origin is Literal:
         return Constant(arguments)
     if origin is not None:

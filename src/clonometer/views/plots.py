@@ -28,22 +28,22 @@ def overview_points(rows: Sequence[EstimateRow]) -> list[dict[str, Any]]:
         {
             "mechanism": row.label,
             "stage": row.stage,
-            "temperature": one.temperature or "warm",
-            "median_ns": one.median_ns,
-            "low_ns": one.median_ns if one.median_low_ns is None else one.median_low_ns,
-            "high_ns": one.median_ns if one.median_high_ns is None else one.median_high_ns,
-            "tip": f"{row.label}, {row.stage}, {one.temperature or ''}: {interval_text(one)}",
+            "temperature": estimate.temperature or "warm",
+            "median_ns": estimate.median_ns,
+            "low_ns": estimate.median_ns if estimate.median_low_ns is None else estimate.median_low_ns,
+            "high_ns": estimate.median_ns if estimate.median_high_ns is None else estimate.median_high_ns,
+            "tip": f"{row.label}, {row.stage}, {estimate.temperature or ''}: {interval_text(estimate)}",
         }
         for row in rows
-        for one in row.estimates.values()
-        if one.median_ns
+        for estimate in row.estimates.values()
+        if estimate.median_ns
     ]
 
 
 def overview_stages(rows: Sequence[EstimateRow]) -> list[str]:
     """The stages that occur, in order of time, so that each keeps its colour in every family."""
-    found = {row.any_estimate.stage: row.stage for row in rows}
-    return [found[stage] for stage in (*STAGE_ORDER, None) if stage in found]
+    names = {row.any_estimate.stage: row.stage for row in rows}
+    return [names[stage] for stage in (*STAGE_ORDER, None) if stage in names]
 
 
 def time_domain(points: Sequence[Mapping[str, Any]], low: str, high: str) -> list[float] | None:
@@ -52,13 +52,15 @@ def time_domain(points: Sequence[Mapping[str, Any]], low: str, high: str) -> lis
     return [min(lows) * 0.85, max(point[high] for point in points) * 1.15] if lows else None
 
 
-def interval_text(one: Estimate) -> str:
+def interval_text(estimate: Estimate) -> str:
     """Write an estimate's median with its interval and unit."""
-    if one.median_ns is None:
+    if estimate.median_ns is None:
         return "not measured"
-    if one.median_low_ns is None or one.median_high_ns is None:
-        return f"{format_duration(one.median_ns, resolution_ns=one.resolution_ns)}, one process: no interval"
-    return format_duration_interval(one.median_ns, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+    if estimate.median_low_ns is None or estimate.median_high_ns is None:
+        return f"{format_duration(estimate.median_ns, resolution_ns=estimate.resolution_ns)}, one process: no interval"
+    return format_duration_interval(
+        estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
+    )
 
 
 def drawable_families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:
@@ -80,8 +82,8 @@ def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:
 
 def ecdf_index(results: Results, ecdfs: Sequence[EcdfSeries], most_points: int = _MOST_POINTS) -> list[dict[str, Any]]:
     """Distributions with what they are chosen by, thinned to at most ``most_points`` each, ends kept."""
-    rows = {one.cell: one for one in results.cells}
-    placed = {(one.cell, one.placement): one for one in results.cells}
+    rows = {estimate.cell: estimate for estimate in results.cells}
+    placed = {(estimate.cell, estimate.placement): estimate for estimate in results.cells}
     index = []
     for series in ecdfs:
         row = placed.get((series.cell, series.placement), rows.get(series.cell))
@@ -106,9 +108,9 @@ def ecdf_index(results: Results, ecdfs: Sequence[EcdfSeries], most_points: int =
 
 def ecdf_choice(index: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The distributions to show first: plain conditions if there are any, one placement, pinned if any."""
-    plain = [one for one in index if one["plain"]] or list(index)
-    placements = sorted({one["placement"] for one in plain}, key=lambda name: (name != "pinned", name))
-    return [one for one in plain if one["placement"] == placements[0]]
+    plain = [entry for entry in index if entry["plain"]] or list(index)
+    placements = sorted({entry["placement"] for entry in plain}, key=lambda name: (name != "pinned", name))
+    return [entry for entry in plain if entry["placement"] == placements[0]]
 
 
 def ecdf_points(index: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -15,37 +15,42 @@ _MUCH_UNEXPLAINED = 0.1
 _MUCH_WITHHELD = 0.1
 
 
-def notes_of(one: WorkExplanation) -> Iterator[str]:
+def notes_of(explanation: WorkExplanation) -> Iterator[str]:
     """Warnings, each with what it means."""
-    if one.lost > 0:
-        yield f"{one.lost} events were lost even with more room: parts of some executions may be wrong"
-    if one.missing > 0:
-        yield f"{one.missing} executions are left out: not all of their workers were seen"
-    if one.overhead.value > _MUCH_OVERHEAD:
+    if explanation.lost > 0:
+        yield f"{explanation.lost} events were lost even with more room: parts of some executions may be wrong"
+    if explanation.missing > 0:
+        yield f"{explanation.missing} executions are left out: not all of their workers were seen"
+    if explanation.overhead.value > _MUCH_OVERHEAD:
         yield (
-            f"tracing made programs {one.overhead.value:.0%} longer: parts with many events (system calls, faults) are "
-            "too long"
+            f"tracing made programs {explanation.overhead.value:.0%} longer: parts with many events (system calls, "
+            "faults) are too long"
         )
-    if abs(one.unexplained) > _MUCH_UNEXPLAINED:
-        yield f"{one.unexplained:.0%} of the workers' time is in no part: events are missing"
-    if _turned(one):
+    if abs(explanation.unexplained) > _MUCH_UNEXPLAINED:
+        yield f"{explanation.unexplained:.0%} of the workers' time is in no part: events are missing"
+    if _turned(explanation):
         yield "traced and untraced programs differ in who is slower: trust the untraced gap, not its parts"
-    busy = [reason.process_ns.value for reason in one.cpu_reasons if reason.part == "withheld"]
-    if busy and busy[0] > _MUCH_WITHHELD * one.process.whole_ns.value:
+    busy = [reason.process_ns.value for reason in explanation.cpu_reasons if reason.part == "withheld"]
+    if busy and busy[0] > _MUCH_WITHHELD * explanation.process.whole_ns.value:
         yield (
-            f"other programs had {busy[0] / one.process.whole_ns.value:.0%} of the CPUs' time while workers waited: "
-            "intervals are wide; measure on a quiet machine"
+            f"other programs had {busy[0] / explanation.process.whole_ns.value:.0%} of the CPUs' time while workers "
+            "waited: intervals are wide; measure on a quiet machine"
         )
-    if one.pairs < 5:
-        yield f"{one.pairs} pairs of processes give intervals that are too narrow: 12 are better"
+    if explanation.pairs < 5:
+        yield f"{explanation.pairs} pairs of processes give intervals that are too narrow: 12 are better"
 
 
-def _turned(one: WorkExplanation) -> bool:
-    other_sign = (one.gap.value > 0) != (one.untraced_gap.value > 0)
-    return other_sign and one.tier.name == "tracepoints" and one.gap.excludes_zero and one.untraced_gap.excludes_zero
+def _turned(explanation: WorkExplanation) -> bool:
+    other_sign = (explanation.gap.value > 0) != (explanation.untraced_gap.value > 0)
+    return (
+        other_sign
+        and explanation.tier.name == "tracepoints"
+        and explanation.gap.excludes_zero
+        and explanation.untraced_gap.excludes_zero
+    )
 
 
-def main_reasons(one: WorkExplanation, reasons: tuple[GapPart, ...]) -> list[GapPart]:
+def main_reasons(reasons: tuple[GapPart, ...]) -> list[GapPart]:
     """The parts with the greatest shares of the gap in its own direction, greatest first."""
     known = [
         reason
@@ -55,34 +60,38 @@ def main_reasons(one: WorkExplanation, reasons: tuple[GapPart, ...]) -> list[Gap
     return sorted(known, key=lambda reason: -(reason.share.value if reason.share else 0.0))[:_MOST_NAMED]
 
 
-def conclusion(one: WorkExplanation) -> str:
+def conclusion(explanation: WorkExplanation) -> str:
     """Who is slower, by how much, and where that time goes, in one or two sentences."""
-    if not one.told_apart:
-        ends = f"{one.gap.value:+.1%} ({one.gap.low:+.1%} to {one.gap.high:+.1%})"
+    if not explanation.told_apart:
+        ends = f"{explanation.gap.value:+.1%} ({explanation.gap.low:+.1%} to {explanation.gap.high:+.1%})"
         return (
             "Threads and processes cannot be told apart here: the difference, threads minus processes, is "
             f"{ends}: consistent with zero."
         )
-    slower, other = ("Threads", "processes") if one.gap_ns.value > 0 else ("Processes", "threads")
-    rest = next((reason.share for reason in one.reasons if reason.part == UNEXPLAINED), None)
-    size = abs(one.gap.value) if one.gap_ns.value > 0 else -one.gap.value / (1 + one.gap.value)
+    slower, other = ("Threads", "processes") if explanation.gap_ns.value > 0 else ("Processes", "threads")
+    rest = next((reason.share for reason in explanation.reasons if reason.part == UNEXPLAINED), None)
+    size = (
+        abs(explanation.gap.value)
+        if explanation.gap_ns.value > 0
+        else -explanation.gap.value / (1 + explanation.gap.value)
+    )
     text = f"{slower} need {size:.1%} more than {other}"
-    named = main_reasons(one, one.reasons)
+    named = main_reasons(explanation.reasons)
     if named:
-        text += ": " + "; ".join(_named(one, reason) for reason in named)
+        text += ": " + "; ".join(_named(explanation, reason) for reason in named)
     text += f"; unexplained {round(100 * rest.value) if rest else 0}% of it."
-    busy = main_reasons(one, one.cpu_reasons)
+    busy = main_reasons(explanation.cpu_reasons)
     if busy and any(reason.part == "run_queue" for reason in named):
         on_cpus = ", ".join(f"{reason.label} {reason.share.value:.0%}" for reason in busy if reason.share)
         text += f" On the CPUs, which workers wait for, the gap is: {on_cpus}."
-    if _turned(one):
-        text += f" Untraced the sign is another, {one.untraced_gap.value:+.1%}: do not rely on these parts."
+    if _turned(explanation):
+        text += f" Untraced the sign is another, {explanation.untraced_gap.value:+.1%}: do not rely on these parts."
     return text
 
 
-def _named(one: WorkExplanation, reason: GapPart) -> str:
+def _named(explanation: WorkExplanation, reason: GapPart) -> str:
     text = f"{reason.share.value if reason.share else 0.0:.0%} of it {reason.label}"
-    side = one.thread if one.gap_ns.value > 0 else one.process
+    side = explanation.thread if explanation.gap_ns.value > 0 else explanation.process
     if reason.part == "futex_wait" and side.futexes:
         text += f" ({FUTEX_PLACES[side.futexes[0].place]})"
     return text

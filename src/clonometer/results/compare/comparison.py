@@ -122,8 +122,8 @@ def compare_runs(
     rows = judge([match for _, matches, _, _ in matched for match in matches], minimum_effect, error_rate)
     pairs = []
     for name, matches, left_out, differing in matched:
-        own, shifts = beside_the_rest(rows[: len(matches)], minimum_effect)
-        pairs.append(ComparedPair(base.name, name, own, tuple(left_out), differing, shifts))
+        compared, shifts = beside_the_rest(rows[: len(matches)], minimum_effect)
+        pairs.append(ComparedPair(base.name, name, compared, tuple(left_out), differing, shifts))
         rows = rows[len(matches) :]
     return _compared(pairs, minimum_effect, error_rate)
 
@@ -161,11 +161,11 @@ def compare_cells(
     matches: list[Match] = []
     left_out = [LeftOut(cell, "no cell of the other group is a close enough match") for cell in alone]
     for base, other in pairs:
-        found, missing = _match_cells(side.cells[base], side.cells[other], f"{base} and {other}", same_run=True)
-        matches += found
+        matched, missing = _match_cells(side.cells[base], side.cells[other], f"{base} and {other}", same_run=True)
+        matches += matched
         left_out += missing
     if not matches:
-        reasons = "; ".join(dict.fromkeys(one.reason for one in left_out))
+        reasons = "; ".join(dict.fromkeys(entry.reason for entry in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
     rows = judge(matches, minimum_effect, error_rate)
     pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
@@ -190,10 +190,10 @@ def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
         if cell not in other.cells:
             left_out.append(LeftOut(cell, f"only in {base.name}"))
             continue
-        found, missing = _match_cells(
+        matched, missing = _match_cells(
             rows, other.cells[cell], cell, same_run=False, defaults=defaults, moved=_moved(base, other)
         )
-        matches += found
+        matches += matched
         left_out += missing
     left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.cells if cell not in base.cells]
     return matches, left_out
@@ -201,8 +201,8 @@ def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
 
 def _moved(base: Book, other: Book) -> dict[str, str]:
     """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
-    one, two = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
-    points = {name: (one[name].get("point"), two[name].get("point")) for name in one.keys() & two.keys()}
+    first, second = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
+    points = {name: (first[name].get("point"), second[name].get("point")) for name in first.keys() & second.keys()}
     return {
         name: f"{name} ends at {ends[0] or 'the point of earlier versions'} in {base.name}, "
         f"at {ends[1] or 'the point of earlier versions'} in {other.name}"
@@ -220,8 +220,8 @@ def _match_cells(
     defaults: tuple[Defaults, Defaults] = ({}, {}),
     moved: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Match], list[LeftOut]]:
-    one, two = next(iter(base.values())).estimate, next(iter(other.values())).estimate
-    reason = incomparable_cells(one, two, same_run=same_run, defaults=defaults)
+    first, second = next(iter(base.values())).estimate, next(iter(other.values())).estimate
+    reason = incomparable_cells(first, second, same_run=same_run, defaults=defaults)
     if reason is not None:
         return [], [LeftOut(name, reason)]
     matches, left_out = [], []
@@ -244,7 +244,7 @@ def _match_cells(
 
 
 def _hint(base: Book, other: Book, left_out: Sequence[LeftOut]) -> str:
-    why = next((one for one in left_out if not one.reason.startswith("only in")), None)
+    why = next((entry for entry in left_out if not entry.reason.startswith("only in")), None)
     if why is not None:
         return f"{why.cell}: {why.reason}"
     names = [f"{side.name} has {_some(side.cells)}" for side in (base, other)]
@@ -280,9 +280,9 @@ def inflations_of(matches: Sequence[Match]) -> list[float]:
 
     Two groups of one run were measured in turn: what drifts falls on both alike, and nothing need be corrected.
     """
-    series = [[side.processes.values for side in (one.base, one.other)] for one in matches]
-    found = serial_inflations(series, typical_places(matches))
-    return [1.0 if match.same_run else own for match, own in zip(matches, found, strict=True)]
+    series = [[side.processes.values for side in (match.base, match.other)] for match in matches]
+    inflations = serial_inflations(series, typical_places(matches))
+    return [1.0 if match.same_run else inflation for match, inflation in zip(matches, inflations, strict=True)]
 
 
 def typical_places(matches: Sequence[Match]) -> list[int]:

@@ -45,12 +45,12 @@ def caches(comparer: Comparer) -> list[Finding]:
         changes = comparer.book.changes(row.estimate)
         if "caches" in changes and row.estimate.stage is not None:
             base = {axis: value for axis, value in changes.items() if axis not in _AXES}
-            own = asked.setdefault((row.estimate.workload, tuple(base.items())), [])
+            colds_of_base = asked.setdefault((row.estimate.workload, tuple(base.items())), [])
             cold = {axis: value for axis, value in changes.items() if axis in _AXES}
-            if cold not in own:
-                own.append(cold)
-    found = (_finding(comparer, workload, dict(base), colds) for (workload, base), colds in asked.items())
-    return [finding for finding in found if finding is not None]
+            if cold not in colds_of_base:
+                colds_of_base.append(cold)
+    findings = (_finding(comparer, workload, dict(base), colds) for (workload, base), colds in asked.items())
+    return [finding for finding in findings if finding is not None]
 
 
 def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:
@@ -60,12 +60,12 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
             if hot is None or not hot.row.estimate.rankable:
                 continue
             sides = [(cold, _figure(comparer, workload, base, cold, (temperature, stage))) for cold in colds]
-            there = [(cold, side) for cold, side in sides if side is not None]
-            ratios = [comparer.compare(side.row, hot.row) for _, side in there]
-            if there and None not in ratios:
+            measured = [(cold, side) for cold, side in sides if side is not None]
+            ratios = [comparer.compare(side.row, hot.row) for _, side in measured]
+            if measured and None not in ratios:
                 # What a page costs is told as well.
-                comparer.claim((side.row for _, side in there), *_AXES, "parent_bytes")
-                return _told(comparer, base, hot, there, [ratio for ratio in ratios if ratio is not None])
+                comparer.claim((side.row for _, side in measured), *_AXES, "parent_bytes")
+                return _told(comparer, base, hot, measured, [ratio for ratio in ratios if ratio is not None])
     return None
 
 
@@ -127,7 +127,7 @@ def _amount(comparer: Comparer, cold: Changes, axis: str) -> int:
 
 def _cost(side: _Figure, *, by_page: bool) -> str:
     """What it costs with its interval: of a page, or the whole."""
-    one = side.row.estimate
+    estimate = side.row.estimate
     if by_page and side.ns_per_page is not None:
         each = side.ns_per_page
         ends = interval_ends(each)
@@ -135,16 +135,22 @@ def _cost(side: _Figure, *, by_page: bool) -> str:
             return f"{format_number(each.value)} ns (one process)"
         value, low, high = (format_number(number, each.low, each.high) for number in (each.value, *ends))
         return f"{value} ({low} to {high}) ns"
-    ends = None if one.median_low_ns is None or one.median_high_ns is None else [one.median_low_ns, one.median_high_ns]
-    return duration_words(one.median_ns or 0.0, ends)
+    ends = (
+        None
+        if estimate.median_low_ns is None or estimate.median_high_ns is None
+        else [estimate.median_low_ns, estimate.median_high_ns]
+    )
+    return duration_words(estimate.median_ns or 0.0, ends)
 
 
 def _short(side: _Figure, *, by_page: bool) -> str:
     if by_page and side.ns_per_page is not None:
         each = side.ns_per_page
         return f"{format_number(each.value, each.low, each.high)} ns"
-    one = side.row.estimate
-    return format_duration(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+    estimate = side.row.estimate
+    return format_duration(
+        estimate.median_ns or 0.0, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
+    )
 
 
 def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at: tuple[str, str]) -> _Figure | None:

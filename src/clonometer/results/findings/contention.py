@@ -29,12 +29,14 @@ def contention(comparer: Comparer) -> list[Finding]:
     """
     operations: list[tuple[str, Changes, list[Comparison]]] = []
     for workload, changes in _conditions(comparer):
-        made = [one for one in _by_workers(comparer, workload, changes, QUANTITY) if one is not None]
+        made = [
+            comparison for comparison in _by_workers(comparer, workload, changes, QUANTITY) if comparison is not None
+        ]
         if made:
-            comparer.claim((row for one in made for row in (one.a, one.b)), "workers", "task_kind")
+            comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", "task_kind")
             operations.append((workload, changes, made))
-    found = [_finding(comparer, *one) for one in operations]
-    return [_summary(operations), *found] if len(operations) > 1 else found
+    findings = [_finding(comparer, *contested) for contested in operations]
+    return [_summary(operations), *findings] if len(operations) > 1 else findings
 
 
 def false_sharing(comparer: Comparer) -> list[Finding]:
@@ -76,25 +78,25 @@ def operation(workload: str, changes: Changes) -> str:
 
 def _conditions(comparer: Comparer) -> list[tuple[str, dict[str, int | str]]]:
     """The operations of a run, each once."""
-    found: list[tuple[str, dict[str, int | str]]] = []
+    conditions: list[tuple[str, dict[str, int | str]]] = []
     for row in comparer.book.rows:
         if row.estimate.family != FAMILY:
             continue
         changes = comparer.book.changes(row.estimate)
         others = {axis: value for axis, value in changes.items() if axis not in ("task_kind", "workers")}
-        if (row.estimate.workload, others) not in found:
-            found.append((row.estimate.workload, others))
-    return found
+        if (row.estimate.workload, others) not in conditions:
+            conditions.append((row.estimate.workload, others))
+    return conditions
 
 
 def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: str) -> list[Comparison | None]:
     sides: dict[str, dict[int, Evidence]] = {kind: {} for kind in _KINDS}
     for row in comparer.book.rows:
-        one = row.estimate
-        own = comparer.book.changes(one)
-        others = {axis: value for axis, value in own.items() if axis not in ("task_kind", "workers")}
-        if (one.workload, one.quantity, others) == (workload, quantity, changes):
-            sides[str(one.condition["task_kind"])][int(one.condition["workers"])] = row
+        estimate = row.estimate
+        all_changes = comparer.book.changes(estimate)
+        others = {axis: value for axis, value in all_changes.items() if axis not in ("task_kind", "workers")}
+        if (estimate.workload, estimate.quantity, others) == (workload, quantity, changes):
+            sides[str(estimate.condition["task_kind"])][int(estimate.condition["workers"])] = row
     threads, processes = (sides[kind] for kind in _KINDS)
     counts = [count for count in sorted(threads) if count in processes]
     # What cannot be told apart, the finding of the operation says itself.
@@ -113,44 +115,48 @@ def _finding(comparer: Comparer, workload: str, changes: Changes, made: Sequence
     name = operation(workload, changes)
     clauses = []
     for verdict, who, whom in (("longer", "threads", "processes"), ("shorter", "processes", "threads")):
-        own = [one for one in made if one.verdict == verdict]
-        said = [
-            f"{one.text if verdict == 'longer' else one.inverse_text} "
-            f"{f'times as long as {whom} ' if one is own[0] else ''}with {_count(one)}"
-            for one in own
+        with_verdict = [comparison for comparison in made if comparison.verdict == verdict]
+        ratios = [
+            f"{comparison.text if verdict == 'longer' else comparison.inverse_text} "
+            f"{f'times as long as {whom} ' if comparison is with_verdict[0] else ''}with {_count(comparison)}"
+            for comparison in with_verdict
         ]
-        if said:
-            clauses.append(f"{who} take {listed(said)}")
-    same = [f"with {_count(one)} ({one.aside})" for one in made if one.verdict == "same"]
+        if ratios:
+            clauses.append(f"{who} take {listed(ratios)}")
+    same = [f"with {_count(comparison)} ({comparison.aside})" for comparison in made if comparison.verdict == "same"]
     if same:
         clauses.append(f"threads and processes cannot be told apart {listed(same)}")
-    cpu = {_workers(one): one for one in _by_workers(comparer, workload, changes, CPU_QUANTITY) if one is not None}
+    cpu = {
+        _workers(comparison): comparison
+        for comparison in _by_workers(comparer, workload, changes, CPU_QUANTITY)
+        if comparison is not None
+    }
     last = made[-1]
     clauses += [_cpu_clause(cpu[_workers(last)])] if _workers(last) in cpu else []
     numbers: dict[str, Any] = last.numbers | {
         "workload": workload,
         "of": "threads over processes",
-        "workers": [_workers(one) for one in made],
-        "by_workers": [one.numbers for one in made],
-        "cpu_by_workers": [cpu[_workers(one)].numbers for one in made if _workers(one) in cpu],
-        "cells": [cell for one in made for cell in one.numbers["cells"]],
+        "workers": [_workers(comparison) for comparison in made],
+        "by_workers": [comparison.numbers for comparison in made],
+        "cpu_by_workers": [cpu[_workers(comparison)].numbers for comparison in made if _workers(comparison) in cpu],
+        "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
     }
     id_ = ".".join(["contention", workload.removeprefix("contend."), *map(str, changes.values())])
     headline = f"{name}, {_count(last)}: {_verdict(last)}"
     return Finding(id_, sentence(f"{name}: {'; '.join(clauses)}"), numbers, sentence(headline))
 
 
-def _cpu_clause(one: Comparison) -> str:
+def _cpu_clause(comparison: Comparison) -> str:
     """Say what it costs in CPU time, which other programs' turns do not blur: waiting asleep is not part of it."""
-    return f"in CPU time, with {_count(one)}, {_verdict(one)}"
+    return f"in CPU time, with {_count(comparison)}, {_verdict(comparison)}"
 
 
-def _verdict(one: Comparison) -> str:
-    if one.verdict == "longer":
-        return f"threads take {one.text} times as long as processes"
-    if one.verdict == "shorter":
-        return f"processes take {one.inverse_text} times as long as threads"
-    return f"threads and processes cannot be told apart ({one.aside})"
+def _verdict(comparison: Comparison) -> str:
+    if comparison.verdict == "longer":
+        return f"threads take {comparison.text} times as long as processes"
+    if comparison.verdict == "shorter":
+        return f"processes take {comparison.inverse_text} times as long as threads"
+    return f"threads and processes cannot be told apart ({comparison.aside})"
 
 
 def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Finding:
@@ -183,20 +189,21 @@ def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Fin
 
 def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
     what = {"packed": "false sharing (counters side by side)", "one": "one counter for all"}[layout]
-    said = []
-    for one in made:
-        who = f"{_workers(one)} {'threads' if one.a.estimate.condition['task_kind'] == 'thread' else 'processes'}"
-        said.append(
-            f"no effect is seen with {who} ({one.aside})"
-            if one.verdict == "same"
-            else f"{one.text} times as long with {who}"
+    effects = []
+    for comparison in made:
+        kind = "threads" if comparison.a.estimate.condition["task_kind"] == "thread" else "processes"
+        who = f"{_workers(comparison)} {kind}"
+        effects.append(
+            f"no effect is seen with {who} ({comparison.aside})"
+            if comparison.verdict == "same"
+            else f"{comparison.text} times as long with {who}"
         )
-    text = f"{what}: an addition takes, against counters on cache lines of their own, {listed(said)}"
-    strongest = max(made, key=lambda one: one.ratio.value)
+    text = f"{what}: an addition takes, against counters on cache lines of their own, {listed(effects)}"
+    strongest = max(made, key=lambda comparison: comparison.ratio.value)
     numbers = strongest.numbers | {
         "layout": layout,
-        "each": [one.numbers | {"workers": _workers(one)} for one in made],
-        "cells": [cell for one in made for cell in one.numbers["cells"]],
+        "each": [comparison.numbers | {"workers": _workers(comparison)} for comparison in made],
+        "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
     }
     headline = f"{what}: up to {strongest.text} times as long as on cache lines of their own"
     return Finding(f"contention.{layout}_against_padded", sentence(text), numbers, sentence(headline))

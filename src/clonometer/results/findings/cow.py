@@ -28,8 +28,8 @@ def first_writes(comparer: Comparer) -> list[Finding]:
     book = comparer.book
     rows = [row.estimate for row in book.rows if row.estimate.workload in (PARENT, CHILD)]
     bases: list[Changes] = []
-    for one in rows:
-        changes = {axis: value for axis, value in book.changes(one).items() if axis != "other_process"}
+    for estimate in rows:
+        changes = {axis: value for axis, value in book.changes(estimate).items() if axis != "other_process"}
         if changes not in bases:
             bases.append(changes)
     return [finding for changes in bases if (finding := _first_write(comparer, changes)) is not None]
@@ -37,33 +37,33 @@ def first_writes(comparer: Comparer) -> list[Finding]:
 
 def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     book = comparer.book
-    found: dict[tuple[str, str], Evidence] = {}
+    writes: dict[tuple[str, str], Evidence] = {}
     for workload in (PARENT, CHILD):
         for other, more in (("alive", {}), ("gone", _GONE)):
             row = book.main(workload, {**changes, **more}, None, None, _WRITE)
             if row is not None:
-                found[workload, other] = row
-    floor = next((row for key in found if (row := _again(comparer, found[key])) is not None), None)
+                writes[workload, other] = row
+    floor = next((row for key in writes if (row := _again(comparer, writes[key])) is not None), None)
     fresh = book.main(FRESH, changes, None, None, _WRITE)
-    if not found or floor is None:
+    if not writes or floor is None:
         return None
     page = _page(changes)
-    kept = {workload: _kept(comparer, found.get((workload, "gone"))) for workload in (PARENT, CHILD)}
-    sides = [_side(side, kept, page, found) for side in ("parent", "child")]
-    first = next(iter(found.values()))
+    kept = {workload: _kept(comparer, writes.get((workload, "gone"))) for workload in (PARENT, CHILD)}
+    sides = [_side(side, kept, page, writes) for side in ("parent", "child")]
+    first = next(iter(writes.values()))
     words = condition(changes, None, first.estimate.condition.get("placement"))
     text = f"after a fork, {' and '.join(filter(None, sides))}"
     if fresh is not None:
         text += f"; {page} of new memory costs {_median(fresh)}"
     text += f", and a write that needs no fault {_median(floor)}, {words}"
-    rows = [*found.values(), *([fresh] if fresh is not None else [])]
-    numbers = _numbers(comparer, found) | {
+    rows = [*writes.values(), *([fresh] if fresh is not None else [])]
+    numbers = _numbers(comparer, writes) | {
         "writes": [_entry(row) for row in rows],
         "no_fault_ns": floor.estimate.median_ns,
         "cells": [row.estimate.cell for row in rows],
     }
     name = ".".join(["cow.first_write", *map(str, changes.values())])
-    return Finding(name, sentence(text), numbers, _headline(found, page, words))
+    return Finding(name, sentence(text), numbers, _headline(writes, page, words))
 
 
 def _page(changes: Changes) -> str:
@@ -78,9 +78,9 @@ def _kept(comparer: Comparer, row: Evidence | None) -> str:
     if row is None or row.estimate.condition.get("write_step") != "small_page":
         return "the page is reused, not copied"
     counts = {
-        one.estimate.quantity: one.estimate.value
-        for one in comparer.book.untimed
-        if one.estimate.cell == row.estimate.cell
+        other.estimate.quantity: other.estimate.value
+        for other in comparer.book.untimed
+        if other.estimate.cell == row.estimate.cell
     }
     faults, split = counts.get("faults"), counts.get("split_pages")
     if faults is None or split is None:
@@ -92,21 +92,21 @@ def _kept(comparer: Comparer, row: Evidence | None) -> str:
     return f"the whole huge page is reused: {taken}"
 
 
-def _side(side: str, kept: dict[str, str], page: str, found: dict[tuple[str, str], Evidence]) -> str:
+def _side(side: str, kept: dict[str, str], page: str, writes: dict[tuple[str, str], Evidence]) -> str:
     """What one side pays, as a copy and without one."""
     workload = PARENT if side == "parent" else CHILD
-    alive, gone = found.get((workload, "alive")), found.get((workload, "gone"))
+    alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
     other = "child" if side == "parent" else "parent"
-    said = []
+    costs = []
     if alive is not None:
-        said.append(f"{_median(alive)} while the {other} lives (it copies)")
+        costs.append(f"{_median(alive)} while the {other} lives (it copies)")
     if gone is not None:
-        said.append(f"{_median(gone)} after the {other} has exited ({kept[workload]})")
-    return f"the {side}'s first write to {page} costs {' and '.join(said)}" if said else ""
+        costs.append(f"{_median(gone)} after the {other} has exited ({kept[workload]})")
+    return f"the {side}'s first write to {page} costs {' and '.join(costs)}" if costs else ""
 
 
-def _headline(found: dict[tuple[str, str], Evidence], page: str, words: str) -> str:
-    alive, gone = found.get((PARENT, "alive")), found.get((PARENT, "gone"))
+def _headline(writes: dict[tuple[str, str], Evidence], page: str, words: str) -> str:
+    alive, gone = writes.get((PARENT, "alive")), writes.get((PARENT, "gone"))
     if alive is None or gone is None:
         return ""
     return sentence(
@@ -116,14 +116,14 @@ def _headline(found: dict[tuple[str, str], Evidence], page: str, words: str) -> 
 
 
 def _again(comparer: Comparer, row: Evidence) -> Evidence | None:
-    one = row.estimate
-    return comparer.book.main(one.workload, comparer.book.changes(one), one.temperature, None, _AGAIN)
+    estimate = row.estimate
+    return comparer.book.main(estimate.workload, comparer.book.changes(estimate), estimate.temperature, None, _AGAIN)
 
 
-def _numbers(comparer: Comparer, found: dict[tuple[str, str], Evidence]) -> dict[str, Any]:
+def _numbers(comparer: Comparer, writes: dict[tuple[str, str], Evidence]) -> dict[str, Any]:
     """The ratio of a copy to a page that is taken over, where both were measured."""
     for workload in (PARENT, CHILD):
-        alive, gone = found.get((workload, "alive")), found.get((workload, "gone"))
+        alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
         compared = comparer.compare(alive, gone) if alive is not None and gone is not None else None
         if compared is not None:
             return compared.numbers
@@ -131,12 +131,12 @@ def _numbers(comparer: Comparer, found: dict[tuple[str, str], Evidence]) -> dict
 
 
 def _entry(row: Evidence) -> dict[str, Any]:
-    one = row.estimate
+    estimate = row.estimate
     return {
-        "workload": one.workload,
-        "other_process": one.condition.get("other_process"),
-        "write_each_ns": one.median_ns,
-        "write_each_ns_interval": [one.median_low_ns, one.median_high_ns],
+        "workload": estimate.workload,
+        "other_process": estimate.condition.get("other_process"),
+        "write_each_ns": estimate.median_ns,
+        "write_each_ns_interval": [estimate.median_low_ns, estimate.median_high_ns],
     }
 
 
@@ -145,12 +145,12 @@ def stalls(comparer: Comparer) -> list[Finding]:
     book = comparer.book
     largest: dict[tuple[object, ...], tuple[Changes, int]] = {}
     for row in book.rows:
-        one = row.estimate
-        if one.workload != STALL:
+        estimate = row.estimate
+        if estimate.workload != STALL:
             continue
-        changes = book.changes(one)
+        changes = book.changes(estimate)
         key = tuple((axis, value) for axis, value in changes.items() if axis != "parent_bytes")
-        size = int(one.condition["parent_bytes"])
+        size = int(estimate.condition["parent_bytes"])
         if key not in largest or size > largest[key][1]:
             largest[key] = (changes, size)
     return [finding for changes, size in largest.values() if (finding := _story(comparer, changes, size)) is not None]
@@ -200,28 +200,32 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
 def _tail(comparer: Comparer, changes: Changes) -> str:
     """Set the gaps after the fork beside those before it: the middle one, and what one in a hundred reaches."""
     book = comparer.book
-    found = [
+    steps = [
         book.main(STALL, changes, None, None, f"{phase}_gap_{step}_ns")
         for step in ("p50", "p99")
         for phase in ("aftermath", "quiet")
     ]
-    rows = [row for row in found if row is not None]
-    if len(rows) < len(found):
+    rows = [row for row in steps if row is not None]
+    if len(rows) < len(steps):
         return ""
     middle, usual, tail, before = map(_short, rows)
     return f": half of them longer than {middle}, one in 100 than {tail} (before the fork {usual} and {before})"
 
 
 def _short(row: Evidence) -> str:
-    one = row.estimate
-    return format_duration(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+    estimate = row.estimate
+    return format_duration(
+        estimate.median_ns or 0.0, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
+    )
 
 
 def _median(row: Evidence) -> str:
-    one = row.estimate
-    if one.median_low_ns is None or one.median_high_ns is None:
+    estimate = row.estimate
+    if estimate.median_low_ns is None or estimate.median_high_ns is None:
         return _short(row)
-    return format_duration_interval(one.median_ns or 0.0, one.median_low_ns, one.median_high_ns, one.resolution_ns)
+    return format_duration_interval(
+        estimate.median_ns or 0.0, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
+    )
 
 
 FINDERS = (

@@ -50,8 +50,8 @@ def scans(comparer: Comparer) -> list[Finding]:
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, _placement(scan))
         groups.setdefault(key, []).append(scan)
-    found = [_finding(comparer, _of_one_temperature(own)) for own in groups.values()]
-    return [finding for finding in found if finding is not None]
+    findings = [_finding(comparer, _of_one_temperature(group)) for group in groups.values()]
+    return [finding for finding in findings if finding is not None]
 
 
 def _placement(scan: Scan) -> str | None:
@@ -59,23 +59,23 @@ def _placement(scan: Scan) -> str | None:
     return first.placement if first.condition.get("placement") == "free" else None
 
 
-def _of_one_temperature(own: list[Scan]) -> list[Scan]:
+def _of_one_temperature(group: list[Scan]) -> list[Scan]:
     """Take the scans of the first temperature there is, the last stage first."""
-    there = {scan.points[0].estimate.temperature for scan in own}
-    chosen = next(one for one in (*TEMPERATURES, None) if one in there)
-    of_it = [scan for scan in own if scan.points[0].estimate.temperature == chosen]
+    temperatures = {scan.points[0].estimate.temperature for scan in group}
+    chosen = next(temperature for temperature in (*TEMPERATURES, None) if temperature in temperatures)
+    of_it = [scan for scan in group if scan.points[0].estimate.temperature == chosen]
     return sorted(of_it, key=lambda scan: _STAGE_ORDER.index(scan.points[0].estimate.stage))
 
 
-def _finding(comparer: Comparer, own: list[Scan]) -> Finding | None:
-    spoken = [scan for scan in own if scan.points[0].estimate.stage in _SPOKEN] or own[:1]
+def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
+    spoken = [scan for scan in group if scan.points[0].estimate.stage in _SPOKEN] or group[:1]
     growth = comparer.compare(spoken[0].points[-1], spoken[0].points[0])
     if growth is None:
         return None
-    lines = [_line(comparer, scan) for scan in own]
-    entries = [_numbers(line, scan) for line, scan in zip(lines, own, strict=True)]
+    lines = [_line(comparer, scan) for scan in group]
+    entries = [_numbers(line, scan) for line, scan in zip(lines, group, strict=True)]
     first, scan = spoken[0].points[0].estimate, spoken[0]
-    spoken_entries = [entry for entry, one in zip(entries, own, strict=True) if one in spoken]
+    spoken_entries = [entry for entry, candidate in zip(entries, group, strict=True) if candidate in spoken]
     words = condition(scan.condition, first.temperature, first.condition.get("placement"))
     average = _average(comparer, scan)
     text, headline = _texts(scan, growth, spoken_entries, words, average)
@@ -124,8 +124,10 @@ def _texts(
 
 
 def _slope(entry: dict[str, Any]) -> str:
-    own = entry["slope_ns_interval"]
-    return "nothing seen" if own and own[0] <= 0 <= own[1] else duration_words(entry["slope_ns"], own)
+    interval = entry["slope_ns_interval"]
+    return (
+        "nothing seen" if interval and interval[0] <= 0 <= interval[1] else duration_words(entry["slope_ns"], interval)
+    )
 
 
 def _to(name: str, entry: dict[str, Any], entries: list[dict[str, Any]]) -> str:
@@ -138,10 +140,10 @@ def _ends(scan: Scan) -> tuple[Evidence, Evidence]:
 
 
 def _median(point: Evidence) -> str:
-    one = point.estimate
-    median = one.median_ns or 0.0
-    low = median if one.median_low_ns is None else one.median_low_ns
-    high = median if one.median_high_ns is None else one.median_high_ns
+    estimate = point.estimate
+    median = estimate.median_ns or 0.0
+    low = median if estimate.median_low_ns is None else estimate.median_low_ns
+    high = median if estimate.median_high_ns is None else estimate.median_high_ns
     return format_duration_interval(median, low, high)
 
 

@@ -22,7 +22,7 @@ _POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic t
 #: Fewer conditions speak for themselves.
 _LEAST_VARIANTS = 3
 #: A workload, its condition apart from kind and workers, and comparisons by the number of workers.
-_Told = tuple[str, dict[str, "int | str"], list[tuple[int, Comparison]]]
+_Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Comparison]]]
 _NAMES = {side: axis_words(KIND, side) for side in SIDES}
 
 
@@ -33,18 +33,23 @@ def workers(comparer: Comparer) -> list[Finding]:
     # The rungs of an ablation are told together.
     rungs = rung_cells(book)
     fits = fits_of(book, comparer.seed)
-    told = _contests(comparer, rungs, fits)
+    contests = _contests(comparer, rungs, fits)
     comparer.claim((row for pair in _pairs(book) for row in pair), KIND)
-    return [*(_ablation(one) for one in ablations), *_fits(fits), *_variants(told), *(finding for finding, _ in told)]
+    return [
+        *(_ablation(evidence) for evidence in ablations),
+        *_fits(fits),
+        *_variants(contests),
+        *(finding for finding, _ in contests),
+    ]
 
 
-def _contests(comparer: Comparer, told: frozenset[str], fits: Sequence[Fit]) -> list[tuple[Finding, _Told]]:
+def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) -> list[tuple[Finding, _Contests]]:
     """Threads against processes with as many workers as there are CPUs, and with most; else where both were.
 
     Of points on a curve only the last is told: what lies between is the curve's.
     """
     curves = {(point.estimate.cell, fit.scan.axis) for fit in fits for point in fit.scan.points}
-    pairs = [pair for pair in _pairs(comparer.book) if pair[0].estimate.cell not in told]
+    pairs = [pair for pair in _pairs(comparer.book) if pair[0].estimate.cell not in rungs]
     groups: dict[tuple[Any, ...], list[tuple[int, Evidence, Evidence]]] = {}
     for a, b in pairs:
         if (a.estimate.cell, "numbers") in curves and not _is_last(a, fits):
@@ -54,56 +59,57 @@ def _contests(comparer: Comparer, told: frozenset[str], fits: Sequence[Fit]) -> 
         others.pop("workers", None)
         key = (a.estimate.workload, a.estimate.quantity, tuple(others.items()))
         groups.setdefault(key, []).append((count, a, b))
-    found = []
-    for (workload, quantity, others), own in groups.items():
-        chosen = _ends(sorted(own, key=lambda one: one[0]), comparer.book.cpus or 1)
+    contests = []
+    for (workload, quantity, others), compared in groups.items():
+        chosen = _ends(sorted(compared, key=lambda comparison: comparison[0]), comparer.book.cpus or 1)
         made = [(count, comparer.compare(a, b, remember=False)) for count, a, b in chosen]
-        there = [(count, one) for count, one in made if one is not None]
-        if there:
-            found.append((_contest(workload, quantity, dict(others), there), (workload, dict(others), there)))
-    return found
+        distinct = [(count, comparison) for count, comparison in made if comparison is not None]
+        if distinct:
+            contests.append((_contest(workload, quantity, dict(others), distinct), (workload, dict(others), distinct)))
+    return contests
 
 
 def _is_last(row: Evidence, fits: Sequence[Fit]) -> bool:
-    own = [fit for fit in fits if fit.scan.axis == "numbers"]
-    return any(fit.scan.points[-1].estimate.cell == row.estimate.cell for fit in own)
+    by_numbers = [fit for fit in fits if fit.scan.axis == "numbers"]
+    return any(fit.scan.points[-1].estimate.cell == row.estimate.cell for fit in by_numbers)
 
 
-def _variants(told: list[tuple[Finding, _Told]]) -> list[Finding]:
+def _variants(contests: list[tuple[Finding, _Contests]]) -> list[Finding]:
     """Where several conditions were compared with as many workers: those in which one kind takes longer, most first."""
     groups: dict[tuple[str, int], list[tuple[dict[str, int | str], Comparison]]] = {}
-    for _, (workload, others, contests) in told:
-        for count, one in contests:
-            groups.setdefault((workload, count), []).append((others, one))
+    for _, (workload, others, compared) in contests:
+        for count, comparison in compared:
+            groups.setdefault((workload, count), []).append((others, comparison))
     return [
-        _variant(workload, count, own)
-        for (workload, count), own in reversed(groups.items())
-        if len(own) >= _LEAST_VARIANTS
+        _variant(workload, count, variants)
+        for (workload, count), variants in reversed(groups.items())
+        if len(variants) >= _LEAST_VARIANTS
     ]
 
 
-def _variant(workload: str, count: int, own: list[tuple[dict[str, int | str], Comparison]]) -> Finding:
+def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str], Comparison]]) -> Finding:
     first, second = (_NAMES[side] for side in SIDES)
-    common = set.intersection(*({*others.items()} for others, _ in own))
+    common = set.intersection(*({*others.items()} for others, _ in variants))
     parts = []
     for verdict, words in (
         ("longer", f"{first} take longer than {second} with"),
         ("shorter", f"{second} take longer with"),
     ):
-        apart = [one for one in own if one[1].verdict == verdict]
-        apart.sort(key=lambda one: -max(one[1].ratio.value, one[1].inverse.value))
-        said = [
-            f"{_apart(others, common)} {one.text if verdict == 'longer' else one.inverse_text}" for others, one in apart
+        apart = [variant for variant in variants if variant[1].verdict == verdict]
+        apart.sort(key=lambda variant: -max(variant[1].ratio.value, variant[1].inverse.value))
+        ratios = [
+            f"{_apart(others, common)} {comparison.text if verdict == 'longer' else comparison.inverse_text}"
+            for others, comparison in apart
         ]
-        parts += [f"{words} {', '.join(said)}"] if said else []
-    same = [_apart(others, common) for others, one in own if one.verdict == "same"]
+        parts += [f"{words} {', '.join(ratios)}"] if ratios else []
+    same = [_apart(others, common) for others, comparison in variants if comparison.verdict == "same"]
     parts += [f"no difference is seen with {', '.join(same)}"] if same else []
     text = f"with {axis_words('workers', count)} of {workload}, {'; '.join(parts)}"
     numbers = {
         "workload": workload,
         "workers": count,
-        "ratios": [{"condition": others, **one.numbers} for others, one in own],
-        "cells": [cell for _, one in own for cell in one.numbers["cells"]],
+        "ratios": [{"condition": others, **comparison.numbers} for others, comparison in variants],
+        "cells": [cell for _, comparison in variants for cell in comparison.numbers["cells"]],
     }
     return Finding(f"variants.{workload}.{count}", sentence(text), numbers)
 
@@ -113,39 +119,46 @@ def _apart(others: dict[str, int | str], common: set[tuple[str, int | str]]) -> 
     return " and ".join(named) or "nothing shared"
 
 
-def _ends(own: list[tuple[int, Evidence, Evidence]], cpus: int) -> list[tuple[int, Evidence, Evidence]]:
-    within = [one for one in own if one[0] <= cpus]
-    return [*within[-1:], *[one for one in own[-1:] if one[0] > cpus]]
+def _ends(pairs: list[tuple[int, Evidence, Evidence]], cpus: int) -> list[tuple[int, Evidence, Evidence]]:
+    within = [pair for pair in pairs if pair[0] <= cpus]
+    return [*within[-1:], *[pair for pair in pairs[-1:] if pair[0] > cpus]]
 
 
 def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
-    found: dict[tuple[Any, ...], dict[str, Evidence]] = {}
+    by_condition: dict[tuple[Any, ...], dict[str, Evidence]] = {}
     for row in book.rows:
-        one = row.estimate
-        if one.family == FAMILY and KIND in one.condition and not one.detail:
-            others = tuple((axis, value) for axis, value in one.condition.items() if axis != KIND)
-            found.setdefault((one.workload, one.quantity, others), {})[str(one.condition[KIND])] = row
-    return [(sides[SIDES[0]], sides[SIDES[1]]) for sides in found.values() if set(SIDES) <= set(sides)]
+        estimate = row.estimate
+        if estimate.family == FAMILY and KIND in estimate.condition and not estimate.detail:
+            others = tuple((axis, value) for axis, value in estimate.condition.items() if axis != KIND)
+            by_condition.setdefault((estimate.workload, estimate.quantity, others), {})[
+                str(estimate.condition[KIND])
+            ] = row
+    return [(sides[SIDES[0]], sides[SIDES[1]]) for sides in by_condition.values() if set(SIDES) <= set(sides)]
 
 
-def _contest(workload: str, quantity: str, others: dict[str, int | str], told: list[tuple[int, Comparison]]) -> Finding:
-    clauses = [f"with {axis_words('workers', count)}, {_verdict(one)}" for count, one in told]
+def _contest(
+    workload: str, quantity: str, others: dict[str, int | str], comparisons: list[tuple[int, Comparison]]
+) -> Finding:
+    clauses = [f"with {axis_words('workers', count)}, {_verdict(comparison)}" for count, comparison in comparisons]
     what = condition(others, None)
     tail = f", {workload} {measured(None, quantity)}{f', {what}' if what else ''}"
-    last = told[-1][1]
-    numbers = last.numbers | {"workers": [count for count, _ in told], "ratios": [one.numbers for _, one in told]}
-    numbers["cells"] = [cell for _, one in told for cell in one.numbers["cells"]]
+    last = comparisons[-1][1]
+    numbers = last.numbers | {
+        "workers": [count for count, _ in comparisons],
+        "ratios": [comparison.numbers for _, comparison in comparisons],
+    }
+    numbers["cells"] = [cell for _, comparison in comparisons for cell in comparison.numbers["cells"]]
     name = ".".join([workload, *map(str, others.values())])
     return Finding(f"workers.{name}", sentence("; ".join(clauses) + tail), numbers, sentence(clauses[-1] + tail))
 
 
-def _verdict(one: Comparison) -> str:
+def _verdict(comparison: Comparison) -> str:
     first, second = (_NAMES[side] for side in SIDES)
-    if one.verdict == "same":
-        return f"{first} and {second} cannot be told apart ({one.aside})"
-    if one.verdict == "longer":
-        return f"{first} take {one.text} times as long as {second}"
-    return f"{second} take {one.inverse_text} times as long as {first}"
+    if comparison.verdict == "same":
+        return f"{first} and {second} cannot be told apart ({comparison.aside})"
+    if comparison.verdict == "longer":
+        return f"{first} take {comparison.text} times as long as {second}"
+    return f"{second} take {comparison.inverse_text} times as long as {first}"
 
 
 def _fits(fits: Sequence[Fit]) -> list[Finding]:
@@ -157,15 +170,16 @@ def _fits(fits: Sequence[Fit]) -> list[Finding]:
         key = (first.workload, first.quantity, fit.scan.axis, others)
         groups.setdefault(key, {})[str(first.condition.get(KIND, ""))] = fit
     return [
-        _fit(workload, quantity, axis, dict(others), own) for (workload, quantity, axis, others), own in groups.items()
+        _fit(workload, quantity, axis, dict(others), curves)
+        for (workload, quantity, axis, others), curves in groups.items()
     ]
 
 
-def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], own: dict[str, Fit]) -> Finding:
-    some = next(iter(own.values()))
+def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], fits: dict[str, Fit]) -> Finding:
+    some = next(iter(fits.values()))
     shape = "line" if some.polynomial.degree == 1 else "parabola"
     where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
-    curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in own.items()]
+    curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in fits.items()]
     what = condition(others, None)
     text = f"a {shape} {where} through {workload} {measured(None, quantity)}{f', {what}' if what else ''}: "
     text += "; ".join(curves)
@@ -173,63 +187,65 @@ def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], 
         "workload": workload,
         "quantity": quantity,
         "axis": axis,
-        "curves": {kind or "all": _numbers(fit) for kind, fit in own.items()},
-        "cells": [point.estimate.cell for fit in own.values() for point in fit.scan.points],
+        "curves": {kind or "all": _numbers(fit) for kind, fit in fits.items()},
+        "cells": [point.estimate.cell for fit in fits.values() for point in fit.scan.points],
     }
-    if set(SIDES) <= set(own):
+    if set(SIDES) <= set(fits):
         ratios = [
-            ratio_of_coefficients(own[SIDES[0]].polynomial, own[SIDES[1]].polynomial, power)
+            ratio_of_coefficients(fits[SIDES[0]].polynomial, fits[SIDES[1]].polynomial, power)
             for power in range(some.polynomial.degree + 1)
         ]
-        numbers["coefficient_ratios"] = [None if one is None else [one.value, one.low, one.high] for one in ratios]
+        numbers["coefficient_ratios"] = [
+            None if ratio is None else [ratio.value, ratio.low, ratio.high] for ratio in ratios
+        ]
         text += _compared(ratios)
     name = ".".join([axis, workload, *map(str, others.values())])
-    brief = [f"{_NAMES.get(kind, 'R2')} R2 {_r_squared(fit)}" for kind, fit in own.items()]
+    brief = [f"{_NAMES.get(kind, 'R2')} R2 {_r_squared(fit)}" for kind, fit in fits.items()]
     return Finding(f"fit.{name}", sentence(text), numbers, sentence(f"a {shape} {where}: {', '.join(brief)}"))
 
 
 def _compared(ratios: list[Interval | None]) -> str:
-    said = [
+    texts = [
         f"{_POWERS[power]} {format_ratio(ratio.value, ratio.low, ratio.high)}"
         for power, ratio in reversed(list(enumerate(ratios)))
         if ratio is not None
     ]
     first, second = (_NAMES[side] for side in SIDES)
-    return f"; {first} over {second}: {', '.join(said)}" if said else ""
+    return f"; {first} over {second}: {', '.join(texts)}" if texts else ""
 
 
 def _curve(fit: Fit) -> str:
     """Say the terms from the highest power down; one whose interval contains 0 is not seen."""
-    said = []
-    for power, one in reversed(list(enumerate(fit.polynomial.coefficients))):
+    terms = []
+    for power, coefficient in reversed(list(enumerate(fit.polynomial.coefficients))):
         unit = {0: "", 1: f" for each {axis_thing(fit.scan.axis)}"}.get(
             power, f" for each {axis_thing(fit.scan.axis)} squared"
         )
-        if power and one.contains(0.0):
-            said.append(f"{_POWERS[power]} not seen")
+        if power and coefficient.contains(0.0):
+            terms.append(f"{_POWERS[power]} not seen")
         else:
-            said.append(f"{_coefficient(one)}{unit}")
-    return f"{' + '.join(said)} (R2 {_r_squared(fit)})"
+            terms.append(f"{_coefficient(coefficient)}{unit}")
+    return f"{' + '.join(terms)} (R2 {_r_squared(fit)})"
 
 
-def _coefficient(one: Interval) -> str:
+def _coefficient(coefficient: Interval) -> str:
     """A time, which for a square may be far below a nanosecond."""
-    if abs(one.value) >= 1:
-        return format_duration_interval(one.value, one.low, one.high)
-    return f"{format_ratio(one.value, one.low, one.high)} ns"
+    if abs(coefficient.value) >= 1:
+        return format_duration_interval(coefficient.value, coefficient.low, coefficient.high)
+    return f"{format_ratio(coefficient.value, coefficient.low, coefficient.high)} ns"
 
 
 def _r_squared(fit: Fit) -> str:
-    one = fit.polynomial.r_squared
-    return format_ratio(one.value, one.low, one.high).replace(" (", ", ").removesuffix(")")
+    r2 = fit.polynomial.r_squared
+    return format_ratio(r2.value, r2.low, r2.high).replace(" (", ", ").removesuffix(")")
 
 
 def _numbers(fit: Fit) -> dict[str, Any]:
     fitted = fit.polynomial
     return {
         "x": list(fit.x),
-        "coefficients_ns": [one.value for one in fitted.coefficients],
-        "coefficients_ns_intervals": [[one.low, one.high] for one in fitted.coefficients],
+        "coefficients_ns": [coefficient.value for coefficient in fitted.coefficients],
+        "coefficients_ns_intervals": [[coefficient.low, coefficient.high] for coefficient in fitted.coefficients],
         "r_squared": fitted.r_squared.value,
         "r_squared_interval": [fitted.r_squared.low, fitted.r_squared.high],
         "n_values": fit.n_values,
@@ -237,17 +253,17 @@ def _numbers(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _ablation(found: AblationEvidence) -> Finding:
-    ladder, rungs = found.ladder, found.rungs
+def _ablation(evidence: AblationEvidence) -> Finding:
+    ladder, rungs = evidence.ladder, evidence.rungs
     first, second = (_NAMES[side] for side in SIDES)
     gap, rest = ladder.gaps[0], ladder.gaps[-1]
-    what = f"{found.workload} {measured(None, found.quantity)}"
+    what = f"{evidence.workload} {measured(None, evidence.quantity)}"
     share = ladder.remainder_share
     if share is None:
         text = f"with all shared, {first} and {second} cannot be told apart ({_signed(gap)}), {what}"
     else:
         text = f"{first} less {second} is {_signed(gap)} with all shared, {what}"
-    steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda one: -abs(one[1].value))
+    steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda step: -abs(step[1].value))
     seen = [
         f"{axis_words(*rung.taken)} {_signed(step)}" for rung, step in steps if rung.taken and not step.contains(0.0)
     ]
@@ -272,16 +288,16 @@ def _ablation(found: AblationEvidence) -> Finding:
         "cells": [side.estimate.cell for rung in rungs for side in rung.sides],
     }
     headline = f"{text if share is None else f'{first} less {second} is {_signed(gap)}'}; {left}"
-    return Finding(f"ablation.{found.workload}", sentence(f"{text}; {left}"), numbers, sentence(headline))
+    return Finding(f"ablation.{evidence.workload}", sentence(f"{text}; {left}"), numbers, sentence(headline))
 
 
-def _signed(one: Interval) -> str:
-    return format_duration_interval(one.value, one.low, one.high)
+def _signed(interval: Interval) -> str:
+    return format_duration_interval(interval.value, interval.low, interval.high)
 
 
-def _share(one: Interval) -> str:
-    share = f"-{format_share(-one.value)}" if one.value < 0 else format_share(one.value)
-    return f"{share} ({100 * one.low:.0f} to {100 * one.high:.0f}%)"
+def _share(interval: Interval) -> str:
+    share = f"-{format_share(-interval.value)}" if interval.value < 0 else format_share(interval.value)
+    return f"{share} ({100 * interval.low:.0f} to {100 * interval.high:.0f}%)"
 
 
 FINDERS = (Finder(workers, 30),)

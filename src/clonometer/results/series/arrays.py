@@ -32,7 +32,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
     tuple of EcdfSeries
         In the order of the plan; empty where nothing was launched.
     """
-    found = []
+    series = []
     for row in book.rows:
         estimate = row.estimate
         changes = book.changes(estimate)
@@ -41,7 +41,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
         if estimate.stage is None or estimate.detail or row.group is None:
             continue
         x, fraction = thin_ecdf(row.group.ordered.round())
-        found.append(
+        series.append(
             EcdfSeries(
                 label=_label(row, changes),
                 cell=estimate.cell,
@@ -51,10 +51,10 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
                 placement=estimate.placement,
                 temperature=estimate.temperature,
                 x_ns=tuple(x.tolist()),
-                fraction=tuple(round(one, 5) for one in fraction.tolist()),
+                fraction=tuple(round(share, 5) for share in fraction.tolist()),
             )
         )
-    return tuple(found)
+    return tuple(series)
 
 
 def _label(row: Evidence, changes: dict[str, int | str]) -> str:

@@ -27,54 +27,54 @@ def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
     firsts: dict[str, Evidence] = {}
     for row in book.rows:
         firsts.setdefault(row.estimate.cell, row)
-    found = []
+    ladders = []
     for row in firsts.values():
-        one = row.estimate
-        for entry in book.fact(one.workload, "distributions") or ():
-            count = counts.get((one.cell, str(entry["count"])))
+        estimate = row.estimate
+        for entry in book.fact(estimate.workload, "distributions") or ():
+            count = counts.get((estimate.cell, str(entry["count"])))
             if count is None or not count.estimate.value:
                 continue
-            steps = [step for step in _steps(entry, one.cell, times) if step.one_in <= count.estimate.value]
+            steps = [step for step in _steps(entry, estimate.cell, times) if step.one_in <= count.estimate.value]
             if steps:
-                found.append(
+                ladders.append(
                     LadderSeries(
-                        workload=one.workload,
-                        cell=one.cell,
-                        of=str(book.fact(one.workload, "distributions_of")),
+                        workload=estimate.workload,
+                        cell=estimate.cell,
+                        of=str(book.fact(estimate.workload, "distributions_of")),
                         name=str(entry["name"]),
                         condition=_condition(book, row),
                         count=count.estimate.value,
                         steps=tuple(steps),
                     )
                 )
-    return tuple(found)
+    return tuple(ladders)
 
 
 def _condition(book: Book, row: Evidence) -> dict[str, int | str]:
     """What is said of the cell: axes off their default, and numbers that other cells of its workload vary."""
-    one = row.estimate
-    changes = book.changes(one)
-    others = [other.estimate for other in book.rows if other.estimate.workload == one.workload]
+    estimate = row.estimate
+    changes = book.changes(estimate)
+    others = [other.estimate for other in book.rows if other.estimate.workload == estimate.workload]
     varied = {
         axis
-        for axis in one.condition
+        for axis in estimate.condition
         if book.kind(axis) in _NUMERIC and len({other.condition.get(axis) for other in others}) > 1
     }
-    return {axis: value for axis, value in one.condition.items() if axis in changes or axis in varied}
+    return {axis: value for axis, value in estimate.condition.items() if axis in changes or axis in varied}
 
 
 def _steps(entry: Mapping[str, Any], cell: str, times: Mapping[tuple[str, str], Evidence]) -> tuple[LadderStep, ...]:
     steps = []
-    found = {quantity: times.get((cell, quantity)) for quantity in entry["steps"]}
-    most = max((row.estimate.n_samples for row in found.values() if row is not None), default=0)
+    rows = {quantity: times.get((cell, quantity)) for quantity in entry["steps"]}
+    most = max((row.estimate.n_samples for row in rows.values() if row is not None), default=0)
     for quantity, one_in in entry["steps"].items():
-        row = found[quantity]
+        row = rows[quantity]
         # Samples with few values lack the rarer steps: a median over the others would be one of other events.
         if row is None or row.estimate.median_ns is None or row.estimate.n_samples < _LEAST_SHARE * most:
             continue
-        one = row.estimate
+        estimate = row.estimate
         median = row.estimate.median_ns
-        low, high = (median if end is None else end for end in (one.median_low_ns, one.median_high_ns))
+        low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
         steps.append(LadderStep(int(one_in), median, low, high))
     return tuple(steps)
 

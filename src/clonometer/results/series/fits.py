@@ -54,7 +54,7 @@ def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
     tuple of Fit
         A scan with too few points for its shape has none, nor has a quantity that is a mere detail.
     """
-    found = []
+    fits = []
     for scan in scans_of(book):
         shape = curve_of(scan)
         if shape is None:
@@ -66,5 +66,5 @@ def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
         x = tuple(int(point.estimate.condition[scan.axis]) for point in points)
         values = [point.processes.values for point in points]
         fitted = polynomial_through_medians(x, values, shape.degree, seed=seed)
-        found.append(Fit(scan, fitted, x, sum(one.size for one in values)))
-    return tuple(found)
+        fits.append(Fit(scan, fitted, x, sum(group.size for group in values)))
+    return tuple(fits)

@@ -14,11 +14,11 @@ Ends = tuple[float, float, float]
 
 def fit_series(book: Book, seed: int) -> tuple[FitSeries, ...]:
     """Every fit of a run (`clonometer.results.series.fits.fits_of`), in the order of the plan."""
-    found = []
+    fits = []
     for fit in fits_of(book, seed):
         first = fit.scan.points[0].estimate
         x, y_ns = fit.curve()
-        found.append(
+        fits.append(
             FitSeries(
                 workload=first.workload,
                 family=first.family,
@@ -26,25 +26,25 @@ def fit_series(book: Book, seed: int) -> tuple[FitSeries, ...]:
                 axis=fit.scan.axis,
                 condition=said_condition(fit.scan),
                 points=fit.x,
-                coefficients=tuple(_ends(one) for one in fit.polynomial.coefficients),
+                coefficients=tuple(_ends(coefficient) for coefficient in fit.polynomial.coefficients),
                 r_squared=_ends(fit.polynomial.r_squared),
                 n_values=fit.n_values,
                 x=x,
                 y_ns=y_ns,
             )
         )
-    return tuple(found)
+    return tuple(fits)
 
 
 def ablation_series(book: Book, seed: int) -> tuple[AblationSeries, ...]:
     """Every ablation of a run (`clonometer.results.series.ablation.ablations_of`)."""
-    return tuple(_ablation(book, one) for one in ablations_of(book, seed))
+    return tuple(_ablation(book, evidence) for evidence in ablations_of(book, seed))
 
 
-def _ablation(book: Book, found: AblationEvidence) -> AblationSeries:
-    ladder = found.ladder
+def _ablation(book: Book, evidence: AblationEvidence) -> AblationSeries:
+    ladder = evidence.ladder
     rungs = []
-    for place, rung in enumerate(found.rungs):
+    for place, rung in enumerate(evidence.rungs):
         share = ladder.shares[place - 1] if place else None
         rungs.append(
             AblationRung(
@@ -58,11 +58,11 @@ def _ablation(book: Book, found: AblationEvidence) -> AblationSeries:
                 share=None if share is None else _ends(share),
             )
         )
-    first = found.rungs[0].sides[0].estimate
+    first = evidence.rungs[0].sides[0].estimate
     rest = ladder.remainder_share
     return AblationSeries(
-        workload=found.workload,
-        quantity=found.quantity,
+        workload=evidence.workload,
+        quantity=evidence.quantity,
         axis=KIND,
         sides=SIDES,
         condition={axis: value for axis, value in book.changes(first).items() if axis != KIND},
@@ -76,8 +76,8 @@ def _median(row: Evidence) -> float:
     return row.estimate.median_ns or 0.0
 
 
-def _ends(one: Interval) -> Ends:
-    return one.value, one.low, one.high
+def _ends(interval: Interval) -> Ends:
+    return interval.value, interval.low, interval.high
 
 
 SERIES = {"fits": fit_series, "ablations": ablation_series}

@@ -33,19 +33,19 @@ class LadderChart:
 
 def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
     """Arrange ladders as charts: one for each workload and choice of conditions, a line for each size."""
-    keys = dict.fromkeys((one.workload, one.of, _choices(one)) for one in series)
+    keys = dict.fromkeys((ladder.workload, ladder.of, _choices(ladder)) for ladder in series)
     charts = []
     for key in keys:
-        own = [one for one in series if (one.workload, one.of, _choices(one)) == key]
+        ladders = [ladder for ladder in series if (ladder.workload, ladder.of, _choices(ladder)) == key]
         panels: dict[str, list[dict[str, Any]]] = {}
-        for one in own:
-            panels.setdefault(one.name, []).extend(_points(one))
+        for ladder in ladders:
+            panels.setdefault(ladder.name, []).extend(_points(ladder))
         words = [axis_words(*item) for item in key[2]]
         every = [point for points in panels.values() for point in points]
         charts.append(
             LadderChart(
                 title=", ".join([f"{key[1]} ({mechanism_name(key[0])})", *words]),
-                labels=tuple(dict.fromkeys(_line_name(one) for one in own)),
+                labels=tuple(dict.fromkeys(_line_name(ladder) for ladder in ladders)),
                 domain=time_domain(every, "low_ns", "high_ns"),
                 panels=panels,
             )
@@ -53,27 +53,27 @@ def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
     return charts
 
 
-def _choices(one: LadderSeries) -> tuple[tuple[str, int | str], ...]:
-    return tuple((axis, value) for axis, value in one.condition.items() if isinstance(value, str))
+def _choices(ladder: LadderSeries) -> tuple[tuple[str, int | str], ...]:
+    return tuple((axis, value) for axis, value in ladder.condition.items() if isinstance(value, str))
 
 
-def _line_name(one: LadderSeries) -> str:
-    return ", ".join(axis_words(*item) for item in one.condition.items() if isinstance(item[1], int)) or "as usual"
+def _line_name(ladder: LadderSeries) -> str:
+    return ", ".join(axis_words(*item) for item in ladder.condition.items() if isinstance(item[1], int)) or "as usual"
 
 
-def _points(one: LadderSeries) -> list[dict[str, Any]]:
-    label = _line_name(one)
+def _points(ladder: LadderSeries) -> list[dict[str, Any]]:
+    label = _line_name(ladder)
     return [
         {
             "label": label,
             "median_ns": step.median_ns,
             "low_ns": step.low_ns,
             "high_ns": step.high_ns,
-            "longer": 1 / step.one_in if step.one_in else 1 / max(one.count, 1.0),
-            "tip": f"{one.name}, {label}, {_STEP_NAMES.get(step.one_in, f'1 in {step.one_in:,}')}: "
+            "longer": 1 / step.one_in if step.one_in else 1 / max(ladder.count, 1.0),
+            "tip": f"{ladder.name}, {label}, {_STEP_NAMES.get(step.one_in, f'1 in {step.one_in:,}')}: "
             f"{format_duration_interval(step.median_ns, step.low_ns, step.high_ns)}",
         }
-        for step in one.steps
+        for step in ladder.steps
         if step.low_ns > 0
     ]
 
@@ -124,19 +124,19 @@ def ladder_panel(
 def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:
     """A table for each chart: a row for each line and distribution, a column for each step."""
     tables = []
-    for key in dict.fromkeys((one.workload, one.of, _choices(one)) for one in series):
-        own = [one for one in series if (one.workload, one.of, _choices(one)) == key]
-        own.sort(key=lambda one: [value for value in one.condition.values() if isinstance(value, int)])
-        steps = list(dict.fromkeys(step.one_in for one in own for step in one.steps))
+    for key in dict.fromkeys((ladder.workload, ladder.of, _choices(ladder)) for ladder in series):
+        ladders = [ladder for ladder in series if (ladder.workload, ladder.of, _choices(ladder)) == key]
+        ladders.sort(key=lambda ladder: [value for value in ladder.condition.values() if isinstance(value, int)])
+        steps = list(dict.fromkeys(step.one_in for ladder in ladders for step in ladder.steps))
         steps.sort(key=lambda one_in: (one_in == LONGEST, one_in))
         words = [axis_words(*item) for item in key[2]]
         rows = tuple(
             (
-                f"{_line_name(one)}, {one.name}",
-                *(_step_text(one, one_in) for one_in in steps),
-                f"{one.count:,.0f}",
+                f"{_line_name(ladder)}, {ladder.name}",
+                *(_step_text(ladder, one_in) for one_in in steps),
+                f"{ladder.count:,.0f}",
             )
-            for one in own
+            for ladder in ladders
         )
         tables.append(
             table_of_rows(
@@ -150,8 +150,8 @@ def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:
     return tables
 
 
-def _step_text(one: LadderSeries, one_in: int) -> str:
-    for step in one.steps:
+def _step_text(ladder: LadderSeries, one_in: int) -> str:
+    for step in ladder.steps:
         if step.one_in == one_in:
             return format_duration(step.median_ns, step.low_ns, step.high_ns)
     return "-"

@@ -58,14 +58,14 @@ def _ecdf(results: Results) -> list[Row]:
     chosen = ecdf_choice(ecdf_index(results, results.ecdfs))
     labels = labels_of(chosen)
     rows = []
-    for family in dict.fromkeys(one["family"] for one in chosen):
-        members = [one for one in chosen if one["family"] == family]
+    for family in dict.fromkeys(entry["family"] for entry in chosen):
+        members = [entry for entry in chosen if entry["family"] == family]
         domain = time_domain(ecdf_points(members), "time_ns", "time_ns")
         panels = []
         for stage in STAGE_ORDER:
-            own = [one for one in members if one["stage"] == stage]
-            if own:
-                draw = partial(ecdf_panel, ecdf_points(own), labels=labels, domain=domain)
+            of_stage = [entry for entry in members if entry["stage"] == stage]
+            if of_stage:
+                draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels, domain=domain)
                 title = f"{family_name(family)}, {stage_title(stage)}"
                 panels.append(Panel(f"ecdf-{family}-{stage}", title, title, draw))
         rows.append(Row(panels))

@@ -32,11 +32,11 @@ def _fits(results: Results) -> list[Row]:
 
 def _ablations(results: Results) -> list[Row]:
     rows = []
-    for number, one in enumerate(_ablations_of(results)):
-        points = ablation_points(one)
+    for number, ablation in enumerate(_ablations_of(results)):
+        points = ablation_points(ablation)
         words = alt("The gap by what was taken away", points)
         draw = partial(ablation_panel, points)
-        rows.append(Row([Panel(f"ablation-{number}", ablation_title(one), words, draw, tall=False)]))
+        rows.append(Row([Panel(f"ablation-{number}", ablation_title(ablation), words, draw, tall=False)]))
     return rows
 
 

@@ -42,9 +42,9 @@ def figure_sections(results: Results, charts: Sequence[Mapping[str, Any]]) -> li
     """Say which of the charts and tables stand together, under which heading; in the order of the page."""
     sections = []
     for figure in figures():
-        own = [chart for chart in charts if chart["kind"] == figure.kind]
-        if figure.section and own:
-            section = {"id": figure.kind, "charts": own, "tables": figure.tables(results)}
+        drawn = [chart for chart in charts if chart["kind"] == figure.kind]
+        if figure.section and drawn:
+            section = {"id": figure.kind, "charts": drawn, "tables": figure.tables(results)}
             sections.append({**asdict(figure.section), **section})
     return sections
 
@@ -62,11 +62,13 @@ def _ecdf(results: Results) -> dict[str, Any]:
     kept = results.ecdfs[:MOST_SERIES]
     points = max(LEAST_POINTS, min(MOST_POINTS, POINT_BUDGET // max(len(kept), 1)))
     index = ecdf_index(results, kept, points)
-    conditions = list(dict.fromkeys(one["condition"] for one in index if not one["plain"]))
-    has_plain = any(one["plain"] for one in index)
+    conditions = list(dict.fromkeys(entry["condition"] for entry in index if not entry["plain"]))
+    has_plain = any(entry["plain"] for entry in index)
     temperatures = _found(index, "temperature", ("warm", "cold"))
     choices = {
-        "family": [[name, family_name(name)] for name in sorted({one["family"] for one in index}, key=family_place)],
+        "family": [
+            [name, family_name(name)] for name in sorted({entry["family"] for entry in index}, key=family_place)
+        ],
         "stage": [[name, stage_title(name)] for name in _found(index, "stage", STAGE_ORDER)],
         "temperature": [[name, name] for name in temperatures],
         "placement": [[name, name] for name in _found(index, "placement", ("pinned",))],
@@ -92,5 +94,5 @@ def _ecdf(results: Results) -> dict[str, Any]:
 
 
 def _found(index: Sequence[dict[str, Any]], name: str, order: Sequence[str]) -> list[str]:
-    found = dict.fromkeys(str(one[name]) for one in index)
-    return [*(value for value in order if value in found), *(value for value in found if value not in order)]
+    values = dict.fromkeys(str(entry[name]) for entry in index)
+    return [*(value for value in order if value in values), *(value for value in values if value not in order)]

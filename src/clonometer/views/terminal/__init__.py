@@ -269,14 +269,14 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks.append(_estimates(rows, width, colour) if rows else ["Nothing was measured."])
     tables = [table for figure in figures() for table in figure.tables(results)]
     blocks += [draw_table(table, width, colour) for table in tables]
-    stages = [stage for stage in STAGE_ORDER if any(one.stage == stage for one in results.cells)]
+    stages = [stage for stage in STAGE_ORDER if any(estimate.stage == stage for estimate in results.cells)]
     notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {stage_explanation(stage)}", width)]
     notes += _program_line(rows, width)
     notes += [f"{note}." for note in _not_ranked(rows)]
     notes += wrap(what_ended(results), width)
     blocks.append(notes)
     blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
-    blocks.append([line for one in results.findings for line in wrap(one.sentence, width, bullet="- ")])
+    blocks.append([line for finding in results.findings for line in wrap(finding.sentence, width, bullet="- ")])
     blocks.append(_warning_lines(results, width))
     blocks.append(wrap(f"Repeat it with: {clean(shlex.join(results.command))}", width) if results.command else [])
     return _spaced(blocks, 1 << 30)
