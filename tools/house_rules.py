@@ -6,7 +6,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 MOST_LINES = 450
@@ -17,10 +18,7 @@ ADDRESS_FILES = re.compile(r"(requirements/|\.lock$|Makefile$|pyproject\.toml$|\
 ADDRESS = re.compile(r"https?://")
 # Words that name nothing: a variable is called after what it holds.
 EMPTY_NAMES = {"one", "own", "found", "said", "told", "here", "there"}
-NAMED_ROOTS = (
-    *("bench/", "drivers/", "tools/"),
-    *(f"src/clonometer/{room}/" for room in ("cli", "host", "protocol", "runfile", "runner", "stats", "studies")),
-)
+NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/")
 
 
 def tracked() -> list[Path]:
@@ -52,10 +50,27 @@ def empty_names(path: Path, tree: ast.Module) -> Iterator[str]:
                     yield f"{path}:{node.lineno}: {name!r} does not say what it holds"
 
 
+def shared_names(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
+    """Public classes of the package that have one name."""
+    places = defaultdict(list)
+    for path, tree in trees.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(f"{path}:{node.lineno}")
+    for name, shared in places.items():
+        if len(shared) > 1:
+            yield f"{shared[0]}: there is another class {name}: {', '.join(shared[1:])}"
+
+
 def name_faults(paths: Iterable[Path]) -> list[str]:
     """What the names of Python do against the rules."""
-    named = [path for path in paths if path.suffix == ".py" and str(path).startswith(NAMED_ROOTS)]
-    return [fault for path in named for fault in empty_names(path, ast.parse(path.read_text(encoding="utf-8")))]
+    trees = {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for path in paths
+        if path.suffix == ".py" and str(path).startswith(NAMED_ROOTS)
+    }
+    empty = [fault for path, tree in trees.items() for fault in empty_names(path, tree)]
+    return [*empty, *shared_names({path: tree for path, tree in trees.items() if path.parts[0] == "src"})]
 
 
 def faults(path: Path) -> list[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from clonometer.cli.answers import read_results
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.cell import Axis, AxisValue, make_cell
+from clonometer.plan.cell import AxisValue, CatalogueAxis, make_cell
 from clonometer.plan.expand import axes_of, meaningless
 from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
@@ -73,7 +73,7 @@ def conditions(catalogue: Catalogue) -> Iterator[tuple[str, dict[str, AxisValue]
             yield from ((workload.id, {name: text}) for text in texts)
 
 
-def values_of(axis: Axis) -> tuple[AxisValue, ...]:
+def values_of(axis: CatalogueAxis) -> tuple[AxisValue, ...]:
     """All values of a choice; of a number its default and another."""
     if axis.kind == "choice":
         return axis.values
@@ -100,7 +100,7 @@ def make_plan(catalogue: Catalogue) -> Plan:
     return Plan("matrix", "Every mechanism, and every value of each axis", 1.0, tuple(targets.values()))
 
 
-def _full(asked: dict[str, AxisValue], axes: dict[str, Axis]) -> dict[str, AxisValue]:
+def _full(asked: dict[str, AxisValue], axes: dict[str, CatalogueAxis]) -> dict[str, AxisValue]:
     return {axis.name: asked.get(axis.name, axis.default) for axis in axes.values()}
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from clonometer.plan.cell import Axis, Cell, make_cell
+from clonometer.plan.cell import CatalogueAxis, Cell, make_cell
 from clonometer.protocol import AnswerReader
 from clonometer.runfile import RunFileWriter
 
@@ -35,7 +35,8 @@ def main() -> None:
 
     catalogue = fake_driver.catalogue()
     axes = {
-        name: Axis(name, axis["type"], axis["default"], axis["summary"]) for name, axis in catalogue["axes"].items()
+        name: CatalogueAxis(name, axis["type"], axis["default"], axis["summary"])
+        for name, axis in catalogue["axes"].items()
     }
     entries = {one["id"]: one for one in catalogue["workloads"]}
     writer = RunFileWriter(FOLDER / "schema1.parquet")

@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clonometer.plan.cell import Axis, glob_pattern, make_cell, matches
+from clonometer.plan.cell import CatalogueAxis, glob_pattern, make_cell, matches
 
 AXES = {
     axis.name: axis
     for axis in (
-        Axis("parent_bytes", "bytes", 0),
-        Axis("open_files", "count", 4),
-        Axis("placement", "choice", "pinned", values=("pinned", "free")),
-        Axis("linkage", "choice", "static", values=("static", "musl")),
-        Axis("program", "text", "target_static"),
-        Axis("stages", "text", "all"),
+        CatalogueAxis("parent_bytes", "bytes", 0),
+        CatalogueAxis("open_files", "count", 4),
+        CatalogueAxis("placement", "choice", "pinned", values=("pinned", "free")),
+        CatalogueAxis("linkage", "choice", "static", values=("static", "musl")),
+        CatalogueAxis("program", "text", "target_static"),
+        CatalogueAxis("stages", "text", "all"),
     )
 }
 TEXTS = st.text(st.sampled_from("ab,=[]*?% \n%2Cé"), min_size=1, max_size=8) | st.sampled_from(

@@ -10,7 +10,7 @@ from tests.runner.conftest import FAKE_COMMAND
 
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.cell import Axis, make_cell
+from clonometer.plan.cell import CatalogueAxis, make_cell
 from clonometer.plan.types import Limits, Target
 from clonometer.runner.drivers import Driver, find_drivers
 from clonometer.runner.process import ANSWER_FD
@@ -112,8 +112,8 @@ def test_without_any_driver_the_folder_is_named(tmp_path: Path) -> None:
 def test_the_request_has_axes_limits_clock_and_options() -> None:
     driver = Driver("probe", ("/bin/probe",), {"driver": {"linkage": "static"}})
     axes = {
-        "parent_bytes": Axis("parent_bytes", "bytes", 0),
-        "linkage": Axis("linkage", "choice", "static", values=("static",)),
+        "parent_bytes": CatalogueAxis("parent_bytes", "bytes", 0),
+        "linkage": CatalogueAxis("linkage", "choice", "static", values=("static",)),
     }
     cells = tuple(make_cell("launch.fork", {"parent_bytes": 4096}, name, axes) for name in ("warm", "cold"))
     limits = Limits(processes=1, samples=7, blocks=2, warmup=3, block_limit_ns=9)

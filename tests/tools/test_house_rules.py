@@ -1,4 +1,4 @@
-"""The house rule of names: what a variable is called."""
+"""The house rules of names: what a variable is called, and that no two public classes share a name."""
 
 from __future__ import annotations
 
@@ -39,3 +39,12 @@ def test_a_word_that_names_nothing_is_refused(rules, code):
 def test_reading_a_name_and_words_within_names_are_free(rules):
     code = "alone = one\nf(found=alone)\nknown.one\ndef own_cells(): pass"
     assert list(rules.empty_names(Path("a.py"), ast.parse(code))) == []
+
+
+def test_two_public_classes_of_one_name_are_refused(rules):
+    trees = {
+        Path("a.py"): ast.parse("class Row: pass\nclass _Book: pass"),
+        Path("b.py"): ast.parse("class _Book: pass\nclass Row: pass"),
+        Path("c.py"): ast.parse("class Rows: pass"),
+    }
+    assert list(rules.shared_names(trees)) == ["a.py:1: there is another class Row: b.py:2"]

@@ -12,7 +12,7 @@ from clonometer.cli.console import plain_width, print_json
 from clonometer.cli.options import examples
 
 if TYPE_CHECKING:
-    from clonometer.plan.cell import Axis
+    from clonometer.plan.cell import CatalogueAxis
     from clonometer.plan.types import Catalogue
     from clonometer.runner.drivers import Drivers
 
@@ -67,7 +67,7 @@ def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
     }
 
 
-def _axis(axis: Axis, drivers: Drivers) -> dict[str, Any]:
+def _axis(axis: CatalogueAxis, drivers: Drivers) -> dict[str, Any]:
     unavailable = dict(axis.unavailable)
     if axis.name == "linkage":
         unavailable |= {

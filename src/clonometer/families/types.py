@@ -104,7 +104,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CurveShape:
     """What times along an axis are known to follow: a polynomial of ``degree``.
 
     ``beyond_cpus``: only where there are more of what the axis counts than CPUs.
@@ -181,5 +181,5 @@ class Family:
     control: bool = False
     axes: Mapping[str, Axis] = field(default_factory=dict)
     workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
-    curves: Mapping[str, Curve] = field(default_factory=dict)
+    curves: Mapping[str, CurveShape] = field(default_factory=dict)
     besides: frozenset[str] = frozenset()

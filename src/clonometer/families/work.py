@@ -1,7 +1,7 @@
 """Whole programs whose workers compute and write, as threads and as processes."""
 
 from clonometer.families.common import number
-from clonometer.families.types import CROWD, Axis, Condition, Cost, Curve, Family
+from clonometer.families.types import CROWD, Axis, Condition, Cost, CurveShape, Family
 
 # A worker, one trial division, one number that is written to a buffer, and one that is a write() of its own.
 _WORKER_NS = 100_000.0
@@ -29,7 +29,7 @@ FAMILY = Family(
     order=20,
     shape=CROWD,
     # Trial division without a cut-off divides about N^2 / 10 times; workers beyond the CPUs wait for each other.
-    curves={"numbers": Curve(2), "workers": Curve(1, beyond_cpus=True)},
+    curves={"numbers": CurveShape(2), "workers": CurveShape(1, beyond_cpus=True)},
     axes={
         "numbers": Axis(thing="number", things="numbers", title="numbers for each worker", cost=_numbers_cost),
         "cutoff": Axis({"none": "no cut-off", "sqrt": "cut off at the root"}),

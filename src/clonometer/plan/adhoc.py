@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
-from clonometer.plan.cell import Axis, AxisValue, make_cell, matches
+from clonometer.plan.cell import AxisValue, CatalogueAxis, make_cell, matches
 from clonometer.plan.expand import Entry, axes_of, expand, meaningless
 from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
 from clonometer.plan.names import full_globs
@@ -167,7 +167,7 @@ def _moved(
     target: Target,
     condition: Mapping[str, AxisValue],
     temperatures: Iterable[str | None],
-    axes: Mapping[str, Axis],
+    axes: Mapping[str, CatalogueAxis],
 ) -> Target:
     cells = tuple(make_cell(target.workload, condition, temperature, axes) for temperature in temperatures)
     changed = condition != target.condition

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from clonometer.errors import CatalogueError
 from clonometer.fields import Fields
-from clonometer.plan.cell import Axis, AxisValue
+from clonometer.plan.cell import AxisValue, CatalogueAxis
 from clonometer.plan.types import Catalogue, Quantity, Workload
 
 AXIS_KINDS = ("bytes", "count", "choice", "text")
@@ -100,7 +100,7 @@ def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
 class _Merged:
     def __init__(self) -> None:
         self.drivers: list[object] = []
-        self.axes: dict[str, Axis] = {}
+        self.axes: dict[str, CatalogueAxis] = {}
         self.quantities: dict[str, Quantity] = {}
         self.workloads: dict[str, Workload] = {}
         self.lacks: list[dict[str, str]] = []
@@ -177,7 +177,7 @@ def _object(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _read_axis(name: str, reader: _Reader) -> Axis:
+def _read_axis(name: str, reader: _Reader) -> CatalogueAxis:
     if not _WORD.fullmatch(name) or name == "temperature":
         raise reader.error("", "is not a name for an axis: lower-case words joined by _, and not 'temperature'")
     kind = reader.one_of("type", AXIS_KINDS)
@@ -200,7 +200,7 @@ def _read_axis(name: str, reader: _Reader) -> Axis:
         raise reader.error("unavailable", f"names {strange[0]!r}, which is not among the values")
     if form is not None and not re.fullmatch(form, str(default)):
         raise reader.error("default", f"{default!r} is not of the form {form!r}")
-    return Axis(name, kind, default, reader.text("summary"), values, minimum, unavailable, form)
+    return CatalogueAxis(name, kind, default, reader.text("summary"), values, minimum, unavailable, form)
 
 
 def _form(reader: _Reader) -> str | None:

@@ -12,7 +12,7 @@ AxisValue = int | str
 
 
 @dataclass(frozen=True)
-class Axis:
+class CatalogueAxis:
     """One axis of the catalogue (docs/protocol.md).
 
     ``kind`` is ``bytes``, ``count``, ``choice`` or ``text``; ``values`` is empty unless it is a choice.
@@ -40,7 +40,7 @@ class Cell:
 
     Examples
     --------
-    >>> axes = {"parent_bytes": Axis("parent_bytes", "bytes", 0)}
+    >>> axes = {"parent_bytes": CatalogueAxis("parent_bytes", "bytes", 0)}
     >>> make_cell("launch.fork", {"parent_bytes": 67108864}, "warm", axes).text
     'launch.fork[parent_bytes=64MiB,temperature=warm]'
     """
@@ -58,7 +58,7 @@ def make_cell(
     workload: str,
     condition: Mapping[str, AxisValue],
     temperature: str | None,
-    axes: Mapping[str, Axis],
+    axes: Mapping[str, CatalogueAxis],
 ) -> Cell:
     """Build a cell: fill in defaults for every axis in ``axes`` and write its canonical text.
 
@@ -84,7 +84,7 @@ def make_cell(
 _SPECIAL = re.compile(r"[%,=\[\]*?\s\x00-\x1f\x7f]")
 
 
-def _value_text(value: AxisValue, axis: Axis) -> str:
+def _value_text(value: AxisValue, axis: CatalogueAxis) -> str:
     if isinstance(value, int):
         return format_bytes(value) if axis.kind == "bytes" else str(value)
     return _SPECIAL.sub(lambda special: "".join(f"%{byte:02X}" for byte in special.group().encode()), value)

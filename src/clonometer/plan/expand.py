@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
-from clonometer.plan.cell import Axis, AxisValue, glob_pattern, make_cell
+from clonometer.plan.cell import AxisValue, CatalogueAxis, glob_pattern, make_cell
 from clonometer.plan.limits import limits_conflict, limits_for, make_limits
 from clonometer.plan.names import full_name, is_glob
 from clonometer.plan.qualifiers import QUALIFIES, qualifies_nothing
@@ -107,7 +107,7 @@ def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
     return workloads
 
 
-def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, Axis]:
+def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, CatalogueAxis]:
     """Axes of a workload by name."""
     return {name: catalogue.axes[name] for name in workload.axes}
 
@@ -171,7 +171,7 @@ def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
 
 
 def _settings_of(
-    entry: Entry, workload: Workload, axes: Mapping[str, Axis], *, strict: bool
+    entry: Entry, workload: Workload, axes: Mapping[str, CatalogueAxis], *, strict: bool
 ) -> dict[str, list[AxisValue]]:
     """The entry's values of the axes that a workload has; only one named by its id must have them all."""
     read: dict[str, list[AxisValue]] = {}

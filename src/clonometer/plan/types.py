@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from clonometer.plan.cell import Axis, AxisValue, Cell
+from clonometer.plan.cell import AxisValue, CatalogueAxis, Cell
 
 TARGET_WIDTH = 0.02
 
@@ -40,7 +40,7 @@ class Quantity:
 class Catalogue:
     """All that the drivers can do: the only catalogue there is. ``raw`` is the merged JSON of the drivers."""
 
-    axes: Mapping[str, Axis]
+    axes: Mapping[str, CatalogueAxis]
     workloads: Mapping[str, Workload]
     quantities: Mapping[str, Quantity]
     lacks: tuple[Mapping[str, str], ...]

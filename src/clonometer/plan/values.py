@@ -6,11 +6,11 @@ import os
 import re
 
 from clonometer.errors import PlanError, UsageError, unknown
-from clonometer.plan.cell import Axis, AxisValue
+from clonometer.plan.cell import AxisValue, CatalogueAxis
 from clonometer.units import format_bytes, parse_bytes
 
 
-def read_value(axis: Axis, given: object) -> AxisValue:
+def read_value(axis: CatalogueAxis, given: object) -> AxisValue:
     """Check one value against its axis: sizes become bytes, counts whole numbers.
 
     Parameters
@@ -33,7 +33,7 @@ def read_value(axis: Axis, given: object) -> AxisValue:
 
     Examples
     --------
-    >>> read_value(Axis("parent_bytes", "bytes", 0), "64MiB")
+    >>> read_value(CatalogueAxis("parent_bytes", "bytes", 0), "64MiB")
     67108864
     """
     if isinstance(given, bool) or not isinstance(given, int | str):
@@ -50,7 +50,7 @@ def read_value(axis: Axis, given: object) -> AxisValue:
     return given
 
 
-def _number(axis: Axis, given: int | str) -> int:
+def _number(axis: CatalogueAxis, given: int | str) -> int:
     number = given
     if isinstance(number, str):
         try:
@@ -82,12 +82,12 @@ _TAKES = {
 }
 
 
-def values_text(axis: Axis) -> str:
+def values_text(axis: CatalogueAxis) -> str:
     """Say what an axis takes, in a few words.
 
     Examples
     --------
-    >>> values_text(Axis("placement", "choice", "pinned", values=("pinned", "free")))
+    >>> values_text(CatalogueAxis("placement", "choice", "pinned", values=("pinned", "free")))
     'one of pinned, free'
     """
     if axis.form is not None:
@@ -95,5 +95,5 @@ def values_text(axis: Axis) -> str:
     return f"one of {', '.join(axis.values)}" if axis.kind == "choice" else _TAKES[axis.kind]
 
 
-def _refused(axis: Axis, given: object) -> PlanError:
+def _refused(axis: CatalogueAxis, given: object) -> PlanError:
     return PlanError(f"{axis.name} = {given!r}: {axis.name} takes {values_text(axis)}", axis.summary or None)

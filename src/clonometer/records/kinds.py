@@ -274,7 +274,7 @@ class Fixed(Codec):
 
 
 @dataclass(frozen=True)
-class Table(Codec):
+class Mapped(Codec):
     """An object with values of one kind."""
 
     codec: Codec

@@ -19,10 +19,10 @@ from clonometer.records.kinds import (
     Either,
     Fixed,
     List,
+    Mapped,
     Nullable,
     Number,
     Place,
-    Table,
     Text,
     Truth,
 )
@@ -261,7 +261,7 @@ def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
 
 def _container(origin: Any, arguments: Sequence[Any], extras: Sequence[Any]) -> Codec:
     if issubclass(origin, Mapping):
-        return Table(codec_of(arguments[1]))
+        return Mapped(codec_of(arguments[1]))
     if not issubclass(origin, Sequence):
         raise TypeError(f"{origin} has no form in JSON")
     if issubclass(origin, tuple) and arguments[-1] is not ...:

@@ -14,7 +14,7 @@ MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPiece:
     """A bar that stands for ``pieces`` neighbours, of which most of the time went to ``part``."""
 
     start_ns: int
@@ -23,7 +23,7 @@ class Drawn:
     pieces: int
 
 
-def thinned(pieces: Sequence[tuple[int, int, str]], whole_ns: int, most: int = MOST_DRAWN) -> list[Drawn]:
+def thinned(pieces: Sequence[tuple[int, int, str]], whole_ns: int, most: int = MOST_DRAWN) -> list[DrawnPiece]:
     """Join neighbours that are too short to be seen.
 
     Parameters
@@ -37,18 +37,18 @@ def thinned(pieces: Sequence[tuple[int, int, str]], whole_ns: int, most: int = M
 
     Returns
     -------
-    list of Drawn
+    list of DrawnPiece
         Together they last as long as the pieces.
 
     Examples
     --------
     >>> thinned([(0, 1, "a"), (1, 3, "b"), (3, 100, "a")], 100, most=2)
-    [Drawn(start_ns=0, end_ns=3, part='b', pieces=2), Drawn(start_ns=3, end_ns=100, part='a', pieces=1)]
+    [DrawnPiece(start_ns=0, end_ns=3, part='b', pieces=2), DrawnPiece(start_ns=3, end_ns=100, part='a', pieces=1)]
     """
     if len(pieces) <= most:
-        return [Drawn(start, end, part, 1) for start, end, part in pieces]
+        return [DrawnPiece(start, end, part, 1) for start, end, part in pieces]
     least_ns = whole_ns / most
-    drawn: list[Drawn] = []
+    drawn: list[DrawnPiece] = []
     short: list[tuple[int, int, str]] = []
     for piece in pieces:
         start, end, _ = piece
@@ -56,17 +56,17 @@ def thinned(pieces: Sequence[tuple[int, int, str]], whole_ns: int, most: int = M
             drawn.append(_joined(short))
             short = []
         if end - start > least_ns:
-            drawn.append(Drawn(*piece, 1))
+            drawn.append(DrawnPiece(*piece, 1))
         else:
             short.append(piece)
     return [*drawn, _joined(short)] if short else drawn
 
 
-def _joined(pieces: Sequence[tuple[int, int, str]]) -> Drawn:
+def _joined(pieces: Sequence[tuple[int, int, str]]) -> DrawnPiece:
     sums: dict[str, int] = {}
     for start, end, part in pieces:
         sums[part] = sums.get(part, 0) + end - start
-    return Drawn(pieces[0][0], pieces[-1][1], max(sums, key=lambda part: sums[part]), len(pieces))
+    return DrawnPiece(pieces[0][0], pieces[-1][1], max(sums, key=lambda part: sums[part]), len(pieces))
 
 
 def marked(moments: Sequence[Moment], whole_ns: int, most: int = MOST_DRAWN) -> list[Moment]:

@@ -23,7 +23,7 @@ LEVELS = ("process", "block", "sample")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class MeasuredQuantity:
     """A measured column: ``stage`` is None outside launches, ``type`` one of docs/protocol.md.
 
     ``signed``: a value below zero means something, so it is no sign of clocks that disagree. ``detail``: it explains
@@ -67,7 +67,7 @@ class SampleGroup:
     time, without NaN. Of a very large group they are every k-th sample, and ``totals`` has what was counted of all.
     """
 
-    quantity: Quantity
+    quantity: MeasuredQuantity
     placement: str | None
     process: NDArray[np.int64]
     block: NDArray[np.int64]
@@ -180,7 +180,7 @@ def segment_starts(*levels: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.flatnonzero(changes)
 
 
-def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
+def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[MeasuredQuantity]:
     """List the quantities that the catalogue names for a workload and that the run has a column for.
 
     Raises
@@ -194,7 +194,7 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
         raise RunFileError(f"the run's catalogue does not have its workload {workload!r}")
     columns = metadata["columns"]
     return [
-        Quantity(
+        MeasuredQuantity(
             name,
             columns[name]["unit"],
             catalogue["quantities"].get(name, {}).get("stage"),
@@ -207,7 +207,7 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[Quantity]:
     ]
 
 
-def column_names(metadata: Mapping[str, Any], workload: str) -> tuple[list[Quantity], list[str]]:
+def column_names(metadata: Mapping[str, Any], workload: str) -> tuple[list[MeasuredQuantity], list[str]]:
     """The quantities of a workload, and every column that is needed to judge its rows."""
     known = metadata["columns"]
     quantities = quantities_of(metadata, workload)
@@ -225,7 +225,7 @@ class Rows:
     placement: NDArray[np.int8]
 
 
-def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> Rows:
+def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity]) -> Rows:
     """Judge rows: failed launches, skewed clocks, and where the tasks ran."""
     failed = _failed(columns)
     skewed = _skewed(columns, quantities) & ~failed
@@ -253,7 +253,7 @@ def count_outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_
     return outcomes
 
 
-def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[Quantity]) -> NDArray[np.bool_]:
+def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity]) -> NDArray[np.bool_]:
     """Find rows with a negative duration or a stage after reaping: clocks of two CPUs that disagree."""
     import numpy as np
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
     PLACEMENTS,
+    MeasuredQuantity,
     ObservedCell,
-    Quantity,
     Rows,
     SampleGroup,
     Totals,
@@ -44,7 +44,7 @@ class PiecewiseSource(Protocol):
 class _Collector:
     """Samples of one quantity at one placement, process after process."""
 
-    def __init__(self, quantity: Quantity) -> None:
+    def __init__(self, quantity: MeasuredQuantity) -> None:
         self.quantity = quantity
         self.digest = Digest()
         self.processes: list[int] = []
@@ -161,7 +161,7 @@ def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Ma
 
 def _collect(
     columns: Mapping[str, NDArray[Any]],
-    quantity: Quantity,
+    quantity: MeasuredQuantity,
     rows: Rows,
     every: NDArray[np.bool_],
     collectors: Mapping[tuple[str, int], _Collector],
@@ -181,7 +181,9 @@ def _collect(
         collector.kept.append((columns["process"][kept], columns["block"][kept], column[kept]))
 
 
-def _groups(quantity: Quantity, collectors: Mapping[tuple[str, int], _Collector], step: int) -> Iterator[SampleGroup]:
+def _groups(
+    quantity: MeasuredQuantity, collectors: Mapping[tuple[str, int], _Collector], step: int
+) -> Iterator[SampleGroup]:
     import numpy as np
 
     is_measured = False

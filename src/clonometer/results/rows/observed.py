@@ -9,8 +9,8 @@ from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
     LEVELS,
     PLACEMENTS,
+    MeasuredQuantity,
     ObservedCell,
-    Quantity,
     SampleGroup,
     column_names,
     count_outcomes,
@@ -98,7 +98,7 @@ def _migrations(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None
 
 def _groups(
     columns: Mapping[str, NDArray[Any]],
-    quantity: Quantity,
+    quantity: MeasuredQuantity,
     valid: NDArray[np.bool_],
     placement: NDArray[np.int8],
 ) -> list[SampleGroup]:

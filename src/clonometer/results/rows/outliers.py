@@ -67,16 +67,16 @@ def find_outliers(group: SampleGroup, causes: BlockCauses) -> Outliers:
     count = int(out.sum())
     if count == 0 or high == low:
         return Outliers(0, {}, 0)
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     explained = np.zeros(out.size, dtype=np.bool_)
     for cause, holds in _facts(group, causes).items():
         with_cause = int((out & holds).sum())
         share = float(holds[~out].mean())
         error = math.sqrt(count * max(share * (1 - share), 1 / out.size))
         if with_cause >= LEAST_OUTLIERS and with_cause - count * share > Z_CAUSE * error:
-            found[cause] = with_cause
+            counts[cause] = with_cause
             explained |= out & holds
-    return Outliers(count, found, count - int(explained.sum()))
+    return Outliers(count, counts, count - int(explained.sum()))
 
 
 def _facts(group: SampleGroup, causes: BlockCauses) -> dict[str, NDArray[np.bool_]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clonometer.families import family
-from clonometer.families.types import Curve
+from clonometer.families.types import CurveShape
 from clonometer.results.rows.evidence import Book, once_per_book
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
@@ -32,7 +32,7 @@ class Fit:
         return xs, [self.polynomial.at(x) for x in xs]
 
 
-def curve_of(scan: Scan) -> Curve | None:
+def curve_of(scan: Scan) -> CurveShape | None:
     """The shape that a scan is known by its family to have; None for others, and for what is a mere detail."""
     first = scan.points[0].estimate
     return None if first.detail else family(first.family).curves.get(scan.axis)
