@@ -1,8 +1,13 @@
-"""House rules that no linter knows: lengths of files and functions of C, names, nothing of this machine in the text."""
+"""House rules that no linter knows.
+
+Lengths of files and functions of C; names; nothing of this machine in the text; and families, workloads and axes are
+listed by the modules that own them alone (CONTRIBUTING.md).
+"""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +23,13 @@ ADDRESS_FILES = re.compile(r"(requirements/|\.lock$|Makefile$|pyproject\.toml$|\
 ADDRESS = re.compile(r"https?://")
 # Words that name nothing: a variable is called after what it holds.
 EMPTY_NAMES = {"one", "own", "found", "said", "told", "here", "there"}
+DESCRIBED = Path("tests/data/describe.json")
+PACKAGE = "src/clonometer/"
+# Families describe themselves here; a study and the explanation of one workload ask for their own cells by name.
+OWNERS = ("families/", "studies/", "explain/work/")
+# In these rooms each module belongs to a family, but for those that speak of any.
+ROOMS = ("results/findings/", "results/series/", "views/figures/")
+OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "scanned", "scans", "types", "wording"}
 NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/")
 
 
@@ -62,6 +74,38 @@ def shared_names(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
             yield f"{shared[0]}: there is another class {name}: {', '.join(shared[1:])}"
 
 
+def described_names() -> list[set[str]]:
+    """The names of families, of workloads and of axes that drivers describe."""
+    described = json.loads(DESCRIBED.read_text(encoding="utf-8"))
+    workloads = [workload for driver in described for workload in driver["workloads"]]
+    axes = {axis for driver in described for axis in driver["axes"]}
+    return [{workload["family"] for workload in workloads}, {workload["id"] for workload in workloads}, axes]
+
+
+def may_list_names(path: Path) -> bool:
+    """Whether a file may have tables of families, workloads or axes; outside the package any may."""
+    place = str(path).removeprefix(PACKAGE)
+    in_package = str(path).startswith(PACKAGE)
+    return not in_package or place.startswith(OWNERS) or (place.startswith(ROOMS) and path.stem not in OF_ANY_FAMILY)
+
+
+def tables_of_names(path: Path, tree: ast.Module, names: list[set[str]]) -> Iterator[str]:
+    """Literal tables of nothing but such names: of one where it is a constant of the module, of two anywhere."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    # A, B = "a", "b" are two names, not a table.
+    apart = {id(node.value) for node in assigned if isinstance(node.targets[0], ast.Tuple)}
+    constants = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    in_constants = {id(inner) for node in constants for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Dict, ast.Tuple, ast.List, ast.Set)) and id(node) not in apart:
+            entries = node.keys if isinstance(node, ast.Dict) else node.elts
+            constant = [entry.value for entry in entries if isinstance(entry, ast.Constant)]
+            texts = [value for value in constant if isinstance(value, str)]
+            least = 1 if id(node) in in_constants else 2
+            if len(texts) >= least and any(set(texts) <= group for group in names):
+                yield f"{path}:{node.lineno}: a table of families, workloads or axes: {', '.join(texts)}"
+
+
 def name_faults(paths: Iterable[Path]) -> list[str]:
     """What the names of Python do against the rules."""
     trees = {
@@ -70,7 +114,14 @@ def name_faults(paths: Iterable[Path]) -> list[str]:
         if path.suffix == ".py" and str(path).startswith(NAMED_ROOTS)
     }
     empty = [fault for path, tree in trees.items() for fault in empty_names(path, tree)]
-    return [*empty, *shared_names({path: tree for path, tree in trees.items() if path.parts[0] == "src"})]
+    names = described_names()
+    listed = [
+        fault
+        for path, tree in trees.items()
+        if not may_list_names(path)
+        for fault in tables_of_names(path, tree, names)
+    ]
+    return [*empty, *listed, *shared_names({path: tree for path, tree in trees.items() if path.parts[0] == "src"})]
 
 
 def faults(path: Path) -> list[str]:

@@ -183,6 +183,19 @@ def _starts_before():
         return sum(json.loads(line)["argv"][2:] == sys.argv[3:] for line in lines) - 1
 
 
+def measured(request, temperature, n_rows, rng, failing):
+    """Columns, rows, how long they took, and how many launches failed."""
+    if request["workload"] in COSTS:
+        name, typical = COSTS[request["workload"]]
+        rows = [(typical * rng.lognormvariate(0.0, 0.02),) for _ in range(n_rows)]
+        return [(name, "f64", "ns")], rows, math.ceil(sum(row[0] for row in rows) * 1000), 0
+    if request["workload"] == "program.steps":
+        return [("start_cpuid", "i64", "count")], [(43,)], 600_000_000, 0
+    rows = launch_rows(request, temperature, n_rows, rng, failing)
+    wall_ns = rows[-1][0] + max(rows[-1][4], 0) if rows else 0
+    return LAUNCH_COLUMNS, rows, wall_ns, sum(row[8] != 0 for row in rows)
+
+
 def make_block(request, index, temperature, failing):
     """HEAD (dict), COLS (bytes) and TAIL (dict) of one block."""
     seed = os.environ.get("FAKE_DRIVER_SEED", "0")
@@ -190,20 +203,7 @@ def make_block(request, index, temperature, failing):
     condition = {name: value for name, value in request.items() if name in request["entry"]["axes"]}
     rng = random.Random(json.dumps([seed, request["workload"], condition, temperature, index]))
     n_rows = 1 if temperature == "cold" else request["samples"]
-    if request["workload"] in COSTS:
-        name, typical = COSTS[request["workload"]]
-        columns = [(name, "f64", "ns")]
-        rows = [(typical * rng.lognormvariate(0.0, 0.02),) for _ in range(n_rows)]
-        wall_ns = math.ceil(sum(row[0] for row in rows) * 1000)
-        failures = 0
-    elif request["workload"] == "program.steps":
-        columns = [("start_cpuid", "i64", "count")]
-        rows, wall_ns, failures = [(43,)], 600_000_000, 0
-    else:
-        columns = LAUNCH_COLUMNS
-        rows = launch_rows(request, temperature, n_rows, rng, failing)
-        wall_ns = rows[-1][0] + max(rows[-1][4], 0) if rows else 0
-        failures = sum(row[8] != 0 for row in rows)
+    columns, rows, wall_ns, failures = measured(request, temperature, n_rows, rng, failing)
     cols = b"".join(
         struct.pack(f"<{len(rows)}{CODES[kind]}", *(row[at] for row in rows)) for at, (_, kind, _) in enumerate(columns)
     )

@@ -1,4 +1,4 @@
-"""The house rules of names: what a variable is called, and that no two public classes share a name."""
+"""The house rules of names: what a variable is called, no two public classes of a name, and who lists families."""
 
 from __future__ import annotations
 
@@ -48,3 +48,35 @@ def test_two_public_classes_of_one_name_are_refused(rules):
         Path("c.py"): ast.parse("class Rows: pass"),
     }
     assert list(rules.shared_names(trees)) == ["a.py:1: there is another class Row: b.py:2"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'ORDER = ("same_image", "new_program")',
+        'TOLD = frozenset(("contend",))',
+        'COSTS = {"vmas": 1.0, "open_files": 2.0}',
+        'def f(row): return row.workload in ["launch.fork", "launch.pthread"]',
+    ],
+)
+def test_a_table_of_families_workloads_or_axes_is_refused(rules, code):
+    assert len(list(rules.tables_of_names(Path("x.py"), ast.parse(code), rules.described_names()))) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'FORK, PTHREAD = "launch.fork", "launch.pthread"',
+        'FAMILY = "contend"',
+        'KINDS = ("bytes", "count")',
+        'def f(): return {"program": 1}',
+    ],
+)
+def test_single_names_and_other_tables_are_free(rules, code):
+    assert list(rules.tables_of_names(Path("x.py"), ast.parse(code), rules.described_names())) == []
+
+
+def test_families_and_their_rooms_may_list_them(rules):
+    owners = {"families/cow.py", "results/findings/cow.py", "views/figures/messages.py", "studies/cells.py"}
+    others = {"results/findings/scans.py", "views/scans.py", "plan/limits.py", "results/series/scans.py"}
+    assert {name for name in owners | others if rules.may_list_names(Path(f"src/clonometer/{name}"))} == owners

@@ -11,13 +11,15 @@ import rich_click as click
 
 from clonometer.cli.console import print_json
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS
+from clonometer.families import known_delays
+from clonometer.families.same_image import FORK, PTHREAD
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
     from clonometer.results.self_test import KnownSamples, MoveCheck, WallCheck
     from clonometer.runner.drivers import Drivers
 
-WORKLOADS = ("launch.fork", "launch.pthread")
+WORKLOADS = (FORK, PTHREAD)
 PLACEMENTS = ("pinned", "free")
 EXIT_WRONG = 1
 
@@ -118,7 +120,7 @@ def _table(moves: Sequence[MoveCheck], walls: Sequence[WallCheck]) -> Iterator[s
     yield ""
     yield f"{'workload':<15} {'placed':<7} {'delay':<11} {'stage':<13} {'moved':>8} {'expected':>16}"
     for check in moves:
-        where = {"call_spin_ns": "call", "stamp_spin_ns": "stamp", "child_spin_ns": "exit"}[check.spin]
+        where = known_delays()[check.spin]
         delay = f"{where} {check.injected_ns / 1000:g}"
         moved = "-" if check.moved_ns is None else f"{check.moved_ns / 1000:.1f}"
         expected = f"{check.expected_low_ns / 1000:.1f} to {check.expected_high_ns / 1000:.1f}"

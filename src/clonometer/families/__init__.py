@@ -53,6 +53,17 @@ def workload_words(workload: str) -> WorkloadWords:
     return next((known.workloads[workload] for known in families() if workload in known.workloads), _NO_WORDS)
 
 
+def known_delays() -> Mapping[str, str]:
+    """The axes that delay a launch by a known time, in the order in which it passes them, and where they do.
+
+    Examples
+    --------
+    >>> list(known_delays().values())
+    ['call', 'stamp', 'exit']
+    """
+    return {name: known.delays for name, known in axes().items() if known.delays}
+
+
 def is_launch(name: str) -> bool:
     """Whether a family's workloads launch tasks, stage by stage."""
     return family(name).shape == LAUNCH

@@ -104,10 +104,14 @@ def number(condition: Condition, axis: str) -> int:
 
 AXES = {
     "linkage": Axis(
-        {"dynamic_lazy": "lazily bound", "dynamic_now": "bound at start", "static": "static", "musl": "musl"}
+        {"dynamic_lazy": "lazily bound", "dynamic_now": "bound at start", "static": "static", "musl": "musl"},
+        drawn_apart=True,
+        by_runner=True,
     ),
-    "frequency": Axis({"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"}, phrase="at {}"),
-    "placement": Axis(phrase="{}"),
+    "frequency": Axis(
+        {"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"}, phrase="at {}", by_runner=True
+    ),
+    "placement": Axis(phrase="{}", drawn_apart=True),
     "stages": Axis({"parent": "parent's stamps", "all": "all stamps"}),
     "sched_class": Axis(
         {"other": "SCHED_OTHER", "batch": "SCHED_BATCH", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
@@ -162,5 +166,8 @@ AXES = {
     "launchers": Axis({"threads": "launched by threads", "processes": "launched by processes"}),
     "stack_bytes": Axis(number="{} stack"),
     "task_kind": Axis({"thread": "threads", "process": "processes"}, plural=True, always_said=True),
+    "call_spin_ns": Axis(delays="call"),
+    "stamp_spin_ns": Axis(delays="stamp"),
+    "child_spin_ns": Axis(delays="exit"),
     "partner_cpu": Axis({"same": "one CPU", "other": "two CPUs"}),
 }

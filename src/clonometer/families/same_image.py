@@ -2,6 +2,9 @@
 
 from clonometer.families.types import LAUNCH, Axis, Family
 
+#: What makes a process and a thread, for whoever compares the two.
+FORK, PTHREAD = "launch.fork", "launch.pthread"
+
 FAMILY = Family(
     "same_image",
     title="Same image",

@@ -86,6 +86,12 @@ class Axis:
         Whether its texts are programs, which are called by the names of their files.
     qualifies
         The axis that it says more of, if any.
+    drawn_apart
+        Whether each of its values has distributions of its own on the page, where all else is at its default.
+    by_runner
+        Whether the runner sets it, by its choice of the driver or around it, so that no driver is asked for it.
+    delays
+        Where a launch is delayed by as many ns, so that the answer is known: the call, the task's stamp, its exit.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -101,6 +107,9 @@ class Axis:
     always_said: bool = False
     programs: bool = False
     qualifies: Qualifier | None = None
+    drawn_apart: bool = False
+    by_runner: bool = False
+    delays: str = ""
 
 
 @dataclass(frozen=True)

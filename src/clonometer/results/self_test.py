@@ -13,11 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clonometer.families import known_delays
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SPINS = ("call_spin_ns", "stamp_spin_ns", "child_spin_ns")
+SPINS = tuple(known_delays())
 STAGES = ("call_returns", "task_runs", "reaped")
 INJECTED_NS = (20_000, 200_000)
 WALL_SHARE = 0.01

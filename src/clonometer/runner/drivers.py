@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import DriverError, UnavailableError
+from clonometer.families import axis
 from clonometer.plan.types import Target
 from clonometer.runner.process import ANSWER_FD, supervise
 
 BIN_VARIABLE = "CLONOMETER_BIN"
 GUARDIAN = "clonometer-guardian"
-# Axes that no driver answers: the choice of the driver does, and what the runner does around it.
-_ANSWERED_HERE = ("linkage", "frequency")
 _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 _DESCRIBE_TIMEOUT_S = 20.0
@@ -75,7 +74,7 @@ class Driver:
         """Write the command that measures ``target`` (docs/protocol.md)."""
         limits = target.limits
         keys: dict[str, object] = {"workload": target.workload}
-        keys |= {name: value for name, value in target.condition.items() if name not in _ANSWERED_HERE}
+        keys |= {name: value for name, value in target.condition.items() if not axis(name).by_runner}
         temperatures = [cell.temperature for cell in target.cells if cell.temperature is not None]
         if temperatures:
             keys["temperatures"] = ",".join(sorted(temperatures))

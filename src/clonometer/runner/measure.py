@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import DriverError, ProtocolError, UnavailableError
+from clonometer.families import known_delays
 from clonometer.plan.limits import estimated_process_ns
 from clonometer.plan.types import Target
 from clonometer.protocol import AnswerReader, Block, Done
@@ -21,7 +22,6 @@ _LEAST_TIMEOUT_S = 30.0
 # The same where a budget is to be kept.
 _PATIENCE_IN_HASTE = 3.0
 _LEAST_IN_HASTE_S = 2.0
-_SPIN_KEYS = ("call_spin_ns", "stamp_spin_ns", "child_spin_ns")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def timeout_for(target: Target, left_s: float | None = None) -> float:
         guess_s = _PATIENCE_IN_HASTE * 1e-9 * estimated_process_ns(target.condition, target.limits)
         return min(timeout_for(target), max(left_s, guess_s, _LEAST_IN_HASTE_S))
     limits = target.limits
-    spins_ns = sum(value for key, value in target.options.items() if key in _SPIN_KEYS and isinstance(value, int))
+    spins_ns = sum(value for key, value in target.options.items() if key in known_delays() and isinstance(value, int))
     launches = limits.blocks * (limits.samples + limits.warmup)
     return _LEAST_TIMEOUT_S + _PATIENCE * 1e-9 * (estimated_process_ns(target.condition, limits) + launches * spins_ns)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
+from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence
 from clonometer.results.rows.evidence import STAGES, Evidence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.families import families
+from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.families.types import LAUNCH, Family
 from clonometer.results.findings.comparing import Comparer, Comparison, lead
 from clonometer.results.findings.finder import Finder
@@ -13,7 +14,6 @@ from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name, until
 
-FORK, PTHREAD = "launch.fork", "launch.pthread"
 TEMPERATURES = ("warm", "cold")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.contests import FORK, PTHREAD, TEMPERATURES
+from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, listed, sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from clonometer.families import axis as axis_of
 from clonometer.families import is_launch
 from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
@@ -14,7 +15,6 @@ from clonometer.results.types import Estimate
 from clonometer.stats.ecdf import thin_ecdf
 from clonometer.words import axis_words, mechanism_name, placement_name
 
-_PLOTTED_AXES = frozenset(("placement", "linkage"))
 _MEMORY, _MESSAGES = "parent_bytes", "message_bytes"
 #: What a parent's memory is made of, and its state at each launch, with what is usual: each has a line of its own.
 _OF_MEMORY = {name: qualifier.usual for name, qualifier in QUALIFIES.items() if qualifier.of == _MEMORY}
@@ -36,7 +36,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
     for row in book.rows:
         estimate = row.estimate
         changes = book.changes(estimate)
-        if not is_launch(estimate.family) or set(changes) - _PLOTTED_AXES:
+        if not is_launch(estimate.family) or not all(axis_of(name).drawn_apart for name in changes):
             continue
         if estimate.stage is None or estimate.detail or row.group is None:
             continue
