@@ -5,8 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 from tests.dispositions import hear_signals
@@ -16,3 +21,38 @@ settings.register_profile("search", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 hear_signals()
+
+# Where tests of real tasks are; what the others import takes seconds.
+REAL = {"cli", "integration", "studies"}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Pass over the other folders where real ones alone are asked for."""
+    other = collection_path.parent == Path(__file__).parent and collection_path.name not in REAL
+    return True if config.option.markexpr == "real" and other and collection_path.is_dir() else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let no real test be elsewhere, where none would be looked for."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if item.get_closest_marker("real") is not None and folder not in REAL:
+            raise pytest.UsageError(f"{item.nodeid} is marked real, and not in {', '.join(sorted(REAL))}")
+
+
+@pytest.fixture(autouse=True)
+def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Share the machine with other tests of real tasks; one that is marked `alone` has it for itself.
+
+    Whoever waits to have it alone lets nobody else in meanwhile, or would wait for ever.
+    """
+    if "PYTEST_XDIST_WORKER" not in os.environ or request.node.get_closest_marker("real") is None:
+        yield
+        return
+    shared = tmp_path_factory.getbasetemp().parent
+    with contextlib.ExitStack() as stack:
+        door, room = (stack.enter_context((shared / name).open("w")) for name in ("door", "room"))
+        fcntl.flock(door, fcntl.LOCK_EX)
+        fcntl.flock(room, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
+        fcntl.flock(door, fcntl.LOCK_UN)
+        yield

@@ -1,13 +1,14 @@
 #!/bin/sh
-# tests.sh BIN [PYTEST'S ARGUMENTS]: first what launches nothing real, on all processors; then what does, one test at
-# a time, since it counts and watches what the machine does. pytest says 5 where the arguments choose none of a kind.
+# tests.sh BIN [PYTEST'S ARGUMENTS]: first what launches nothing real, on all processors; then what does, more at a time
+# than there are processors, since it waits and sleeps for the most part (tests/conftest.py: which have the machine for
+# themselves). pytest says 5 where the arguments choose none of a kind.
 set -u
 bin=$1
 shift
 # A file goes to one process: what its tests share, such as a wheel, is made once.
 "$bin/python" -m pytest -n auto --dist loadfile -m "not real" "$@"
 first=$?
-"$bin/python" -m pytest -m real "$@"
+"$bin/python" -m pytest -n $((2 * $(nproc))) --dist loadfile -m real "$@"
 second=$?
 [ $first = 5 ] && [ $second = 5 ] && exit 5
 [ $first = 5 ] && exit $second

@@ -11,10 +11,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from clonometer.cli import doctor, evidence, explain_launch, explain_work, self_test
+from clonometer.cli import doctor, explain_launch, explain_work, self_test
 from clonometer.cli.start import main
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner import run as running
+from clonometer.studies import explained
 
 MOST_TARGETS = 2
 LIMITS = {"processes": 1, "samples": 5, "blocks": 1, "warmup": 1, "block_limit_ns": 20_000_000}
@@ -42,8 +43,8 @@ if __name__ == "__main__":
     set_existing(running, "run", hasty_run)
     set_existing(explain_launch, "_PROCESSES", 1)
     set_existing(explain_work, "_PAIRS", 2)
-    set_existing(evidence, "_PROCESSES", {True: 1, False: 1})
-    set_existing(evidence, "_WORK_PAIRS", {True: 2, False: 2})
+    set_existing(explained, "_PROCESSES", {True: 1, False: 1})
+    set_existing(explained, "_WORK_PAIRS", {True: 2, False: 2})
     set_existing(self_test, "PLACEMENTS", ("pinned",))
     set_existing(self_test, "WORKLOADS", ("launch.fork",))
     set_existing(doctor, "NOISE_SECONDS", 0.5)

@@ -261,6 +261,7 @@ def test_open_files_are_counted_by_the_kernel(workload: str, kind: str) -> None:
     assert grown(workload, "open_files", "open_files=800", f"file_kind={kind}") == 800
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("kind", "distinct"), [("same", False), ("distinct", True)])
 def test_distinct_files_are_open_files_of_their_own(kind: str, distinct: bool) -> None:
     """The kernel's count of open files of the whole machine, watched while a child spins."""

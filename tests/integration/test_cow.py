@@ -88,6 +88,7 @@ def test_small_pages_have_no_count_of_split_ones() -> None:
     assert len(present(block, "split_pages")) == 0
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(vmstat("pgreuse") is None, reason="this kernel does not count pages that are taken over")
 @pytest.mark.parametrize("workload", SIDES)
 def test_pages_are_copied_while_the_other_lives_and_taken_over_when_it_has_gone(workload: str) -> None:

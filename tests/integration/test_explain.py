@@ -215,17 +215,19 @@ def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> N
     if other.refused is not None:
         pytest.skip(other.refused)
     long = make_target(drivers, "launch.pthread", 4000)
-    long = replace(long, limits=replace(long.limits, blocks=12))
+    long = replace(long, limits=replace(long.limits, blocks=6))
     with ThreadPoolExecutor(1) as side:
         ours = side.submit(tracer.trace, long, "fast", everything)
-        for _ in range(3):
+        together = 0
+        while not ours.done():
             target = make_target(drivers, "launch.pthread", 400)
             launches = list(
                 traced_launches(ProbeTracer(drivers, drivers.calibrate()).trace(target, "tracepoints", EVENTS))
             )
             assert all(len(one.children) == 1 for one in launches)
             assert all(any(event.kind == "switch" for event in one.events) for one in launches)
-        assert not ours.done()
+            together += not ours.done()
+        assert together > 0
         assert ours.result().refused is None
 
 
@@ -240,14 +242,14 @@ def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(driver
     assert trace.counters[:3] == ("cpu_clock_ns", "page_faults", "context_switches")
     [*_, all_of_it] = (counted := counters_of("software", [trace])).rows
     assert counted.running == 1
-    means = dict(zip(counted.names, all_of_it.values, strict=True))
+    means = all_of_it.values
     # What the kernel counted is what its tracepoints told: each fault ends with an event of its own.
     central = sorted(traced_launches(trace), key=lambda one: one.launch.reaped_ns)[10:30]
     faults = [sum(event.kind in ("minor_fault", "major_fault") for event in one.events) for one in central]
     assert means["page_faults"] == pytest.approx(sum(faults) / len(faults), abs=1)
     # Each side sleeps or ends once; whoever else wanted the CPU meanwhile makes it more, and the events tell of it too.
     assert means["context_switches"] > 1.5
-    busy = {row.id: row.values[0] for row in counted.rows if row.kind == "part"}
+    busy = {row.id: row.values["cpu_clock_ns"] for row in counted.rows if row.kind == "part"}
     times = [one.totals() for one in traced_launches(trace)]
     for part in ("launch_call", "child_exit"):
         # A CPU's time for a part lies between the shortest and the longest launch, and the clocks' error.
