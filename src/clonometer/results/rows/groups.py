@@ -135,12 +135,9 @@ class SampleGroup:
         """A quantile of each process's samples, shape (processes,); None where not all samples are at hand."""
         if self.totals is not None or self.n_samples == 0:
             return None
-        import numpy as np
+        from clonometer.stats.segments import segment_quantiles
 
-        from clonometer.stats.quantiles import quantile_of_ordered
-
-        processes = np.split(self.values, self.process_starts[1:])
-        return np.array([quantile_of_ordered(np.sort(values), probability) for values in processes])
+        return segment_quantiles(self.values, self.process_starts, probability)
 
 
 @dataclass(frozen=True)
