@@ -27,7 +27,7 @@ def test_appears_whole_with_the_mode_that_the_umask_gives(tmp_path: Path) -> Non
         os.umask(before)
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_a_name_is_never_the_same(tmp_path: Path) -> None:

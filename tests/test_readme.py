@@ -116,7 +116,7 @@ def test_a_folders_readme_names_every_file(name: str) -> None:
     folder = REPOSITORY / name
     text = (folder / "README.md").read_text(encoding="utf-8")
     files = {path.name for path in folder.iterdir() if path.is_file() and path.suffix} - {"README.md"}
-    assert {one for one in files if f"`{one}`" not in text} == set()
+    assert {file for file in files if f"`{file}`" not in text} == set()
 
 
 def test_every_program_that_the_makefile_starts_exists() -> None:

@@ -79,5 +79,5 @@ def look(browser, report_file):
         return visits[width, scheme]
 
     yield open_page
-    for one in visits.values():
-        one.page.close()
+    for visit in visits.values():
+        visit.page.close()

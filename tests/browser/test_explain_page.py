@@ -63,10 +63,10 @@ def report_page(show):
 
 def hover(page, marks, number):
     """Point at a mark, and read what appears."""
-    found = page.locator(marks)
-    assert found.count() > number
+    located = page.locator(marks)
+    assert located.count() > number
     page.mouse.move(0, 0)
-    found.nth(number).hover(force=True)
+    located.nth(number).hover(force=True)
     page.wait_for_selector("#vg-tooltip-element.visible")
     return page.inner_text("#vg-tooltip-element")
 

@@ -42,7 +42,7 @@ def test_compare_json_is_one_valid_object(folder: Path, capsys: Captured) -> Non
     assert run_to_the_end(["compare", *paths, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     Draft202012Validator(SCHEMA).validate(document)
-    assert [one["other"] for one in document["comparisons"]] == paths[1:]
+    assert [comparison["other"] for comparison in document["comparisons"]] == paths[1:]
     assert all(row["ratio"] == 1 for row in document["comparisons"][1]["rows"])
 
 

@@ -52,11 +52,13 @@ def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tm
 @pytest.mark.parametrize("tier", ["own", "stamps"])
 def test_each_tier_answers_with_the_three_keys(capsys: pytest.CaptureFixture[str], tier: str) -> None:
     status, out, _ = run(capsys, "launch.fork", "--processes", "2", "--tier", tier, "--json")
-    said = json.loads(out)
+    document = json.loads(out)
     assert status == 0
-    assert said["tier"]["name"] in (tier, "stamps")
-    assert sum(one["mean_ns"] for one in said["budget"]) + said["unexplained_ns"] == pytest.approx(said["reaped_ns"])
-    assert isinstance(said["overhead"], float)
+    assert document["tier"]["name"] in (tier, "stamps")
+    assert sum(one["mean_ns"] for one in document["budget"]) + document["unexplained_ns"] == pytest.approx(
+        document["reaped_ns"]
+    )
+    assert isinstance(document["overhead"], float)
 
 
 @pytest.mark.real

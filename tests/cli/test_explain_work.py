@@ -64,14 +64,14 @@ def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tm
 def test_the_answer_has_the_three_keys_and_sums(capsys: pytest.CaptureFixture[str], tier: tuple[str, ...]) -> None:
     status, out, _ = run(capsys, "work.factor", *SMALL, *tier, "--json")
     assert status == 0
-    said = json.loads(out)
-    jsonschema.validate(said, SCHEMA)
+    document = json.loads(out)
+    jsonschema.validate(document, SCHEMA)
     for side in ("thread", "process"):
-        whole = said["sides"][side]["whole_ns"]
-        assert sum(part[f"{side}_ns"] for part in said["budget"]) == pytest.approx(whole)
-    assert sum(part["difference_ns"] for part in said["budget"]) == pytest.approx(said["gap_ns"], abs=1)
-    assert said["budget"][-1]["part"] == "unexplained"
-    assert isinstance(said["overhead"], float)
+        whole = document["sides"][side]["whole_ns"]
+        assert sum(part[f"{side}_ns"] for part in document["budget"]) == pytest.approx(whole)
+    assert sum(part["difference_ns"] for part in document["budget"]) == pytest.approx(document["gap_ns"], abs=1)
+    assert document["budget"][-1]["part"] == "unexplained"
+    assert isinstance(document["overhead"], float)
 
 
 @pytest.mark.real

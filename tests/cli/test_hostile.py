@@ -65,9 +65,9 @@ def metadata_of_workers() -> dict[str, Any]:
 
 def show_workers(document: Any) -> None:
     metadata = parse_metadata(json.dumps(document).encode())
-    found = each_worker(Tampered(metadata.raw), [WORKERS])
-    workers_table(found, 80, False)
-    json.dumps(to_json(WorkersOfRun("run.parquet", tuple(found))), allow_nan=False)
+    tables = each_worker(Tampered(metadata.raw), [WORKERS])
+    workers_table(tables, 80, False)
+    json.dumps(to_json(WorkersOfRun("run.parquet", tuple(tables))), allow_nan=False)
 
 
 def test_workers_of_a_run_with_hostile_metadata() -> None:

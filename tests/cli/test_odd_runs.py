@@ -45,14 +45,16 @@ def small() -> tuple[pa.Table, Any]:
     """Three cells of the frozen run, a few samples of a few processes each."""
     table = pq.read_table(FROZEN)
     metadata = json.loads(pq.ParquetFile(FROZEN).metadata.metadata[b"clonometer"])
-    chosen = {cell: sorted({one["process"] for one in metadata["blocks"] if one["cell"] == cell}) for cell in CELLS}
+    chosen = {
+        cell: sorted({block["process"] for block in metadata["blocks"] if block["cell"] == cell}) for cell in CELLS
+    }
     chosen = {cell: processes[:PROCESSES] for cell, processes in chosen.items()}
     own = [pc.and_(pc.equal(table["cell"], cell), pc.is_in(table["process"], pa.array(some, pa.int32())))
            for cell, some in chosen.items()]  # fmt: skip
     table = table.filter(pc.and_(pc.or_(pc.or_(*own[:2]), own[2]), pc.less(table["sample"], SAMPLES)))
-    metadata["blocks"] = [one for one in metadata["blocks"] if one["process"] in chosen.get(one["cell"], ())]
+    metadata["blocks"] = [block for block in metadata["blocks"] if block["process"] in chosen.get(block["cell"], ())]
     for holder in (metadata, metadata["plan"]):
-        holder["cells"] = [one for one in holder["cells"] if one["cell"] in CELLS]
+        holder["cells"] = [cell for cell in holder["cells"] if cell["cell"] in CELLS]
     return table, metadata
 
 

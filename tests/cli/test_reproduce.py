@@ -35,7 +35,8 @@ def small(monkeypatch):
     def load_small(name, catalogue, **how):
         plan, shrunk = load(name, catalogue, **how)
         cut = tuple(
-            replace(one, limits=replace(one.limits, processes=2, samples=5, warmup=0)) for one in plan.targets[:2]
+            replace(target, limits=replace(target.limits, processes=2, samples=5, warmup=0))
+            for target in plan.targets[:2]
         )
         return replace(plan, targets=cut), shrunk
 
@@ -146,8 +147,8 @@ def test_what_another_machine_measured_is_refused(small, capsys, tmp_path, monke
     assert run(capsys, *words)[0] == 0
     from clonometer.host import facts
 
-    here = facts.collect()
-    monkeypatch.setattr(facts, "collect", lambda: {**here, "kernel.release": "1.0"})
+    facts_now = facts.collect()
+    monkeypatch.setattr(facts, "collect", lambda: {**facts_now, "kernel.release": "1.0"})
     status, _, error = run(capsys, *words)
     assert status == 2
     assert "another machine" in error

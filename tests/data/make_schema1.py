@@ -38,20 +38,20 @@ def main() -> None:
         name: CatalogueAxis(name, axis["type"], axis["default"], axis["summary"])
         for name, axis in catalogue["axes"].items()
     }
-    entries = {one["id"]: one for one in catalogue["workloads"]}
+    entries = {workload["id"]: workload for workload in catalogue["workloads"]}
     writer = RunFileWriter(FOLDER / "schema1.parquet")
     processes: list[dict[str, Any]] = []
     cells: list[Cell] = []
     for round_ in range(N_PROCESSES):
         for workload, condition, temperatures in TARGETS:
             own_axes = {name: axes[name] for name in entries[workload]["axes"]}
-            own = [make_cell(workload, condition, one, own_axes) for one in temperatures]
+            own = [make_cell(workload, condition, temperature, own_axes) for temperature in temperatures]
             cells += own if round_ == 0 else []
             number = len(processes)
             words = [f"workload={workload}", f"samples={SAMPLES}", f"blocks={BLOCKS}"]
             words += [f"{name}={value}" for name, value in condition.items()]
             if None not in temperatures:
-                words.append(f"temperatures={','.join(str(one) for one in temperatures)}")
+                words.append(f"temperatures={','.join(str(temperature) for temperature in temperatures)}")
             mode = "failed_launches" if workload == "launch.pthread" else "ok"
             os.environ["FAKE_DRIVER_SEED"] = str(number)
             blocks, end = fake_driver.answer(fake_driver.read_request(words), mode)

@@ -47,18 +47,22 @@ def explained(tier: str | None = None, **traces: Any) -> Explanation:
 
 
 def test_the_budget_sums_to_the_whole() -> None:
-    one = explained()
-    assert {share.part: share.mean_ns.value for share in one.budget} == FORK_PARTS
-    assert sum(share.mean_ns.value for share in one.budget) + one.unexplained_ns.value == one.reaped_ns.value == 100
-    assert sum(share.share for share in one.budget) + one.unexplained == pytest.approx(1)
-    assert one.launches == LaunchCounts(traced=9, untraced=9, processes=3)
+    explanation = explained()
+    assert {share.part: share.mean_ns.value for share in explanation.budget} == FORK_PARTS
+    assert (
+        sum(share.mean_ns.value for share in explanation.budget) + explanation.unexplained_ns.value
+        == explanation.reaped_ns.value
+        == 100
+    )
+    assert sum(share.share for share in explanation.budget) + explanation.unexplained == pytest.approx(1)
+    assert explanation.launches == LaunchCounts(traced=9, untraced=9, processes=3)
 
 
 def test_overhead_is_traced_against_untraced() -> None:
     slow = fork_trace("none", blocks=(launches_block([0, 1000, 2000], [80, 80, 80]),))
-    one = explained(none=slow)
-    assert one.overhead.value == pytest.approx(0.25)
-    assert any("longer" in note for note in one.notes)
+    explanation = explained(none=slow)
+    assert explanation.overhead.value == pytest.approx(0.25)
+    assert any("longer" in note for note in explanation.notes)
 
 
 def test_the_band_leaves_disturbed_launches_out() -> None:
@@ -76,68 +80,74 @@ def test_launches_that_were_not_seen_whole_are_left_out_and_said_to_be() -> None
     assert len(list(traced_launches(fork_trace(whole=(1000, 3100))))) == 3
     rows = [(2060, PARENT, "faults_left_out", (0,)), (3900, PARENT, "faults_left_out", (0,))]
     events = np.sort(np.concatenate([fork_trace().events, events_array(rows)]), order="time_ns")
-    assert [one.launch.start_ns for one in traced_launches(fork_trace(events=events))] == [1000, 3000]
+    assert [launch.launch.start_ns for launch in traced_launches(fork_trace(events=events))] == [
+        1000,
+        3000,
+    ]
     # A launch whose task nobody saw being made was not seen.
     elsewhere = fork_trace().events.copy()
     elsewhere["time_ns"][elsewhere["time_ns"] < 2000] -= 500
-    assert [one.launch.start_ns for one in traced_launches(fork_trace(events=elsewhere))] == [2000, 3000]
-    one = explained(fast=fork_trace(whole=(1001, None), lost=7))
-    assert one.launches.traced == 6
-    assert one.reaped_ns.value == 100
-    notes = " ".join(one.notes)
+    assert [launch.launch.start_ns for launch in traced_launches(fork_trace(events=elsewhere))] == [
+        2000,
+        3000,
+    ]
+    explanation = explained(fast=fork_trace(whole=(1001, None), lost=7))
+    assert explanation.launches.traced == 6
+    assert explanation.reaped_ns.value == 100
+    notes = " ".join(explanation.notes)
     assert "lost even with more room: launches of that time are left out" in notes
     assert "3 traced launches were not seen whole" in notes
 
 
 def test_calls_flags_and_timelines() -> None:
-    one = explained()
-    calls = {(call.who, call.name): (call.count, call.each_ns) for call in one.calls}
+    explanation = explained()
+    calls = {(call.who, call.name): (call.count, call.each_ns) for call in explanation.calls}
     # exit_group does not return: it lasts until its task has left the CPU for ever.
     assert calls == {("parent", "clone"): (1, 20), ("parent", "wait4"): (1, 62), ("child", "exit_group"): (1, 33)}
-    assert not one.calls_inflated
-    assert one.new_tasks == (NewTasks(("CLONE_CHILD_CLEARTID", "CLONE_CHILD_SETTID"), 1.0),)
-    assert [timeline.which for timeline in one.timelines] == ["median", "p99"]
-    words = [moment.words for moment in one.timelines[0].moments]
+    assert not explanation.calls_inflated
+    assert explanation.new_tasks == (NewTasks(("CLONE_CHILD_CLEARTID", "CLONE_CHILD_SETTID"), 1.0),)
+    assert [timeline.which for timeline in explanation.timelines] == ["median", "p99"]
+    words = [moment.words for moment in explanation.timelines[0].moments]
     assert "makes child: CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID" in words
     assert "page fault: copy on write, stack" in words
     assert "parent leaves the CPU (asleep); child gets the CPU" in words
     assert words[0] == "before the call (stamp)"
     assert words[-1] == "reaped (stamp)"
-    assert [moment.time_ns for moment in one.timelines[0].moments] == sorted(
-        moment.time_ns for moment in one.timelines[0].moments
+    assert [moment.time_ns for moment in explanation.timelines[0].moments] == sorted(
+        moment.time_ns for moment in explanation.timelines[0].moments
     )
 
 
 def test_the_best_tier_that_is_allowed_is_used_and_the_others_are_said() -> None:
     tracer = FakeTracer({"own": fork_trace("own"), "none": fork_trace("none")})
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
     assert tracer.asked[:3] == ["fast", "tracepoints", "own"]
-    assert one.tier.name == "own"
-    assert list(one.tier.refused.values()) == ["no fast here", "no tracepoints here"]
-    assert one.tier.cannot_see
-    assert any("no ptrace here" in note for note in one.notes)
+    assert explanation.tier.name == "own"
+    assert list(explanation.tier.refused.values()) == ["no fast here", "no tracepoints here"]
+    assert explanation.tier.cannot_see
+    assert any("no ptrace here" in note for note in explanation.notes)
 
 
 def test_by_stamps_only_calls_come_from_ptrace_and_are_said_to_be_inflated() -> None:
-    one = explained("stamps", ptrace=replace(fork_trace("fast"), how="ptrace"))
-    assert one.tier.name == "stamps"
-    assert {share.part for share in one.budget} == {"until_returned", "until_task_ran", "until_reaped"}
-    assert one.calls_inflated
-    assert any("too long" in note for note in one.notes)
-    assert one.new_tasks
+    explanation = explained("stamps", ptrace=replace(fork_trace("fast"), how="ptrace"))
+    assert explanation.tier.name == "stamps"
+    assert {share.part for share in explanation.budget} == {"until_returned", "until_task_ran", "until_reaped"}
+    assert explanation.calls_inflated
+    assert any("too long" in note for note in explanation.notes)
+    assert explanation.new_tasks
 
 
 def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> None:
     tracer = FakeTracer({"fast": fork_trace(), "none": fork_trace("none")})
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
     # 16 events in 100 ns: all of the budget's launches are asked for the main calls only.
     assert [events for how, events in tracer.events if how == "fast"] == [
         ("tasks", "sched", "calls", "faults"),
         *[("tasks", "sched", "main", "faults")] * 2,
     ]
-    assert any("short system calls count as user code" in note for note in one.notes)
-    assert one.calls
-    assert one.launches.traced == 6
+    assert any("short system calls count as user code" in note for note in explanation.notes)
+    assert explanation.calls
+    assert explanation.launches.traced == 6
 
 
 def test_a_long_launch_is_listened_to_in_full() -> None:
@@ -148,9 +158,9 @@ def test_a_long_launch_is_listened_to_in_full() -> None:
 
 
 def test_lost_events_are_said() -> None:
-    one = explained(fast=fork_trace(lost=4))
-    assert one.lost == 4
-    assert any("4 events were lost" in note for note in one.notes)
+    explanation = explained(fast=fork_trace(lost=4))
+    assert explanation.lost == 4
+    assert any("4 events were lost" in note for note in explanation.notes)
 
 
 @pytest.mark.parametrize(
@@ -185,17 +195,17 @@ def test_two_side_by_side_say_what_makes_the_ratio() -> None:
     assert [abs(reason.difference_ns) for reason in versus.against.reasons] == sorted(
         (abs(reason.difference_ns) for reason in versus.against.reasons), reverse=True
     )
-    said = to_json(versus)
-    assert said["versus"]["ratio"] == 4
-    jsonschema.validate(json.loads(json.dumps(said, allow_nan=False)), SCHEMA)
+    document = to_json(versus)
+    assert document["versus"]["ratio"] == 4
+    jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), SCHEMA)
 
 
 def test_json_has_the_three_keys() -> None:
-    said = to_json(explained())
-    jsonschema.validate(json.loads(json.dumps(said, allow_nan=False)), SCHEMA)
-    assert said["unexplained"] == 0
-    assert said["overhead"] == pytest.approx(0)
-    assert sum(one["mean_ns"] for one in said["budget"]) + said["unexplained_ns"] == said["reaped_ns"]
+    document = to_json(explained())
+    jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), SCHEMA)
+    assert document["unexplained"] == 0
+    assert document["overhead"] == pytest.approx(0)
+    assert sum(one["mean_ns"] for one in document["budget"]) + document["unexplained_ns"] == document["reaped_ns"]
 
 
 def test_stacks_are_folded_and_only_of_launches() -> None:

@@ -158,8 +158,8 @@ def test_a_program_that_makes_ever_new_programs_does_not_fill_the_memory(monkeyp
         ended(tasks_created=36),
     )
     assert len(census.groups) <= 4
-    assert sum(one.created for one in census.groups.values()) == 36
-    assert all(len(one.programs) <= 2 for one in census.groups.values())
+    assert sum(group.created for group in census.groups.values()) == 36
+    assert all(len(group.programs) <= 2 for group in census.groups.values())
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -72,11 +72,11 @@ def test_a_counter_may_go_over_its_end(start: int) -> None:
 
 
 def test_readings_while_nothing_counted_add_nothing_and_are_known() -> None:
-    one = course(np.array([0, 10, 20]), np.array([[0, 0, 5], [10, 0, 5], [20, 10, 15]]))
-    assert one.total[:, 0].tolist() == [0, 0, 10]
-    assert (one.enabled_ns, one.running_ns) == (20, 10)
-    assert one.between(15, 20).tolist() == [5]
-    assert one.between(-10, 0).tolist() == [0]
+    counted = course(np.array([0, 10, 20]), np.array([[0, 0, 5], [10, 0, 5], [20, 10, 15]]))
+    assert counted.total[:, 0].tolist() == [0, 0, 10]
+    assert (counted.enabled_ns, counted.running_ns) == (20, 10)
+    assert counted.between(15, 20).tolist() == [5]
+    assert counted.between(-10, 0).tolist() == [0]
 
 
 def explained(**traces: Any) -> Any:
@@ -87,9 +87,9 @@ def explained(**traces: Any) -> Any:
 
 
 def test_an_explanation_has_them_or_says_why_not() -> None:
-    one = explained(**{"tracepoints with hardware counters": counted_trace()})
-    assert one.counters.launches > 0
-    assert one.counters.reason is None
+    explanation = explained(**{"tracepoints with hardware counters": counted_trace()})
+    assert explanation.counters.launches > 0
+    assert explanation.counters.reason is None
     assert explained().counters.reason == "no tracepoints with hardware counters here"
     assert explained().counters.rows == ()
 
@@ -103,24 +103,28 @@ def own_trace() -> Any:
 
 def test_an_ordinary_users_own_faults_and_switches_are_counted_where_no_more_may_be() -> None:
     tracer = FakeTracer({"own": own_trace(), "none": fork_trace("none"), "ptrace": fork_trace("ptrace")})
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier="own", counters="software"))
-    assert one.counters is not None
-    rows = by_key(one.counters)
-    assert one.counters.names == ("page_faults", "context_switches", "major_faults")
+    explanation = explain(
+        tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier="own", counters="software")
+    )
+    assert explanation.counters is not None
+    rows = by_key(explanation.counters)
+    assert explanation.counters.names == ("page_faults", "context_switches", "major_faults")
     assert rows["all", "all"] == (3, 1, 1)
     assert rows["part", "until_returned"] == (1, 0, 0)
     assert rows["part", "reaping"] == (1, 0, 0)
     assert sum(values[0] for (kind, _), values in rows.items() if kind == "part") == 3
-    assert set(one.counters.missing) == {"cpu_clock_ns", "cpu_migrations"}
+    assert set(explanation.counters.missing) == {"cpu_clock_ns", "cpu_migrations"}
 
 
 @pytest.mark.parametrize(("tier", "wanted"), [("own", "hardware"), ("stamps", "hardware"), ("stamps", "software")])
 def test_counters_look_no_closer_than_the_tier_and_say_why(tier: str, wanted: str) -> None:
     traces = {"own": own_trace(), "none": fork_trace("none"), "ptrace": fork_trace("ptrace")}
     tracer = FakeTracer({**traces, f"tracepoints with {wanted} counters": counted_trace()})
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier=tier, counters=wanted))
-    assert one.counters is not None
-    assert one.counters.rows == ()
-    assert one.counters.reason is not None
-    assert "tracepoints" in one.counters.reason or "events" in one.counters.reason
+    explanation = explain(
+        tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier=tier, counters=wanted)
+    )
+    assert explanation.counters is not None
+    assert explanation.counters.rows == ()
+    assert explanation.counters.reason is not None
+    assert "tracepoints" in explanation.counters.reason or "events" in explanation.counters.reason
     assert not any(asked.startswith("tracepoints") for asked in tracer.asked)

@@ -44,7 +44,7 @@ def test_what_was_written_is_read_as_it_was(name: str) -> None:
 
 def test_keys_that_a_later_version_adds_are_passed_over() -> None:
     document = written(counted())
-    more = {**document, "colour": "blue", "timelines": [{**one, "mood": 3} for one in document["timelines"]]}
+    more = {**document, "colour": "blue", "timelines": [{**timeline, "mood": 3} for timeline in document["timelines"]]}
     assert written(read_explanation(json.dumps(more))) == document
 
 
@@ -123,14 +123,14 @@ def test_whatever_is_damaged_is_refused_or_can_be_shown(name: str) -> None:
     whole = written(SAMPLES[name]())
     for document in damaged(whole):
         try:
-            one = read_explanation(json.dumps(document))
+            explanation = read_explanation(json.dumps(document))
         except InputError:
             refused += 1
             continue
-        again = written(one)
+        again = written(explanation)
         if again != whole:
             schema = SCHEMA["$defs"]["work" if "sides" in again else "launch"]
             wrong = [error.json_path for error in validator.evolve(schema=schema).iter_errors(again)]
             assert not wrong
-        explained_sections([one], [])
+        explained_sections([explanation], [])
     assert refused > 300

@@ -37,11 +37,11 @@ def test_a_process_of_which_nothing_was_seen_whole_is_left_out_counted_and_made_
     asked = target("launch.fork", "temperature=warm")
     # The first listens closely, the second and all others are the budget's: of these the first is disturbed.
     tracer = DisturbedTracer(traces, how, disturbed, times=1)
-    one = explain(tracer, asked, Wish(processes=3))
+    explanation = explain(tracer, asked, Wish(processes=3))
     undisturbed = explain(FakeTracer(traces), asked, Wish(processes=3))
-    assert (one.launches, one.lost) == (undisturbed.launches, 0)
-    assert one.budget == undisturbed.budget
-    [note] = [note for note in one.notes if "left out" in note]
+    assert (explanation.launches, explanation.lost) == (undisturbed.launches, 0)
+    assert explanation.budget == undisturbed.budget
+    [note] = [note for note in explanation.notes if "left out" in note]
     assert note.startswith("1 of 4 processes was left out")
     assert not [note for note in undisturbed.notes if "left out" in note]
     # As many as were asked for may be started in vain, and not one more.

@@ -69,8 +69,12 @@ def test_a_placement_is_compared_with_itself() -> None:
     # On another CPU a launch takes thrice as long, and more are so where somebody listens.
     here, there = [1] * 5, [0] * 5
     spans = spans_of(turns_trace(windows=2, share=0.0, cpu_before=[1], cpu_child=here + there))
-    traced = [one if one.same_cpu else replace(one, reaped_ns=3 * one.reaped_ns) for one in spans[0].launches]
-    untraced = [one if one.same_cpu else replace(one, reaped_ns=3 * one.reaped_ns) for one in spans[1].launches]
+    traced = [
+        launch if launch.same_cpu else replace(launch, reaped_ns=3 * launch.reaped_ns) for launch in spans[0].launches
+    ]
+    untraced = [
+        launch if launch.same_cpu else replace(launch, reaped_ns=3 * launch.reaped_ns) for launch in spans[1].launches
+    ]
     fewer = [one for one in untraced if one.same_cpu] + [one for one in untraced if not one.same_cpu][:6]
     assert {one.same_cpu for one in traced} == {True, False}
     assert log_ratio(traced, fewer) == pytest.approx(0.0)
@@ -114,21 +118,21 @@ def six_windows() -> FakeTrace:
 def test_the_budget_is_of_launches_that_were_listened_to() -> None:
     trace = six_windows()
     tracer = FakeTracer({"fast": trace, "fast in turns": trace})
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
     assert "none" not in tracer.asked
-    assert one.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)
-    assert one.overhead.value == pytest.approx(0.0)
+    assert explanation.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)
+    assert explanation.overhead.value == pytest.approx(0.0)
 
 
 def test_where_turns_take_long_processes_are_compared() -> None:
     trace = fork_trace(launches=160, windows=[(1000, 100_000, True)])
     trace = replace(trace, blocks=(launches_block([1000 * k for k in range(160)], [100] * 160, wall_ns=160_000),))
     tracer = FakeTracer({"fast": trace, "fast in turns": trace, "none": fork_trace("none", launches=160)})
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
     assert tracer.asked.count("fast in turns") == 3
     assert tracer.asked.count("none") == 2
-    assert one.overhead.value == pytest.approx(0.0)
+    assert explanation.overhead.value == pytest.approx(0.0)
 
 
 @dataclass
@@ -146,6 +150,6 @@ class StallingTracer(FakeTracer):
 def test_a_process_in_which_a_turn_took_all_the_time_is_started_again() -> None:
     trace = six_windows()
     tracer = StallingTracer({"fast": trace, "fast in turns": trace}, stalled=replace(trace, windows=trace.windows[:2]))
-    one = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 6]
-    assert one.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)
+    assert explanation.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)

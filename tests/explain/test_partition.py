@@ -80,10 +80,10 @@ def test_whatever_the_kernel_tells_the_parts_sum_to_the_whole(
 def test_time_in_which_nobody_could_run_is_unexplained() -> None:
     events = [*FORK[:8], (50, CHILD, "switch", (CHILD, ASLEEP, 0)), (70, 0, "wake", (PARENT, 1)),
               (80, 0, "switch", (0, READY, PARENT))]  # fmt: skip
-    found = parts_of(events)
-    assert found["unexplained"] == 20
-    assert found["parent_waits"] == 10
-    assert found["child_starts"] == 13
+    parts = parts_of(events)
+    assert parts["unexplained"] == 20
+    assert parts["parent_waits"] == 10
+    assert parts["child_starts"] == 13
 
 
 def test_a_ready_child_that_another_task_keeps_waiting() -> None:
@@ -93,9 +93,9 @@ def test_a_ready_child_that_another_task_keeps_waiting() -> None:
 
 def test_a_child_that_is_pushed_off_waits_and_is_not_gone() -> None:
     events = [*FORK[:9], (45, CHILD, "switch", (CHILD, 0x100, 7)), (65, 7, "switch", (7, READY, CHILD))]
-    found = parts_of(events)
-    assert found["child_waits"] == 20
-    assert found["child_user"] == 5 + 35
+    parts = parts_of(events)
+    assert parts["child_waits"] == 20
+    assert parts["child_user"] == 5 + 35
 
 
 def test_a_wait_for_a_child_that_is_gone_only_reaps() -> None:
@@ -106,9 +106,9 @@ def test_a_wait_for_a_child_that_is_gone_only_reaps() -> None:
         (40, PARENT, "call_enter", (61, CHILD)),
         (90, PARENT, "call_exit", (-1, CHILD)),
     ]
-    found = parts_of(events)
-    assert found["reaping"] == 50
-    assert "wait_begins" not in found
+    parts = parts_of(events)
+    assert parts["reaping"] == 50
+    assert "wait_begins" not in parts
 
 
 def test_the_parents_own_doing_comes_before_a_child_on_another_cpu() -> None:
@@ -129,28 +129,31 @@ def test_exec_is_a_part_and_the_new_program_has_another_memory() -> None:
         (72, CHILD, "call_enter", (231, 0)),
         *FORK[12:],
     ]
-    found = parts_of([event for event in events if event[2] != "exit"])
-    assert found["child_exec"] == 16
+    parts = parts_of([event for event in events if event[2] != "exit"])
+    assert parts["child_exec"] == 16
     # What is the heap in the parent is the file of the program in the child.
-    assert found["child_file"] == 3
-    assert found["child_stack"] == 5
-    assert found["child_exit"] == 16
+    assert parts["child_file"] == 3
+    assert parts["child_stack"] == 5
+    assert parts["child_exit"] == 16
 
 
 def test_stamps_alone_make_parts_too() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
-    found = {one.part: one.end_ns - one.start_ns for one in partition_by_stamps(launch)}
+    found = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_stamps(launch)}
     assert found == {"until_returned": 30, "until_task_ran": 25, "until_reaped": 45}
 
 
 def test_a_stamp_after_the_end_is_left_out() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 101})
-    assert [one.part for one in partition_by_stamps(launch)] == ["until_returned", "until_reaped"]
+    assert [segment.part for segment in partition_by_stamps(launch)] == [
+        "until_returned",
+        "until_reaped",
+    ]
 
 
 def test_the_parents_own_switches_tell_sleep_from_work() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
-    found = {one.part: one.end_ns - one.start_ns for one in partition_by_switches(launch, [(40, 90)])}
+    found = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])}
     assert found == {"until_returned": 30, "wait_begins": 10, "until_task_ran": 15, "away": 35, "reaping": 10}
 
 
@@ -190,7 +193,7 @@ def test_user_code_of_a_program_that_stamps_nothing_stays_together() -> None:
 
 def test_a_tier_that_does_not_see_the_child_splits_its_life_at_its_stamps() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "image_entered": 45, "image_runs": 70, "image_ends": 75})
-    found = {one.part: one.end_ns - one.start_ns for one in partition_by_switches(launch, [(40, 90)])}
+    found = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])}
     assert found == {
         "until_returned": 30,
         "wait_begins": 10,

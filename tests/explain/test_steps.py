@@ -78,8 +78,8 @@ def launch() -> Target:
 
 def test_the_program_that_is_launched_is_counted_once_and_cpuid_is_timed() -> None:
     tracer = Tracer()
-    found = count_steps(tracer, launch(), catalogue())  # type: ignore[arg-type]
-    assert found == ProgramSteps(
+    counted = count_steps(tracer, launch(), catalogue())  # type: ignore[arg-type]
+    assert counted == ProgramSteps(
         31_402,
         68,
         ended=True,

@@ -29,31 +29,33 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.js
 
 def test_the_gap_is_the_wait_that_only_threads_have() -> None:
     tracer = FakeWorkTracer()
-    found = explained(tracer)
-    assert found.gap_ns.value == pytest.approx(200, abs=15)
-    assert found.told_apart
-    assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value)
-    assert sum(one.difference_ns.value for one in found.cpu_reasons) == pytest.approx(found.gap_ns.value)
-    assert sum(one.share.value for one in found.reasons if one.share) == pytest.approx(1)
-    [waits] = [reason for reason in found.reasons if reason.part == "futex_wait"]
+    explanation = explained(tracer)
+    assert explanation.gap_ns.value == pytest.approx(200, abs=15)
+    assert explanation.told_apart
+    assert sum(reason.difference_ns.value for reason in explanation.reasons) == pytest.approx(explanation.gap_ns.value)
+    assert sum(cpu_reason.difference_ns.value for cpu_reason in explanation.cpu_reasons) == pytest.approx(
+        explanation.gap_ns.value
+    )
+    assert sum(reason.share.value for reason in explanation.reasons if reason.share) == pytest.approx(1)
+    [waits] = [reason for reason in explanation.reasons if reason.part == "futex_wait"]
     assert waits.thread_ns.value == 100
     assert waits.process_ns.value == 0
-    assert found.reasons[-1].part == "unexplained"
-    assert found.unexplained == 0
-    assert found.thread.counts["futex_sleeps"].value == 1
-    assert [(one.place, one.addresses, one.sleeps) for one in found.thread.futexes] == [("heap", 1, 2)]
-    assert found.process.futexes == ()
-    assert "blocked in futex (a lock in the heap, where stdio streams lie)" in conclusion(found)
+    assert explanation.reasons[-1].part == "unexplained"
+    assert explanation.unexplained == 0
+    assert explanation.thread.counts["futex_sleeps"].value == 1
+    assert [(futex.place, futex.addresses, futex.sleeps) for futex in explanation.thread.futexes] == [("heap", 1, 2)]
+    assert explanation.process.futexes == ()
+    assert "blocked in futex (a lock in the heap, where stdio streams lie)" in conclusion(explanation)
 
 
 def test_sides_run_in_turn_traced_and_untraced() -> None:
     tracer = FakeWorkTracer()
     explained(tracer, pairs=4)
     rounds = [tracer.asked[1:][start : start + 4] for start in range(0, 16, 4)]
-    for one in rounds:
-        assert sorted(one) == [("process", "fast"), ("process", "none"), ("thread", "fast"), ("thread", "none")]
-        assert one[0][1] == one[1][1]
-    assert [one[0] for one in rounds] == [
+    for turns in rounds:
+        assert sorted(turns) == [("process", "fast"), ("process", "none"), ("thread", "fast"), ("thread", "none")]
+        assert turns[0][1] == turns[1][1]
+    assert [turns[0] for turns in rounds] == [
         ("thread", "fast"),
         ("process", "fast"),
         ("thread", "none"),
@@ -62,21 +64,21 @@ def test_sides_run_in_turn_traced_and_untraced() -> None:
 
 
 def test_perf_rings_are_next_and_then_what_the_workers_recorded() -> None:
-    found = explained(FakeWorkTracer(refuse=("fast",)))
-    assert found.tier.how == "kernel tracepoints, by perf rings"
-    found = explained(FakeWorkTracer(refuse=("fast", "tracepoints")))
-    assert found.tier.name == "proc"
-    assert set(found.tier.refused.values()) == {"fast is not permitted", "tracepoints is not permitted"}
-    assert found.tier.cannot_see
-    assert found.cpu_reasons == ()
-    assert {one.part for one in found.reasons} >= {"on_cpu", "run_queue", "blocked", "ended", "unexplained"}
-    assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value)
+    explanation = explained(FakeWorkTracer(refuse=("fast",)))
+    assert explanation.tier.how == "kernel tracepoints, by perf rings"
+    explanation = explained(FakeWorkTracer(refuse=("fast", "tracepoints")))
+    assert explanation.tier.name == "proc"
+    assert set(explanation.tier.refused.values()) == {"fast is not permitted", "tracepoints is not permitted"}
+    assert explanation.tier.cannot_see
+    assert explanation.cpu_reasons == ()
+    assert {reason.part for reason in explanation.reasons} >= {"on_cpu", "run_queue", "blocked", "ended", "unexplained"}
+    assert sum(reason.difference_ns.value for reason in explanation.reasons) == pytest.approx(explanation.gap_ns.value)
 
 
 def test_losses_and_executions_that_were_not_seen_whole_are_told() -> None:
-    found = explained(FakeWorkTracer(others={"lost": 3}))
-    assert found.lost == 3 * 12
-    assert any("36 events were lost" in note for note in found.notes)
+    explanation = explained(FakeWorkTracer(others={"lost": 3}))
+    assert explanation.lost == 3 * 12
+    assert any("36 events were lost" in note for note in explanation.notes)
     with pytest.raises(UnavailableError, match="seen whole"):
         explained(FakeWorkTracer(others={"task": 99}))
 
@@ -232,34 +234,34 @@ def test_the_step_that_closes_the_gap_is_found() -> None:
 @pytest.mark.parametrize("one", [explained, with_ablation, lambda: explained(tier="proc"),
                                  lambda: explained(FakeWorkTracer(blocked=0))])  # fmt: skip
 def test_what_is_written_keeps_to_the_schema(one: Any) -> None:
-    said = json.loads(json.dumps(to_json(one()), allow_nan=False))
-    jsonschema.validate(said, SCHEMA)
-    assert [part["part"] for part in said["budget"]][-1] == "unexplained"
-    assert isinstance(said["overhead"], float)
+    document = json.loads(json.dumps(to_json(one()), allow_nan=False))
+    jsonschema.validate(document, SCHEMA)
+    assert [part["part"] for part in document["budget"]][-1] == "unexplained"
+    assert isinstance(document["overhead"], float)
 
 
 def test_a_gap_that_tracing_turns_over_is_not_relied_on() -> None:
-    found = explained()
-    turned = replace(found, untraced_gap=Bounded(-0.03, -0.04, -0.02))
+    explanation = explained()
+    turned = replace(explanation, untraced_gap=Bounded(-0.03, -0.04, -0.02))
     assert "do not rely on these parts" in conclusion(turned)
     assert any("differ in who is slower" in note for note in notes_of(turned))
-    assert "rely" not in conclusion(found)
-    assert "rely" not in conclusion(replace(found, untraced_gap=Bounded(-0.03, -0.04, 0.02)))
+    assert "rely" not in conclusion(explanation)
+    assert "rely" not in conclusion(replace(explanation, untraced_gap=Bounded(-0.03, -0.04, 0.02)))
 
 
 def test_other_programs_and_few_pairs_are_noted() -> None:
     assert any("quiet machine" in note for note in explained(cpus=4).notes) is False
     reasons = explained().cpu_reasons
-    busy = [replace(one, part="withheld") if one.part == "user" else one for one in reasons]
+    busy = [replace(reason, part="withheld") if reason.part == "user" else reason for reason in reasons]
     assert any("quiet machine" in note for note in notes_of(replace(explained(), cpu_reasons=tuple(busy))))
     assert any("too narrow" in note for note in explained(pairs=2).notes)
 
 
 def test_sides_alike_are_not_told_apart() -> None:
-    found = explained(FakeWorkTracer(blocked=0))
-    assert not found.told_apart
-    assert {one.share for one in found.reasons} == {None}
-    assert "cannot be told apart" in conclusion(found)
+    explanation = explained(FakeWorkTracer(blocked=0))
+    assert not explanation.told_apart
+    assert {reason.share for reason in explanation.reasons} == {None}
+    assert "cannot be told apart" in conclusion(explanation)
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=3 * MOST_PIECES))

@@ -149,9 +149,9 @@ def test_whatever_the_kernel_tells_the_parts_sum_to_the_whole(
         assert one.pieces[0][0] == 0
         assert one.pieces[-1][1] == whole
         assert sum(one.on_cpu_ns.values()) <= whole
-    for one in lives.workers:
-        assert set(one.spent) <= set(LIFE_ORDER)
-        assert set(one.on_cpu_ns) <= set(ON_CPU)
+    for worker in lives.workers:
+        assert set(worker.spent) <= set(LIFE_ORDER)
+        assert set(worker.on_cpu_ns) <= set(ON_CPU)
     check_sums(lives, whole)
 
 

@@ -17,7 +17,9 @@ CATALOGUE = read_catalogue(json.loads((Path(__file__).parents[1] / "data" / "des
 
 
 def test_every_family_of_the_drivers_has_its_module_and_its_own_place():
-    assert sorted(known.name for known in families()) == sorted({one.family for one in CATALOGUE.workloads.values()})
+    assert sorted(known.name for known in families()) == sorted(
+        {workload.family for workload in CATALOGUE.workloads.values()}
+    )
     assert all(known.title and known.explanation for known in families())
     assert max(Counter(known.order for known in families()).values()) == 1
 

@@ -56,8 +56,12 @@ def test_a_v2_container_with_a_quota_sees_its_own_root(machine):
             "sys/fs/cgroup/pids.max": "max",
         }
     )
-    found = limits(machine)
-    assert (found["cpu_quota_cpus"], found["memory_max_bytes"], found["pids_max"]) == (0.5, 64 * MIB, None)
+    cgroup_facts = limits(machine)
+    assert (cgroup_facts["cpu_quota_cpus"], cgroup_facts["memory_max_bytes"], cgroup_facts["pids_max"]) == (
+        0.5,
+        64 * MIB,
+        None,
+    )
 
 
 def v1(machine, path, **files):
@@ -109,8 +113,10 @@ def test_v1_writes_no_limit_as_a_huge_number(machine):
             "pids/pids.max": "max",
         },
     )
-    found = limits(machine)
-    assert [found[key] for key in ("cpu_quota_cpus", "memory_max_bytes", "memory_used_bytes", "pids_max")] == [None] * 4
+    cgroup_facts = limits(machine)
+    assert [cgroup_facts[key] for key in ("cpu_quota_cpus", "memory_max_bytes", "memory_used_bytes", "pids_max")] == [
+        None
+    ] * 4
 
 
 def test_v1_looks_at_its_ancestors(machine):
@@ -120,8 +126,12 @@ def test_v1_looks_at_its_ancestors(machine):
         **{"memory/a/memory.limit_in_bytes": 9 * MIB, "memory/a/b/memory.limit_in_bytes": 10 * MIB},
     )
     machine.write({"proc/self/cgroup": "4:memory:/a/b\n2:cpu,cpuacct:/\n3:pids:/"})
-    found = limits(machine)
-    assert (found["memory_max_bytes"], found["memory_used_bytes"], found["path"]) == (9 * MIB, None, "/a/b")
+    cgroup_facts = limits(machine)
+    assert (cgroup_facts["memory_max_bytes"], cgroup_facts["memory_used_bytes"], cgroup_facts["path"]) == (
+        9 * MIB,
+        None,
+        "/a/b",
+    )
 
 
 def test_hybrid_uses_v1_for_what_v1_has(machine):
@@ -135,8 +145,12 @@ def test_hybrid_uses_v1_for_what_v1_has(machine):
             "sys/fs/cgroup/unified/user/pids.max": "77",
         }
     )
-    found = limits(machine)
-    assert (found["version"], found["memory_max_bytes"], found["pids_max"]) == ("hybrid", 5 * MIB, 77)
+    cgroup_facts = limits(machine)
+    assert (cgroup_facts["version"], cgroup_facts["memory_max_bytes"], cgroup_facts["pids_max"]) == (
+        "hybrid",
+        5 * MIB,
+        77,
+    )
 
 
 @pytest.mark.parametrize("folder", ["sys/fs/cgroup", "sys/fs/cgroup/unified"])

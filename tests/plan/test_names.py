@@ -16,7 +16,7 @@ CELLS = ["launch.fork[temperature=cold]", "launch.fork[temperature=warm]", "laun
 
 def test_every_name_of_the_real_catalogue_stands_for_itself_or_is_said_to_be_several() -> None:
     workloads = list(read_catalogue(find_drivers().descriptions).workloads)
-    last = [one.rpartition(".")[2] for one in workloads]
+    last = [workload.rpartition(".")[2] for workload in workloads]
     assert {"fork", "vfork", "pthread", "posix_spawn", "factor"} <= {one for one in last if last.count(one) == 1}
     for full, short in zip(workloads, last, strict=True):
         assert full_name(full, workloads) == full

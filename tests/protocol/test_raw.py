@@ -192,7 +192,7 @@ def test_a_run_that_is_being_written_is_let_alone(tmp_path: Path) -> None:
         for options in ({}, {"force": True}, {"aside": tmp_path / "a.previous.raw"}):
             with pytest.raises(OutputError, match="being written by another run"):
                 RawWriter(path, metadata_at_start(), **options)
-        assert [one.stat().st_ino for one in tmp_path.iterdir()] == [before]
+        assert [path.stat().st_ino for path in tmp_path.iterdir()] == [before]
         raw.end(ending())
     kept = RawWriter(path, metadata_at_start(), aside=tmp_path / "a.previous.raw")
     assert kept.kept is not None
@@ -200,7 +200,7 @@ def test_a_run_that_is_being_written_is_let_alone(tmp_path: Path) -> None:
     # What another has taken meanwhile is not removed.
     kept.close()
     RawWriter(path, metadata_at_start(), force=True).remove()
-    assert [one.name for one in tmp_path.iterdir()] == ["a.previous.raw"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.previous.raw"]
 
 
 def test_force_removes_a_link_and_never_follows_it(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_force_removes_a_link_and_never_follows_it(tmp_path: Path) -> None:
         RawWriter(path, metadata_at_start(), force=True).close()
         assert not path.is_symlink()
         path.unlink()
-    assert [one.name for one in tmp_path.iterdir()] == ["victim"]
+    assert [path.name for path in tmp_path.iterdir()] == ["victim"]
     assert victim.read_text() == "precious"
 
 

@@ -93,7 +93,7 @@ def test_a_run_of_one_process_a_cell_has_no_interval_anywhere(builder: Any) -> N
     document = _round_trip(results_to_json(results))
     _validate(document)
     assert {row["median_low_ns"] for row in document["cells"]} == {None}
-    numbers = next(one["numbers"] for one in document["findings"] if one["id"] == "process_vs_thread.warm")
+    numbers = next(finding["numbers"] for finding in document["findings"] if finding["id"] == "process_vs_thread.warm")
     assert (numbers["ratio_low"], numbers["ratio_high"]) == (None, None)
     assert not any(re.search(r"\d to \d", finding.sentence) for finding in results.findings)
 

@@ -20,7 +20,7 @@ def _plus(values: dict[str, float], more_ns: float) -> dict[str, float]:
 
 
 def _findings(run: Any) -> dict[str, Finding]:
-    return {one.id: one for one in summarize(run).findings if one.id.startswith("caches.")}
+    return {finding.id: finding for finding in summarize(run).findings if finding.id.startswith("caches.")}
 
 
 def test_a_page_costs_what_it_costs_beyond_a_launch_without_memory_in_the_same_caches(builder: Any) -> None:
@@ -31,15 +31,15 @@ def test_a_page_costs_what_it_costs_beyond_a_launch_without_memory_in_the_same_c
     builder.cell("launch.fork", _plus(BARE, 37 * PAGES), **memory)
     builder.cell("launch.fork", _plus(COLD, 69 * PAGES), caches="idle", idle_ns=20_000_000, **memory)
     builder.cell("launch.fork", _plus(COLD, 66 * PAGES), caches="idle", **memory)
-    found = _findings(builder.run)
-    assert set(found) == {"caches.fork", f"caches.fork.pages=clean.parent_bytes={SIZE}"}
-    bare = found["caches.fork"]
+    findings = _findings(builder.run)
+    assert set(findings) == {"caches.fork", f"caches.fork.pages=clean.parent_bytes={SIZE}"}
+    bare = findings["caches.fork"]
     assert "in a tight loop, until the call returns" in bare.sentence
     assert "after 100 ms idle" in bare.sentence
     assert "after another task walked 128 MiB on another CPU" in bare.sentence
     assert bare.numbers["hot"]["ns_per_page"] is None
     assert bare.numbers["ratio"] == pytest.approx(3, rel=0.05)
-    pages = found[f"caches.fork.pages=clean.parent_bytes={SIZE}"]
+    pages = findings[f"caches.fork.pages=clean.parent_bytes={SIZE}"]
     # Without memory nobody idled 20 ms: from what is left of that launch no page's cost can be had.
     assert [one["ns_per_page"] is None for one in pages.numbers["cold"]] == [True, False]
     assert pages.numbers["cold"][1]["ns_per_page"] == pytest.approx(66, rel=0.05)

@@ -16,16 +16,16 @@ def _scaled(values: dict[str, float], factor: float) -> dict[str, float]:
 
 
 def _choices(run: Any) -> dict[str, Finding]:
-    return {one.id: one for one in summarize(run).findings if one.id.startswith("choice.")}
+    return {finding.id: finding for finding in summarize(run).findings if finding.id.startswith("choice.")}
 
 
 def test_each_value_is_held_against_the_default(builder: Any) -> None:
     builder.cell("launch.fork", _scaled(FORK, 1.5), sched_class="batch")
     builder.cell("launch.fork", FORK)
     builder.cell("launch.fork", {**FORK, "reaped_ns": 180_000}, sched_class="fifo")
-    found = _choices(builder.run)
-    assert list(found) == ["choice.sched_class.launch.fork.batch", "choice.sched_class.launch.fork.fifo"]
-    batch, fifo = found.values()
+    choices = _choices(builder.run)
+    assert list(choices) == ["choice.sched_class.launch.fork.batch", "choice.sched_class.launch.fork.fifo"]
+    batch, fifo = choices.values()
     assert batch.numbers["ratio"] == pytest.approx(1.5, rel=0.05)
     assert batch.numbers["verdict"] == "longer"
     assert batch.sentence.startswith("Fork, warm, pinned: SCHED_BATCH takes 1.")
@@ -36,7 +36,7 @@ def test_each_value_is_held_against_the_default(builder: Any) -> None:
     )
     assert "SCHED_FIFO and SCHED_OTHER cannot be told apart until the call returns (" in fifo.sentence
     assert fifo.numbers["verdict"] == "longer"
-    assert [one["stage"] for one in fifo.numbers["ratios"]] == ["call_returns", "task_runs", "reaped"]
+    assert [ratio["stage"] for ratio in fifo.numbers["ratios"]] == ["call_returns", "task_runs", "reaped"]
 
 
 def test_a_text_such_as_a_program_is_a_choice_too(builder: Any) -> None:
@@ -51,7 +51,7 @@ def test_a_call_that_contains_the_childs_life_is_left_out(builder: Any) -> None:
     builder.cell("launch.vfork", FORK)
     builder.cell("launch.vfork", _scaled(FORK, 2), sched_class="fifo")
     (finding,) = _choices(builder.run).values()
-    assert [one["stage"] for one in finding.numbers["ratios"]] == ["task_runs", "reaped"]
+    assert [ratio["stage"] for ratio in finding.numbers["ratios"]] == ["task_runs", "reaped"]
 
 
 def test_without_the_default_the_first_value_takes_its_place(builder: Any) -> None:
@@ -65,7 +65,7 @@ def test_a_choice_at_several_sizes_is_told_at_the_largest(builder: Any) -> None:
     for size, factor in ((1 << 30, 3), (0, 1), (1 << 20, 2)):
         builder.cell("launch.fork", FORK, parent_bytes=size)
         builder.cell("launch.fork", _scaled(FORK, factor), parent_bytes=size, sched_class="fifo")
-    (finding,) = [one for one in _choices(builder.run).values() if "parent_bytes" in one.numbers["cells"][0]]
+    (finding,) = [choice for choice in _choices(builder.run).values() if "parent_bytes" in choice.numbers["cells"][0]]
     assert "1 GiB in the parent" in finding.sentence
     assert finding.numbers["ratio"] == pytest.approx(3, rel=0.05)
 
@@ -76,7 +76,7 @@ def test_free_launches_are_compared_where_both_ran(builder: Any) -> None:
     builder.cell("launch.fork", fork, placement="free", other_cpu=0.9)
     builder.cell("launch.fork", slow, placement="free", other_cpu=0.2, sched_class="fifo")
     (finding,) = _choices(builder.run).values()
-    ratio = next(one["ratio"] for one in finding.numbers["ratios"] if one["stage"] == "task_runs")
+    ratio = next(ratio["ratio"] for ratio in finding.numbers["ratios"] if ratio["stage"] == "task_runs")
     assert ratio == pytest.approx(2, rel=0.05)
 
 

@@ -86,7 +86,7 @@ def test_cold_rows_are_held_against_cold_ones(make_builder: Build) -> None:
             workload = "launch.fork" if name == "big" else name
             other.cell(workload, times, temperature, spread=0.01, **options)
     [pair] = compare_runs([read_side(base.run, "a"), read_side(other.run, "b")]).pairs
-    assert [(one.of, round(one.ratio, 1)) for one in pair.shifts] == [("cold", 1.4), ("warm", 1.0)]
+    assert [(shift.of, round(shift.ratio, 1)) for shift in pair.shifts] == [("cold", 1.4), ("warm", 1.0)]
     assert all(row.like_rest == (row.other.temperature == "cold") for row in pair.rows)
 
 
@@ -94,7 +94,7 @@ def test_few_kinds_of_process_tell_nothing_of_the_machine(make_builder: Build) -
     factors = dict.fromkeys(LAUNCHES, 1.2)
     compared = _compared(make_builder, factors, clock=1.2)
     [pair] = compared.pairs
-    assert [(one.of, one.kinds) for one in pair.shifts] == [("control", 1)]
+    assert [(shift.of, shift.kinds) for shift in pair.shifts] == [("control", 1)]
     assert all(row.rest is None and not row.like_rest for row in pair.rows)
     assert "Too few kinds of process" in common_text(pair)
     assert "clocks and empty loops 1.2" in common_text(pair)

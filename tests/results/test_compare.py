@@ -277,11 +277,11 @@ def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() ->
         "libc.version": "2.41",
     }
     block = {"facts": {"effective_mhz": {"0": 3000.0}}}
-    found = differences(
+    listed = differences(
         {"host": host, "blocks": [block], "clonometer_version": "0.1"},
         {"host": other, "blocks": [{"facts": {"effective_mhz": {"0": 2900.0}}}], "clonometer_version": "0.2"},
     )
-    assert [(one.key, one.base, one.other) for one in found] == [
+    assert [(one.key, one.base, one.other) for one in listed] == [
         ("kernel.release", "6.1", "6.18"),
         ("mitigations.summary", "KPTI", "no KPTI"),
         ("mitigations.meltdown", "PTI", "Vulnerable"),

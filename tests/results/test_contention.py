@@ -39,8 +39,8 @@ def test_each_number_of_workers_has_its_known_ratio(found: dict[str, Finding]) -
         # Twelve processes that scatter by half a percent tell a ratio to a percent, more than surely to five.
         assert one["ratio"] == pytest.approx(truth, rel=0.05)
         assert one["ratio_low"] <= one["ratio"] <= one["ratio_high"]
-    assert [one["verdict"] for one in numbers["by_workers"]] == ["same", "longer", "shorter"]
-    assert [one["verdict"] for one in numbers["cpu_by_workers"]] == ["same", "longer", "shorter"]
+    assert [by_worker["verdict"] for by_worker in numbers["by_workers"]] == ["same", "longer", "shorter"]
+    assert [cpu_by_worker["verdict"] for cpu_by_worker in numbers["cpu_by_workers"]] == ["same", "longer", "shorter"]
 
 
 def test_the_sentence_says_a_ratio_above_one_and_what_cannot_be_told_apart(found: dict[str, Finding]) -> None:

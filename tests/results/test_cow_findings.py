@@ -52,7 +52,7 @@ def test_who_copies_and_who_takes_over_is_said_beside_plain_faults(told: Any) ->
     assert "a page of new memory costs " in finding.sentence
     assert "a write that needs no fault " in finding.sentence
     assert finding.numbers["ratio"] == pytest.approx(3, rel=0.1)
-    assert [one["other_process"] for one in finding.numbers["writes"]] == ["alive", "gone", "alive", "gone", None]
+    assert [write["other_process"] for write in finding.numbers["writes"]] == ["alive", "gone", "alive", "gone", None]
     assert finding.headline.startswith("After a fork the parent pays ")
 
 
@@ -70,7 +70,7 @@ def test_whether_huge_pages_were_taken_over_whole_is_said(
     builder.cell("cow.parent", _writes(3_000.0) | {"faults": 2048.0, "split_pages": 4.0}, None, spread=0.0, **huge)
     counts = {"faults": faults, "split_pages": split}
     builder.cell("cow.parent", _writes(100.0) | counts, None, spread=0.0, other_process="gone", **huge)
-    [finding] = [one for name, one in _findings(builder.run).items() if name.startswith("cow.first_write")]
+    [finding] = [finding for name, finding in _findings(builder.run).items() if name.startswith("cow.first_write")]
     assert words in finding.sentence
 
 
@@ -102,13 +102,13 @@ def test_an_aftermath_that_costs_nothing_is_said_as_such(told: Any) -> None:
 def test_phases_are_drawn_together_and_not_as_scans(told: Any) -> None:
     results = summarize(told)
     assert all(line.phase for line in results.scans)
-    assert not [one.id for one in results.findings if one.id.startswith("scan.")]
-    assert {one.quantity for one in results.scans} == set(_story(0, 0))
-    assert {one.x for one in results.scans} == {(0, GIB)}
-    assert {tuple(one.condition.items()) for one in results.scans} == {(), (("other_process", "gone"),)}
+    assert not [finding.id for finding in results.findings if finding.id.startswith("scan.")]
+    assert {scan.quantity for scan in results.scans} == set(_story(0, 0))
+    assert {scan.x for scan in results.scans} == {(0, GIB)}
+    assert {tuple(scan.condition.items()) for scan in results.scans} == {(), (("other_process", "gone"),)}
 
 
 def test_what_waits_for_others_is_not_judged_by_its_wall_time(told: Any) -> None:
     for block in told.metadata["blocks"]:
         block["facts"] = {"wall_ns": 100, "cpu_ns": 1}
-    assert "wall.far_above_cpu" not in {one.id for one in summarize(told).warnings}
+    assert "wall.far_above_cpu" not in {warning.id for warning in summarize(told).warnings}

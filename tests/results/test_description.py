@@ -16,7 +16,7 @@ SHAPES = {"modes.several", "level.drift", "warm_up.long", "outliers.explained"}
 
 
 def _reaped(run: Any) -> Estimate:
-    return next(one for one in summarize(run).cells if one.stage == "reaped")
+    return next(cell for cell in summarize(run).cells if cell.stage == "reaped")
 
 
 def _said(row: Estimate) -> dict[str, str]:
@@ -89,10 +89,10 @@ def _warm_up(values: np.ndarray, starts: np.ndarray) -> WarmUp | None:
 
 def test_warm_up_is_found_with_its_length() -> None:
     profile = np.where(np.arange(100) < 20, 130.0, 100.0)
-    found = _warm_up(*_processes(profile))
-    assert found is not None
-    assert found.samples == pytest.approx(20, abs=3)
-    assert found.share == pytest.approx(0.3, abs=0.03)
+    finding = _warm_up(*_processes(profile))
+    assert finding is not None
+    assert finding.samples == pytest.approx(20, abs=3)
+    assert finding.share == pytest.approx(0.3, abs=0.03)
 
 
 def test_what_is_no_warm_up() -> None:

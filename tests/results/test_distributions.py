@@ -53,7 +53,7 @@ def test_who_has_no_ladder_has_no_distribution(builder: Any) -> None:
 def test_details_are_no_phases_of_the_story(builder: Any) -> None:
     for size in (0, GIB):
         builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 900}, None, parent_bytes=size)
-    assert {one.quantity for one in summarize(builder.run).scans if one.phase} == set(STORY)
+    assert {scan.quantity for scan in summarize(builder.run).scans if scan.phase} == set(STORY)
 
 
 @pytest.mark.parametrize("arrangement", ["thread", "process", "pool"])

@@ -13,7 +13,9 @@ FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 def _row(run: Any, **wanted: Any) -> Estimate:
-    rows = [one for one in summarize(run).cells if all(getattr(one, name) == value for name, value in wanted.items())]
+    rows = [
+        cell for cell in summarize(run).cells if all(getattr(cell, name) == value for name, value in wanted.items())
+    ]
     assert len(rows) == 1, wanted
     return rows[0]
 

@@ -37,8 +37,8 @@ def test_process_against_thread_has_the_known_ratios(found: dict[str, Finding]) 
     numbers = found["process_vs_thread.warm"].numbers
     assert _within(numbers, 3.0)
     assert numbers["stage"] == "reaped"
-    assert [one["stage"] for one in numbers["stages"]] == ["call_returns", "task_runs", "reaped"]
-    assert all(_within(one, truth) for one, truth in zip(numbers["stages"], (5, 3, 3), strict=True))
+    assert [stage["stage"] for stage in numbers["stages"]] == ["call_returns", "task_runs", "reaped"]
+    assert all(_within(stage, truth) for stage, truth in zip(numbers["stages"], (5, 3, 3), strict=True))
 
 
 def test_a_sentence_says_a_ratio_above_one_with_its_interval(found: dict[str, Finding]) -> None:
@@ -50,7 +50,7 @@ def test_a_sentence_says_a_ratio_above_one_with_its_interval(found: dict[str, Fi
 
 def test_the_fastest_of_each_family_has_its_runner_up(found: dict[str, Finding]) -> None:
     numbers = found["fastest.same_image.warm"].numbers
-    by_stage = {one["stage"]: one for one in numbers["stages"]}
+    by_stage = {stage["stage"]: stage for stage in numbers["stages"]}
     assert by_stage["call_returns"]["order"] == ["launch.pthread", "launch.fork"]
     assert by_stage["task_runs"]["fastest"] == "launch.vfork"
     assert by_stage["reaped"]["order"] == ["launch.pthread", "launch.vfork", "launch.fork"]
@@ -67,7 +67,7 @@ def test_vforks_call_is_never_ranked_and_families_never_meet(found: dict[str, Fi
             assert set(stage["order"]) <= allowed
             if stage["stage"] == "call_returns":
                 assert not set(stage["order"]) & {"launch.vfork", "launch.posix_spawn"}
-    assert {one["stage"] for one in found["fastest.new_program.warm"].numbers["stages"]} == {
+    assert {stage["stage"] for stage in found["fastest.new_program.warm"].numbers["stages"]} == {
         "image_runs",
         "reaped",
     }

@@ -86,9 +86,9 @@ def test_what_is_below_zero_is_no_bar_and_no_error(builder: Any) -> None:
 
 
 def test_sizes_take_no_part_in_findings_about_times(held: Any) -> None:
-    found = _findings(held)
-    assert not [name for name in found if name.startswith("scan.") and name.endswith("_bytes")]
-    assert {one.quantity for one in summarize(held).scans} == {"create_each_ns", "reap_each_ns"}
+    findings = _findings(held)
+    assert not [name for name in findings if name.startswith("scan.") and name.endswith("_bytes")]
+    assert {scan.quantity for scan in summarize(held).scans} == {"create_each_ns", "reap_each_ns"}
 
 
 def test_what_the_machine_does_besides_is_not_taken_for_a_task(builder: Any) -> None:

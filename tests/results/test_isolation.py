@@ -33,7 +33,7 @@ def test_who_lives_on_is_said_of_threads_processes_and_pools(found: dict[str, Fi
     assert "as a process, 3 of 3 siblings survive (SIGSEGV), known after 60" in sentence
     assert "in a pool, 3 of 3 siblings survive (SIGSEGV)" in sentence
     setups = found["isolation.segfault"].numbers["setups"]
-    assert {name: one["survivors"] for name, one in setups.items()} == {"thread": 0, "process": 3, "pool": 3}
+    assert {name: setup["survivors"] for name, setup in setups.items()} == {"thread": 0, "process": 3, "pool": 3}
     assert setups["pool"]["replaced_ns"] == 65_000
     assert found["isolation.segfault"].numbers["restored_thread_over_process"]["ratio"] == pytest.approx(3)
 

@@ -53,8 +53,8 @@ def alarmed(base: Floats, other: Floats, *, decile: bool) -> bool:
 def test_a_neighbour_who_comes_between_the_runs_is_no_regression(before: float, after: float) -> None:
     random = np.random.default_rng(5)
     base, other = neighbours(random, before, 300), neighbours(random, after, 300)
-    found = np.mean([alarmed(*pair, decile=True) for pair in zip(base, other, strict=True)])
-    assert found <= 0.02
+    share = np.mean([alarmed(*pair, decile=True) for pair in zip(base, other, strict=True)])
+    assert share <= 0.02
     if after > before:
         # By the medians nearly every such check is one.
         by_median = np.mean([alarmed(*pair, decile=False) for pair in zip(base[:50], other[:50], strict=True)])
@@ -95,7 +95,7 @@ def test_the_error_of_the_decile_is_that_of_simulated_ones() -> None:
     random = np.random.default_rng(8)
     samples = random.normal(size=(2000, 100))
     wanted = np.std(np.quantile(samples, SHARE, axis=1))
-    assert np.median([decile_error(one) for one in samples]) == pytest.approx(wanted, rel=0.15)
+    assert np.median([decile_error(sample) for sample in samples]) == pytest.approx(wanted, rel=0.15)
 
 
 def test_the_fast_part_keeps_the_fast_ones_and_their_order() -> None:
@@ -207,7 +207,7 @@ def test_what_is_compared_is_the_fast_part_of_each_process(
     builder.cell(workload, {column: 5000.0}, None if workload == "wake.futex" else "warm", processes=5, blocks=1)
     [(cell, rows)] = read_side(builder.run, "run").cells.items()
     columns = builder.run.columns(cell, ["process", column])
-    [own] = [one for one in rows.values() if one.estimate.quantity == column]
+    [own] = [row for row in rows.values() if row.estimate.quantity == column]
     in_ns = 1000 if column.endswith("_us") else 1
     wanted = [
         np.quantile(columns[column][columns["process"] == process].astype(float), share) * in_ns
@@ -221,7 +221,7 @@ def test_levels_of_runs_need_kinds_enough(make_builder: Build) -> None:
     rows = [list(side.all_rows) for side in sides]
     (before, after), kinds = common_levels(rows)
     assert (after - before, kinds) == (pytest.approx(np.log(1.1), abs=0.02), 7)
-    assert common_levels([own[:3] for own in rows]) == ([0.0, 0.0], 0)
+    assert common_levels([row[:3] for row in rows]) == ([0.0, 0.0], 0)
     # Rows of few processes say so by their medians, beside the others.
     few = [make(make_builder, 1, processes=20), make(make_builder, 2, processes=20, machine=1.1)]
     (before, after), kinds = common_levels([list(side.all_rows) for side in few])

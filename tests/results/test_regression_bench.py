@@ -28,6 +28,6 @@ def test_only_what_is_detectable_of_what_was_put_in_is_judged(make_builder: Call
     assert judged(checked.rows, {}) == []
     # A delay that is less than what is detectable need not be found.
     assert judged(checked.rows, {cell: 3_000}) == []
-    blind = [replace(one, detectable=0.2) for one in checked.rows]
+    blind = [replace(row, detectable=0.2) for row in checked.rows]
     assert judged(blind, {cell: 9_000}) == []
-    assert [one.compared.other.stage for one in whole_rows(checked.rows)] == ["reaped", "reaped"]
+    assert [whole_row.compared.other.stage for whole_row in whole_rows(checked.rows)] == ["reaped", "reaped"]

@@ -33,17 +33,17 @@ def scanned(make_builder: Any) -> Any:
 
 
 def test_each_thing_more_has_its_known_slope(scanned: Any) -> None:
-    found = _findings(scanned)
+    findings = _findings(scanned)
     for name, truth in (("scan.vmas.fork", 130), ("scan.vmas.fork.touched", 900)):
-        reaped = found[name].numbers
+        reaped = findings[name].numbers
         low, high = reaped["slope_ns_interval"]
         assert low <= truth <= high
         assert reaped["per"] == "VMA"
         assert reaped["x"] == [0, 100, 1000, 10_000]
-        assert {one["stage"] for one in reaped["stages"]} == {"call_returns", "task_runs", "reaped"}
-    assert found["scan.vmas.fork"].sentence.startswith("Each VMA adds 1")
-    assert " ns to fork until reaped and 1" in found["scan.vmas.fork"].sentence
-    assert "touched VMAs" in found["scan.vmas.fork.touched"].headline
+        assert {stage["stage"] for stage in reaped["stages"]} == {"call_returns", "task_runs", "reaped"}
+    assert findings["scan.vmas.fork"].sentence.startswith("Each VMA adds 1")
+    assert " ns to fork until reaped and 1" in findings["scan.vmas.fork"].sentence
+    assert "touched VMAs" in findings["scan.vmas.fork.touched"].headline
 
 
 def test_no_effect_is_said_as_such(scanned: Any) -> None:
@@ -69,24 +69,24 @@ def test_a_curve_is_no_slope(builder: Any) -> None:
 
 
 def test_series_have_the_points_of_the_plan_and_share_the_one_at_zero(scanned: Any) -> None:
-    scans = [one for one in summarize(scanned).scans if one.stage == "reaped"]
-    assert [(one.workload, dict(one.condition)) for one in scans] == [
+    scans = [scan for scan in summarize(scanned).scans if scan.stage == "reaped"]
+    assert [(scan.workload, dict(scan.condition)) for scan in scans] == [
         ("launch.fork", {}),
         ("launch.pthread", {}),
         ("launch.fork", {"vma_kind": "touched"}),
     ]
-    assert {one.x for one in scans} == {(0, 100, 1000, 10_000)}
+    assert {scan.x for scan in scans} == {(0, 100, 1000, 10_000)}
     assert scans[0].medians[0] == scans[2].medians[0]
-    for one in scans:
-        assert all(low <= median <= high for low, median, high in zip(one.lows, one.medians, one.highs, strict=True))
+    for scan in scans:
+        assert all(low <= median <= high for low, median, high in zip(scan.lows, scan.medians, scan.highs, strict=True))
 
 
 def test_free_placements_are_never_mixed(builder: Any) -> None:
     for count in (0, 1000):
         times = _plus({**FORK, "reaped_ns": 300_000}, 100 * count)
         builder.cell("launch.fork", times, vmas=count, placement="free", other_cpu=0.5)
-    scans = [one for one in summarize(builder.run).scans if one.stage == "reaped"]
-    assert [one.placement for one in scans] == ["same_cpu", "other_cpu"]
+    scans = [scan for scan in summarize(builder.run).scans if scan.stage == "reaped"]
+    assert [scan.placement for scan in scans] == ["same_cpu", "other_cpu"]
     assert {"scan.vmas.fork.free.same_cpu", "scan.vmas.fork.free.other_cpu"} <= set(_findings(builder.run))
 
 
@@ -120,11 +120,11 @@ def ladder(make_builder: Any) -> Any:
 
 def test_a_step_saves_what_it_saves(ladder: Any) -> None:
     finding = _findings(ladder)["step.flags.files"]
-    differences = {one["stage"]: one for one in finding.numbers["differences"]}
-    for one in differences.values():
-        assert one["difference_low_ns"] < one["difference_ns"] < one["difference_high_ns"] < 0
-        assert one["difference_ns"] == pytest.approx(-20_000, rel=0.1)
-        assert one["verdict"] == "shorter"
+    differences = {difference["stage"]: difference for difference in finding.numbers["differences"]}
+    for difference in differences.values():
+        assert difference["difference_low_ns"] < difference["difference_ns"] < difference["difference_high_ns"] < 0
+        assert difference["difference_ns"] == pytest.approx(-20_000, rel=0.1)
+        assert difference["verdict"] == "shorter"
     assert finding.sentence.startswith("From flags.none to flags.files, warm, pinned: saves ")
     assert finding.headline.startswith("From flags.none to flags.files, warm, pinned: saves ")
 
@@ -132,14 +132,14 @@ def test_a_step_saves_what_it_saves(ladder: Any) -> None:
 def test_a_step_that_changes_nothing_says_so(ladder: Any) -> None:
     finding = _findings(ladder)["step.flags.fs"]
     assert "no difference is seen until the call returns" in finding.sentence
-    same = next(one for one in finding.numbers["differences"] if one["stage"] == "call_returns")
+    same = next(difference for difference in finding.numbers["differences"] if difference["stage"] == "call_returns")
     assert same["verdict"] == "same"
     assert same["difference_low_ns"] < 0 < same["difference_high_ns"]
 
 
 def test_ends_by_other_ways_of_reaping_are_left_out(ladder: Any) -> None:
     finding = _findings(ladder)["step.flags.thread"]
-    assert [one["stage"] for one in finding.numbers["differences"]] == ["call_returns", "task_runs"]
+    assert [difference["stage"] for difference in finding.numbers["differences"]] == ["call_returns", "task_runs"]
     assert "their ends cannot be compared (reaped by futex, not wait)" in finding.sentence
 
 
@@ -155,8 +155,8 @@ def test_of_one_process_no_interval_is_shown(builder: Any, processes: int) -> No
         builder.cell("launch.pthread", _plus(FORK, size / 4096), processes=processes, parent_bytes=size)
     builder.cell("flags.none", FORK, processes=processes)
     builder.cell("flags.files", _plus(FORK, 5_000), processes=processes)
-    found = _findings(builder.run)
-    scan, memory, step = (found[name].numbers for name in ("scan.vmas.fork", "memory.pthread", "step.flags.files"))
+    findings = _findings(builder.run)
+    scan, memory, step = (findings[name].numbers for name in ("scan.vmas.fork", "memory.pthread", "step.flags.files"))
     intervals = [
         scan["slope_ns_interval"],
         scan["average_ns_interval"],
@@ -170,9 +170,9 @@ def test_of_one_process_no_interval_is_shown(builder: Any, processes: int) -> No
         assert {one["interval_reason"] for one in (scan, memory, step)} == {
             "one process: what others would have given is not known"
         }
-        assert "(one process)" in found["scan.vmas.fork"].sentence
-        assert "(one process)" in found["memory.pthread"].sentence
+        assert "(one process)" in findings["scan.vmas.fork"].sentence
+        assert "(one process)" in findings["memory.pthread"].sentence
     else:
         assert None not in intervals
         assert {one["interval_reason"] for one in (scan, memory, step)} == {None}
-        assert "one process" not in found["scan.vmas.fork"].sentence
+        assert "one process" not in findings["scan.vmas.fork"].sentence

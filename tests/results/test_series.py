@@ -51,7 +51,7 @@ def test_memory_series_are_warm_sorted_and_rewritten(results: Results) -> None:
         assert list(series.x) == [0, 2 << 20, 64 << 20, 1 << 30]
         for low, median, high in zip(series.lows, series.medians, series.highs, strict=True):
             assert 0 < low <= median <= high
-    fork = next(one for one in results.scans if (one.workload, one.stage) == ("launch.fork", "reaped"))
+    fork = next(scan for scan in results.scans if (scan.workload, scan.stage) == ("launch.fork", "reaped"))
     assert fork.medians[0] == pytest.approx(90_000, rel=0.05)
 
 

@@ -47,7 +47,7 @@ def test_one_sample(builder: Any) -> None:
     assert (row.n_samples, row.median_low_ns, row.p99_ns, row.mad_ns, row.n_modes) == (1, None, None, 0.0, 1)
     assert row.mean_ns == row.median_ns == row.min_ns
     assert "95% interval" in _everywhere(results)
-    assert "there is no interval" in next(one.sentence for one in row.warnings if one.id == "processes.few")
+    assert "there is no interval" in next(warning.sentence for warning in row.warnings if warning.id == "processes.few")
 
 
 @pytest.mark.parametrize("value", [0, 1, 90_000])
@@ -58,7 +58,7 @@ def test_constant_samples(builder: Any, value: int) -> None:
     results = summarize(builder.run)
     for row in results.cells:
         assert (row.median_ns, row.median_low_ns, row.median_high_ns, row.mad_ns) == (value, value, value, 0)
-        assert [one.id for one in row.warnings] == []
+        assert [warning.id for warning in row.warnings] == []
     text = _everywhere(results)
     if value == 0:
         assert "< 1" in text

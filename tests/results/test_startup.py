@@ -13,7 +13,7 @@ SPAWN = {"image_entered_ns": 120_000, "image_runs_ns": 470_000, "reaped_ns": 500
 
 
 def _finding(builder: Any) -> Finding | None:
-    return next((one for one in summarize(builder.run).findings if one.id == "program_start"), None)
+    return next((finding for finding in summarize(builder.run).findings if finding.id == "program_start"), None)
 
 
 def test_the_start_is_split_and_its_cause_named_from_what_the_run_has_measured(builder: Any) -> None:
@@ -22,31 +22,31 @@ def test_the_start_is_split_and_its_cause_named_from_what_the_run_has_measured(b
     builder.cell("program.steps", {"start_cpuid": 68}, None, processes=1, samples=1, blocks=1, spread=0.0)
     builder.cell("program.steps", {"start_cpuid": 9}, None, processes=1, samples=1, blocks=1, program="/opt/go")
     builder.cell("program.cpuid", {"cpuid_ns": 5_000}, None, processes=4, spread=0.001)
-    found = _finding(builder)
-    assert found is not None
-    assert found.numbers["library_start_ns"] == pytest.approx(350_000, rel=0.01)
-    assert found.numbers["library_start_low_ns"] < found.numbers["library_start_high_ns"]
-    assert (found.numbers["cpuid"], len(found.numbers["cells"])) == (68, 4)
-    assert found.numbers["cpuid_share"] == pytest.approx(68 * 5_000 / 350_000, rel=0.01)
-    assert "68 CPUID that trap (5.00 µs each) take 340 µs of it" in found.headline
-    assert "Without libc: 79" in found.headline
+    finding = _finding(builder)
+    assert finding is not None
+    assert finding.numbers["library_start_ns"] == pytest.approx(350_000, rel=0.01)
+    assert finding.numbers["library_start_low_ns"] < finding.numbers["library_start_high_ns"]
+    assert (finding.numbers["cpuid"], len(finding.numbers["cells"])) == (68, 4)
+    assert finding.numbers["cpuid_share"] == pytest.approx(68 * 5_000 / 350_000, rel=0.01)
+    assert "68 CPUID that trap (5.00 µs each) take 340 µs of it" in finding.headline
+    assert "Without libc: 79" in finding.headline
 
 
 def test_a_cpuid_that_does_not_trap_is_not_blamed(builder: Any) -> None:
     builder.cell("launch.posix_spawn", {**SPAWN, "image_runs_ns": 190_000}, "warm")
     builder.cell("program.steps", {"start_cpuid": 68}, None, processes=1, samples=1, blocks=1, spread=0.0)
     builder.cell("program.cpuid", {"cpuid_ns": 60}, None, processes=4)
-    found = _finding(builder)
-    assert found is not None
-    assert "68 CPUID that do not trap" in found.headline
+    finding = _finding(builder)
+    assert finding is not None
+    assert "68 CPUID that do not trap" in finding.headline
 
 
 def test_nothing_is_made_up_where_nothing_was_counted_or_stamped(builder: Any) -> None:
     builder.cell("launch.posix_spawn", SPAWN, "warm")
-    found = _finding(builder)
-    assert found is not None
-    assert "CPUID" not in found.sentence
-    assert "Without" not in found.sentence
+    finding = _finding(builder)
+    assert finding is not None
+    assert "CPUID" not in finding.sentence
+    assert "Without" not in finding.sentence
 
 
 def test_a_run_without_the_entrys_stamp_tells_no_split(builder: Any) -> None:

@@ -180,7 +180,7 @@ def test_remaining_time_falls_to_nothing() -> None:
 
 def columns(**values: Sequence[int]) -> dict[str, np.ndarray]:
     kinds = {name: np.int32 if name.startswith(("cpu", "errno")) else np.int64 for name in values}
-    return {name: np.array(list(own), kinds[name]) for name, own in values.items()}
+    return {name: np.array(list(value), kinds[name]) for name, value in values.items()}
 
 
 def test_precision_counts_good_samples_of_each_placement_apart() -> None:

@@ -44,7 +44,7 @@ def switched(make_builder: Any) -> Any:
 
 def test_processes_are_held_against_threads_by_each_way(switched: Any) -> None:
     finding = _findings(switched)["switch.kinds"]
-    ways = {one["workload"]: one for one in finding.numbers["ways"]}
+    ways = {way["workload"]: way for way in finding.numbers["ways"]}
     assert ways["switch.pipe"]["verdict"] == "longer"
     assert ways["switch.pipe"]["ratio"] == pytest.approx(1.5, rel=0.05)
     assert ways["switch.pipe"]["process_switch_ns"] == pytest.approx(5000, rel=0.05)
@@ -59,7 +59,7 @@ def test_processes_are_held_against_threads_by_each_way(switched: Any) -> None:
 
 def test_the_indirect_cost_is_what_work_adds_to_a_switch(switched: Any) -> None:
     finding = _findings(switched)["switch.indirect.pipe"]
-    by_size = {one["bytes"]: one for one in finding.numbers["sizes"]}
+    by_size = {size["bytes"]: size for size in finding.numbers["sizes"]}
     assert by_size[KIB]["verdict"] == "same"
     for size, truth in ((64 * KIB, 2000), (256 * KIB, 2500)):
         assert by_size[size]["verdict"] == "longer"
@@ -78,10 +78,10 @@ def test_work_that_changes_nothing_is_said_to_be_unseen(builder: Any) -> None:
 
 
 def test_a_ring_has_its_slope_and_nothing_is_told_twice(switched: Any) -> None:
-    found = _findings(switched)
-    low, high = found["scan.ring_tasks.switch.pipe.handover_ns"].numbers["slope_ns_interval"]
+    findings = _findings(switched)
+    low, high = findings["scan.ring_tasks.switch.pipe.handover_ns"].numbers["slope_ns_interval"]
     assert low <= 20 <= high
-    assert not [name for name in found if "working_set_bytes" in name or "alone_ns" in name]
+    assert not [name for name in findings if "working_set_bytes" in name or "alone_ns" in name]
 
 
 def test_free_tasks_are_compared_where_both_ran_alike(builder: Any) -> None:
@@ -91,9 +91,9 @@ def test_free_tasks_are_compared_where_both_ran_alike(builder: Any) -> None:
         columns["cpu_before"][:] = 0
         columns["cpu_child"][:] = columns["sample"] % 2
         columns["handover_ns"][columns["cpu_child"] == 1] *= 10
-    found = _findings(builder.run)
+    findings = _findings(builder.run)
     for place, words in (("same_cpu", "on one CPU"), ("other_cpu", "on two CPUs")):
-        finding = found[f"switch.kinds.free.{place}"]
+        finding = findings[f"switch.kinds.free.{place}"]
         assert finding.numbers["ways"][0]["ratio"] == pytest.approx(1.3, rel=0.05)
         assert words in finding.sentence
 
@@ -115,7 +115,7 @@ def exchanged(make_builder: Any) -> Any:
 def test_messages_have_a_size_from_which_on_processes_take_longer(exchanged: Any) -> None:
     finding = _findings(exchanged)["messages.latency.other"]
     assert finding.numbers["crossovers"] == {"ipc.shared_memory": 1, "ipc.pipe": 64 * KIB}
-    fastest = [one["workload"] for one in finding.numbers["fastest_between_processes"]]
+    fastest = [entry["workload"] for entry in finding.numbers["fastest_between_processes"]]
     assert fastest == ["ipc.pipe", "ipc.pipe", "ipc.shared_memory", "ipc.shared_memory"]
     assert "by pipe 0.9" in finding.sentence
     assert "longer at every size from 64 KiB on" in finding.sentence

@@ -150,7 +150,7 @@ def test_a_common_placement_is_not_rare(builder: Any) -> None:
 def test_the_same_warning_of_many_rows_is_said_once(builder: Any) -> None:
     for name in ("fork", "vfork", "pthread"):
         builder.cell(f"launch.{name}", FORK, processes=4)
-    warnings = [one for one in summarize(builder.run).warnings if one.id == "processes.few"]
+    warnings = [warning for warning in summarize(builder.run).warnings if warning.id == "processes.few"]
     assert len(warnings) == 1
     assert warnings[0].sentence.startswith("launch.fork")
     assert warnings[0].alike == 2

@@ -102,7 +102,7 @@ def test_a_line_goes_through_what_is_beyond_the_cpus(scanned: Any) -> None:
 def test_threads_and_processes_are_compared_within_and_beyond_the_cpus(scanned: Any) -> None:
     finding = _findings(scanned)["workers.work.factor"]
     assert finding.numbers["workers"] == [2, 32]
-    verdicts = [one["verdict"] for one in finding.numbers["ratios"]]
+    verdicts = [ratio["verdict"] for ratio in finding.numbers["ratios"]]
     assert verdicts == ["same", "longer"]
     assert "With 2 workers, threads and processes cannot be told apart" in finding.sentence
     assert "with 32 workers, threads take 1." in finding.sentence

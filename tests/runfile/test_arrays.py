@@ -22,19 +22,19 @@ def test_numbers_and_nulls_are_those_of_arrow(kind: str, cuts: list[int]) -> Non
     values = [None if place % 3 == 1 else place * 7 - 20 for place in range(23)]
     whole = pa.array(values, arrow)
     chunks = [whole.slice(start, stop - start) for start, stop in zip(cuts, [*cuts[1:], len(values)], strict=True)]
-    found = column_array("a", pa.chunked_array(chunks, arrow))
-    wanted = [null if one is None else one for one in values[cuts[0] :]]
-    assert found.dtype == np.dtype(kind)
-    np.testing.assert_array_equal(found, np.array(wanted, kind))
+    array = column_array("a", pa.chunked_array(chunks, arrow))
+    wanted = [null if value is None else value for value in values[cuts[0] :]]
+    assert array.dtype == np.dtype(kind)
+    np.testing.assert_array_equal(array, np.array(wanted, kind))
     full = column_array("a", pa.chunked_array([whole.drop_null().slice(2)], arrow))
-    np.testing.assert_array_equal(full, np.array([one for one in values if one is not None][2:], kind))
+    np.testing.assert_array_equal(full, np.array([value for value in values if value is not None][2:], kind))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_nothing_the_type_is_kept(kind: str) -> None:
     for chunks in ([], [pa.array([], KINDS[kind][0])]):
-        found = column_array("a", pa.chunked_array(chunks, KINDS[kind][0]))
-        assert (found.size, found.dtype) == (0, np.dtype(kind))
+        array = column_array("a", pa.chunked_array(chunks, KINDS[kind][0]))
+        assert (array.size, array.dtype) == (0, np.dtype(kind))
 
 
 def test_runs_of_cells_are_found_in_every_chunk() -> None:

@@ -62,7 +62,9 @@ def test_schema1_has_its_clock() -> None:
 
 def test_schema1_gives_results() -> None:
     results = clonometer.load(SCHEMA1).results()
-    warm = next(one for one in results.cells if (one.cell, one.stage) == ("launch.pthread[temperature=warm]", "reaped"))
+    warm = next(
+        cell for cell in results.cells if (cell.cell, cell.stage) == ("launch.pthread[temperature=warm]", "reaped")
+    )
     assert (warm.n_samples, warm.n_processes, warm.outcomes) == (360, 12, {"ok": 360, "EAGAIN": 120})
     assert warm.median_ns is not None
     assert 30_000 < warm.median_ns < 32_000

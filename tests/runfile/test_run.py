@@ -63,7 +63,7 @@ def test_gives_metadata_as_it_was_and_typed(path: Path) -> None:
 def test_gives_the_samples_of_a_cell(path: Path) -> None:
     run = open_run(path)
     assert run.cells() == [CLOCK, FORK_COLD, FORK_WARM]
-    sent = [block for one in processes() if one.number != 1 for block in one.read()[0] if block.index > 0]
+    sent = [block for process in processes() if process.number != 1 for block in process.read()[0] if block.index > 0]
     fork = run.columns(FORK_WARM, ["reaped_ns", "cpu_child"])
     assert set(fork) == {"process", "block", "sample", "reaped_ns", "cpu_child"}
     assert fork["process"].tolist() == [0] * 12 + [2] * 12
@@ -325,9 +325,9 @@ def test_a_flipped_bit_never_changes_a_sample(path: Path) -> None:
     for at in range(4, footer, 2):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
         try:
-            found = open_run(path).samples()
+            samples = open_run(path).samples()
         except RunFileError:
             told += 1
         else:
-            assert found.equals(sent)
+            assert samples.equals(sent)
     assert told > (footer - 4) / 4

@@ -46,7 +46,7 @@ def test_rows_are_sorted_and_have_every_column(tmp_path: Path) -> None:
 
 
 def test_order_of_adding_does_not_matter(tmp_path: Path) -> None:
-    blocks = [(one.cell_of(block), one.number, block) for one in processes() for block in one.read()[0]]
+    blocks = [(process.cell_of(block), process.number, block) for process in processes() for block in process.read()[0]]
     random.Random(3).shuffle(blocks)
     writer = RunFileWriter(tmp_path / "shuffled.parquet")
     for cell, process, block in blocks:
@@ -144,7 +144,7 @@ def test_never_replaces_a_file_unasked(tmp_path: Path) -> None:
     assert path.read_text() == "mine"
     RunFileWriter(path, force=True).write(metadata())
     assert open_run(path).n_samples == 0
-    assert [one.name for one in tmp_path.iterdir()] == ["run.parquet"]
+    assert [path.name for path in tmp_path.iterdir()] == ["run.parquet"]
 
 
 def test_refuses_metadata_of_another_shape(tmp_path: Path) -> None:

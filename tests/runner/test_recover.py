@@ -30,15 +30,15 @@ def statuses(path: Path) -> dict[str, tuple[str, str | None]]:
 
 def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
     raw = write_raw(tmp_path / "run.raw", end=False)
-    found = recover(raw, tmp_path / "run.parquet")
-    assert (found.n_processes, found.n_blocks, found.n_samples, found.status) == (3, 7, 31, "partial")
-    assert found.fault is None
-    run = open_run(found.path)
+    recovered = recover(raw, tmp_path / "run.parquet")
+    assert (recovered.n_processes, recovered.n_blocks, recovered.n_samples, recovered.status) == (3, 7, 31, "partial")
+    assert recovered.fault is None
+    run = open_run(recovered.path)
     assert (run.details.status, run.details.status_reason) == (
         "partial",
         "the run was killed; recovered from its raw file",
     )
-    assert statuses(found.path) == {
+    assert statuses(recovered.path) == {
         CLOCK: ("ok", None),
         FORK_COLD: ("ok", None),
         FORK_WARM: ("ok", None),
@@ -56,9 +56,9 @@ def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
 
 
 def test_a_run_that_had_ended_keeps_its_own_ending(tmp_path: Path) -> None:
-    found = recover(write_raw(tmp_path / "run.raw"), tmp_path / "run.parquet")
-    assert found.status == "complete"
-    assert open_run(found.path).metadata == open_run(write_run(tmp_path / "whole.parquet")).metadata
+    recovered = recover(write_raw(tmp_path / "run.raw"), tmp_path / "run.parquet")
+    assert recovered.status == "complete"
+    assert open_run(recovered.path).metadata == open_run(write_run(tmp_path / "whole.parquet")).metadata
 
 
 def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
@@ -70,23 +70,23 @@ def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
     seen = set()
     for cut in range(begin, len(data) + 1, 61):
         cut_file.write_bytes(data[:cut])
-        found = recover(cut_file, out, force=True)
+        recovered = recover(cut_file, out, force=True)
         run = open_run(out)
-        assert run.n_samples == found.n_samples
-        assert [entry.rows for entry in run.details.blocks] == rows[: found.n_blocks]
-        seen.add(found.n_samples)
+        assert run.n_samples == recovered.n_samples
+        assert [entry.rows for entry in run.details.blocks] == rows[: recovered.n_blocks]
+        seen.add(recovered.n_samples)
     assert seen == allowed
 
 
 def test_says_of_the_process_that_was_killed(tmp_path: Path) -> None:
     raw = tmp_path / "run.raw"
     raw.write_bytes(write_raw(tmp_path / "whole.raw", end=False).read_bytes()[:-3])
-    found = recover(raw, tmp_path / "run.parquet")
-    last = open_run(found.path).details.processes[-1]
+    recovered = recover(raw, tmp_path / "run.parquet")
+    last = open_run(recovered.path).details.processes[-1]
     assert (last.status, last.reason) == ("failed", "the run was killed while this process measured")
-    assert found.fault is not None
-    assert "EXIT" in found.fault
-    assert found.fault in str(open_run(found.path).details.status_reason)
+    assert recovered.fault is not None
+    assert "EXIT" in recovered.fault
+    assert recovered.fault in str(open_run(recovered.path).details.status_reason)
 
 
 def raw_of_one(path: Path, end: dict[str, Any], n_blocks: int = 0) -> Path:
@@ -109,8 +109,8 @@ def raw_of_one(path: Path, end: dict[str, Any], n_blocks: int = 0) -> Path:
     ],
 )
 def test_says_how_each_cell_ended(end: dict[str, Any], n_blocks: int, cold: str, warm: str, tmp_path: Path) -> None:
-    found = recover(raw_of_one(tmp_path / "run.raw", end, n_blocks), tmp_path / "run.parquet")
-    ends = statuses(found.path)
+    recovered = recover(raw_of_one(tmp_path / "run.raw", end, n_blocks), tmp_path / "run.parquet")
+    ends = statuses(recovered.path)
     assert ends[FORK_COLD] == (cold, None if cold == "ok" else "needs 2, has 1")
     assert ends[FORK_WARM] == (warm, "needs 2, has 1")
     assert ends[CLOCK][0] == "missing"
@@ -119,8 +119,8 @@ def test_says_how_each_cell_ended(end: dict[str, Any], n_blocks: int, cold: str,
 def test_leaves_out_what_was_not_asked_for(tmp_path: Path) -> None:
     raw = raw_of_one(tmp_path / "run.raw", {"cells": [FORK_WARM]}, 3)
     # EXIT says that the process was to measure warm launches only: its cold block belongs to no cell.
-    found = recover(raw, tmp_path / "run.parquet")
-    assert [entry.cell for entry in open_run(found.path).details.blocks] == [FORK_WARM, FORK_WARM]
+    recovered = recover(raw, tmp_path / "run.parquet")
+    assert [entry.cell for entry in open_run(recovered.path).details.blocks] == [FORK_WARM, FORK_WARM]
 
 
 def test_refuses_what_cannot_be_recovered(tmp_path: Path) -> None:

@@ -277,8 +277,8 @@ def test_where_not_even_the_run_file_fits_the_raw_file_remains(
         fake_run()
     assert "clonometer recover" in str(raised.value.hint)
     monkeypatch.undo()
-    found = recover(fake_run.raw, fake_run.folder / "saved.parquet")
-    assert (found.n_samples, found.status) == (44, "complete")
+    recovered = recover(fake_run.raw, fake_run.folder / "saved.parquet")
+    assert (recovered.n_samples, recovered.status) == (44, "complete")
 
 
 def test_the_observer_hears_of_everything_in_order(fake_run: FakeRun) -> None:

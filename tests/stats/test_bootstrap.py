@@ -139,7 +139,7 @@ def test_blocks_widen_the_interval_only_where_processes_are_few() -> None:
 
     def width(n: int, with_blocks: bool) -> float:
         blocks = [generator_.lognormal(0, 0.3, 3) for generator_ in [np.random.default_rng(k) for k in range(n)]]
-        values = [float(np.median(one)) for one in blocks]
+        values = [float(np.median(block)) for block in blocks]
         side = Processes.of(values, None, blocks if with_blocks else None)
         other = Processes.of(generator.lognormal(0, 1e-6, n))
         interval = ratio_of_medians(side, other, seed=1)

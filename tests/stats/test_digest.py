@@ -62,7 +62,7 @@ def test_merging_is_adding() -> None:
     whole, parts = _digest(values), Digest()
     for part in np.array_split(values, 9):
         parts.merge(_digest(part))
-    assert [one.tolist() for one in whole.points()] == [one.tolist() for one in parts.points()]
+    assert [point.tolist() for point in whole.points()] == [point.tolist() for point in parts.points()]
     assert parts.mean == pytest.approx(whole.mean)
 
 

@@ -23,7 +23,9 @@ def design(ratio):
 
 
 def test_main_effects_multiply_and_what_has_none_contains_one():
-    effects = {one.factors: one.times for one in factorial_effects(design(lambda x, y, z: 4.0**x * 0.5**y), seed=1)}
+    effects = {
+        effect.factors: effect.times for effect in factorial_effects(design(lambda x, y, z: 4.0**x * 0.5**y), seed=1)
+    }
     assert effects[("x",)].value == pytest.approx(4.0)
     assert effects[("y",)].value == pytest.approx(0.5)
     assert effects[("z",)].value == pytest.approx(1.0)
@@ -35,7 +37,9 @@ def test_main_effects_multiply_and_what_has_none_contains_one():
 
 def test_an_interaction_is_found():
     # x multiplies by 9 where y is 1, and by 1 where it is 0.
-    effects = {one.factors: one.times for one in factorial_effects(design(lambda x, y, z: 9.0 ** (x * y)), seed=1)}
+    effects = {
+        effect.factors: effect.times for effect in factorial_effects(design(lambda x, y, z: 9.0 ** (x * y)), seed=1)
+    }
     assert effects[("x",)].value == pytest.approx(3.0)
     assert effects[("x", "y")].value == pytest.approx(3.0)
     assert effects[("x", "z")].contains(1.0)

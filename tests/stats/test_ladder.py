@@ -47,7 +47,7 @@ def test_there_is_no_share_of_nothing() -> None:
 def test_shares_and_remainder_are_the_whole() -> None:
     ladder = ladder_of_differences(_rungs(np.random.default_rng(2)), seed=1)
     assert ladder.remainder_share is not None
-    assert sum(one.value for one in ladder.shares if one) + ladder.remainder_share.value == pytest.approx(1.0)
+    assert sum(share.value for share in ladder.shares if share) + ladder.remainder_share.value == pytest.approx(1.0)
 
 
 def test_no_gap_has_no_shares() -> None:

@@ -10,7 +10,7 @@ def test_shares_sum_to_one_and_their_intervals_hold_them() -> None:
     generator = np.random.default_rng(1)
     parts = generator.normal([30.0, 60.0, 10.0], 5.0, (20, 3))
     shares = shares_of_mean(parts, parts.sum(axis=1), seed=3)
-    assert sum(one.value for one in shares) == pytest.approx(1.0)
+    assert sum(share.value for share in shares) == pytest.approx(1.0)
     for share, truth in zip(shares, (0.3, 0.6, 0.1), strict=True):
         assert share.low < truth < share.high
         assert share.high - share.low < 0.1
@@ -41,9 +41,9 @@ def test_the_slope_is_found_whatever_the_groups_have_in_common() -> None:
         x -= x.mean()
         products.append(float((x * y).sum()))
         squares.append(float((x * x).sum()))
-    found = covariate_effect(products, squares, [2.0] * 15, seed=1)
-    assert found is not None
-    slope, effect = found
+    effects = covariate_effect(products, squares, [2.0] * 15, seed=1)
+    assert effects is not None
+    slope, effect = effects
     assert slope.low < 7 < slope.high
     assert slope.high - slope.low < 1
     assert effect.value == pytest.approx(2 * slope.value)

@@ -24,15 +24,15 @@ def test_the_value_is_the_median_of_all_pairs() -> None:
 
 def test_the_reciprocal_has_the_reciprocal_interval() -> None:
     groups = simulated(np.random.default_rng(5), 0.14, groups=6)
-    one, other = paired_ratio(groups, seed=1), paired_ratio([-own for own in groups], seed=1)
+    one, other = paired_ratio(groups, seed=1), paired_ratio([-group for group in groups], seed=1)
     assert other.value == pytest.approx(1 / one.value)
     assert (other.low, other.high) == pytest.approx((1 / one.high, 1 / one.low), rel=1e-3)
 
 
 def test_medians_of_draws_are_medians() -> None:
     # Equal processes of two pairs: whichever are drawn, their median is the mean of the two middle ones.
-    one = paired_ratio([[0.0, 0.2]] * 6, seed=1)
-    assert (one.value, one.low, one.high) == pytest.approx((math.exp(0.1),) * 3)
+    ratio = paired_ratio([[0.0, 0.2]] * 6, seed=1)
+    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((math.exp(0.1),) * 3)
     # Of two processes without spread half of the draws have both, whose median lies between.
     two = paired_ratio([[0.0] * 3, [0.2] * 3], seed=1)
     stretched = 0.1 + 0.1 * math.sqrt(2)
@@ -60,9 +60,9 @@ def test_more_pairs_make_it_narrower() -> None:
 
 
 def test_one_pair_has_no_width_and_says_so() -> None:
-    one = paired_ratio([[0.1]], seed=1)
-    assert one.low == one.value == one.high
-    assert not one.reaches_nominal
+    ratio = paired_ratio([[0.1]], seed=1)
+    assert ratio.low == ratio.value == ratio.high
+    assert not ratio.reaches_nominal
 
 
 def test_empty_processes_are_left_out() -> None:

@@ -23,7 +23,7 @@ def test_coefficients_are_statsmodels() -> None:
     weights = median_weights(groups, medians)
     expected = sm.WLS(medians, np.vander(X, 3, increasing=True), weights=weights).fit().params
     fit = polynomial_through_medians(X, groups, 2, seed=1)
-    assert [one.value for one in fit.coefficients] == pytest.approx(expected.tolist(), rel=1e-6)
+    assert [coefficient.value for coefficient in fit.coefficients] == pytest.approx(expected.tolist(), rel=1e-6)
 
 
 def test_r_squared_is_of_all_process_values() -> None:
@@ -38,7 +38,7 @@ def test_r_squared_is_of_all_process_values() -> None:
 
 def test_exact_data_give_an_exact_parabola() -> None:
     fit = polynomial_through_medians(X, [[sum(c * x**k for k, c in enumerate(TRUTH))] * 6 for x in X], 2, seed=1)
-    assert [one.value for one in fit.coefficients] == pytest.approx(TRUTH)
+    assert [coefficient.value for coefficient in fit.coefficients] == pytest.approx(TRUTH)
     assert fit.r_squared.value == pytest.approx(1.0)
     assert fit.degree == 2
 

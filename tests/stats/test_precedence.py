@@ -13,9 +13,9 @@ from clonometer.stats.precedence import critical_step, precedence_p, quantile_sh
 def test_p_values_are_the_shares_of_all_orders(n: int, m: int, share: float) -> None:
     orders = [set(chosen) for chosen in combinations(range(n + m), n)]
     found = []
-    for own in orders:
-        first = [float(rank) for rank in range(n + m) if rank in own]
-        second = [float(rank) for rank in range(n + m) if rank not in own]
+    for order in orders:
+        first = [float(rank) for rank in range(n + m) if rank in order]
+        second = [float(rank) for rank in range(n + m) if rank not in order]
         found.append(precedence_p(first, second, share))
     for level in sorted(set(found)):
         # As likely as it says, exactly: but for the value that says nothing.
@@ -25,20 +25,20 @@ def test_p_values_are_the_shares_of_all_orders(n: int, m: int, share: float) -> 
 
 @pytest.mark.parametrize(("n", "m"), [(100, 100), (64, 159), (159, 64), (1500, 900)])
 def test_steps_are_nested_and_hypergeometric(n: int, m: int) -> None:
-    found = steps(n, m, 0.1)
-    for one, further in pairwise(found):
+    claims = steps(n, m, 0.1)
+    for one, further in pairwise(claims):
         assert further.first >= one.first
         assert further.second <= one.second
         assert further.p <= one.p
-    for step in found[:40]:
+    for step in claims[:40]:
         smallest = step.first + step.second - 1
         assert step.p == pytest.approx(stats.hypergeom(n + m, n, smallest).sf(step.first - 1), rel=1e-6)
     # Both sides move away from the quantile.
-    assert found[0].second > 1
-    assert found[-1][:2] == (n, 1)
-    assert found[0].p > 0.4
-    assert 0 < found[-1].p < 1e-20
-    assert critical_step(n, m, 0.1, 1e-4) == next(step for step in found if step.p <= 1e-4)
+    assert claims[0].second > 1
+    assert claims[-1][:2] == (n, 1)
+    assert claims[0].p > 0.4
+    assert 0 < claims[-1].p < 1e-20
+    assert critical_step(n, m, 0.1, 1e-4) == next(step for step in claims if step.p <= 1e-4)
     assert critical_step(n, m, 0.1, 0.0) is None
 
 

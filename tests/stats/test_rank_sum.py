@@ -34,11 +34,11 @@ def test_with_ties_it_is_the_exact_permutation_test() -> None:
     random = np.random.default_rng(2)
     for _ in range(30):
         values = random.integers(0, random.integers(2, 6), 10).astype(float)
-        found = rank_sum_p(values[:4], values[4:])
-        wins = np.array([_wins(np.array(one), values) for one in combinations(range(10), 4)])
+        p_values = rank_sum_p(values[:4], values[4:])
+        wins = np.array([_wins(np.array(combination), values) for combination in combinations(range(10), 4)])
         own = _wins(np.arange(4), values)
-        assert found[0][0] == pytest.approx(np.mean(wins >= own))
-        assert found[1][0] == pytest.approx(np.mean(wins <= own))
+        assert p_values[0][0] == pytest.approx(np.mean(wins >= own))
+        assert p_values[1][0] == pytest.approx(np.mean(wins <= own))
 
 
 def test_many_ties_of_large_sides_are_corrected_for() -> None:

@@ -37,14 +37,14 @@ def test_independent_values_cost_next_to_nothing(size: int) -> None:
 @pytest.mark.parametrize("phi", [0.3, 0.5, 0.7])
 def test_long_series_have_the_inflation_of_their_autocorrelation(phi: float) -> None:
     random = np.random.default_rng(2)
-    found = np.mean([serial_inflation(autoregressive(random, phi, 40, 200)) for _ in range(5)])
-    assert found == pytest.approx((1 + phi) / (1 - phi), rel=0.2)
+    share = np.mean([serial_inflation(autoregressive(random, phi, 40, 200)) for _ in range(5)])
+    assert share == pytest.approx((1 + phi) / (1 - phi), rel=0.2)
 
 
 def test_short_series_show_a_good_part_of_it() -> None:
     random = np.random.default_rng(3)
-    found = np.mean([serial_inflation(autoregressive(random, 0.6, 40, 12)) for _ in range(20)])
-    assert 1.5 <= found <= 4
+    share = np.mean([serial_inflation(autoregressive(random, 0.6, 40, 12)) for _ in range(20)])
+    assert 1.5 <= share <= 4
 
 
 def test_alternation_and_constants_are_no_inflation() -> None:
@@ -79,8 +79,8 @@ def test_a_group_of_few_values_rests_on_the_others() -> None:
 
 def test_a_group_without_values_is_as_all_are() -> None:
     drifting = list(autoregressive(np.random.default_rng(7), 0.8, 20, 64))
-    found = serial_inflations([drifting, []])
-    assert found[1] == pytest.approx(serial_inflation(drifting), rel=0.1)
+    inflations = serial_inflations([drifting, []])
+    assert inflations[1] == pytest.approx(serial_inflation(drifting), rel=0.1)
     assert serial_inflations([[], [[1.0, 2.0]]]) == [1.0, 1.0]
     assert serial_inflations([]) == []
 
@@ -97,8 +97,8 @@ def test_p_values_move_towards_one_half_and_back() -> None:
 def test_a_median_of_what_wanders_is_covered_better(rho: float, least: float, most: float) -> None:
     random = np.random.default_rng(4)
     runs = autoregressive(random, rho, 400, 20)
-    covered = np.mean([median_in_time(one).contains(0.0) for one in runs])
-    plain = np.mean([quantile_interval(one).contains(0.0) for one in runs])
+    covered = np.mean([median_in_time(run).contains(0.0) for run in runs])
+    plain = np.mean([quantile_interval(run).contains(0.0) for run in runs])
     assert least <= covered <= most
     if rho:
         assert covered > plain + 0.2

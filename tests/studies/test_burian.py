@@ -75,9 +75,9 @@ def test_the_experiments_are_found_with_the_number_that_is_held():
 
 @pytest.mark.parametrize(("beyond", "u7"), [(1.1, "holds"), (0.9, "does_not_hold"), (1.0, "not_distinguishable")])
 def test_u7_and_u8_are_the_gap_beyond_and_within_the_cpus(beyond, u7):
-    found = judge_all(CLAIMS, measured(workers_scan(lambda w: beyond if w > 2 else 1.0)))
-    assert (found["U7"].status, found["U8"].status) == (u7, "holds")
-    assert found["U7"].effect == pytest.approx(beyond)
+    verdicts = judge_all(CLAIMS, measured(workers_scan(lambda w: beyond if w > 2 else 1.0)))
+    assert (verdicts["U7"].status, verdicts["U8"].status) == (u7, "holds")
+    assert verdicts["U7"].effect == pytest.approx(beyond)
     assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.3)))["U8"].status == "does_not_hold"
 
 
@@ -109,8 +109,8 @@ def test_lines_of_figure_4_have_slopes_intercepts_and_r2():
     assert slope.value == pytest.approx(1.03, rel=1e-3)
     assert intercept.value == pytest.approx(3.0, rel=1e-2)
     assert min(threads.value, processes.value) > 0.99
-    found = judge_all(CLAIMS, measured(values))
-    assert found["U12"].status == "holds"
+    verdicts = judge_all(CLAIMS, measured(values))
+    assert verdicts["U12"].status == "holds"
     assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), n=12))["U12"].status == "not_distinguishable"
 
 
@@ -144,24 +144,24 @@ def test_the_questions_are_answered_by_the_ablation():
     values = workers_scan(lambda w: 1.2 if w > 2 else 1.0) | ablation((4.0, 1.0, 1.0, 0.2))
     for kind, sleeps in (("thread", 500.0), ("process", 10.0)):
         values[text(kind, 3000, 32), "voluntary_switches"] = sleeps
-    found = judge_all(CLAIMS, measured(values))
-    assert found["U11"].status == "holds"
-    assert "1.200" in found["U11"].reason or "1.20" in found["U11"].reason
+    verdicts = judge_all(CLAIMS, measured(values))
+    assert verdicts["U11"].status == "holds"
+    assert "1.200" in verdicts["U11"].reason or "1.20" in verdicts["U11"].reason
     for id_ in ("U10", "U11"):
-        assert "unexplained 5%" in found[id_].reason, found[id_].reason
-        assert "one appended file" in found[id_].reason
-        assert text("thread", 2000, 8, **CHAIN[0]) in found[id_].evidence
-    assert "sleeps 500 ns against 10" in found["U10"].reason
-    assert all("explain" not in one for one in found["U11"].evidence)
+        assert "unexplained 5%" in verdicts[id_].reason, verdicts[id_].reason
+        assert "one appended file" in verdicts[id_].reason
+        assert text("thread", 2000, 8, **CHAIN[0]) in verdicts[id_].evidence
+    assert "sleeps 500 ns against 10" in verdicts["U10"].reason
+    assert all("explain" not in one for one in verdicts["U11"].evidence)
     document = WorkAnswer(
         "Threads need 20% more: futex.",
         WorkTier("tracepoints", "events", {}, ()),
         ((NamedDelay("run_queue", "waits to run", 0.9),), ()),
     )
-    found = judge_all(CLAIMS, measured(values, explained={"work": document}))
-    assert "Threads need 20% more: futex." in found["U11"].reason
-    assert "those of threads: waits to run 90%" in found["U10"].reason
-    assert {one for id_ in ("U10", "U11") for one in found[id_].evidence if one.startswith("explain work.factor")}
+    verdicts = judge_all(CLAIMS, measured(values, explained={"work": document}))
+    assert "Threads need 20% more: futex." in verdicts["U11"].reason
+    assert "those of threads: waits to run 90%" in verdicts["U10"].reason
+    assert {one for id_ in ("U10", "U11") for one in verdicts[id_].evidence if one.startswith("explain work.factor")}
     refused = judge_all(CLAIMS, measured(values, explained={"work": Refused("no perf")}))
     assert "could not be looked at closely here (no perf)" in refused["U11"].reason
     assert "unexplained 5%" in refused["U11"].reason
@@ -179,15 +179,15 @@ def test_all_six_figures_are_drawn_with_fits_and_equations():
 
 
 def test_on_one_cpu_there_is_no_number_between():
-    found = judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
-    assert found["U8"].status == found["U11"].status == "not_measurable"
-    said = answer(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}), ["burian-2015"])
-    assert said.verdicts["U5"].status == "not_measurable"
-    assert "one CPU" in said.verdicts["U5"].reason
-    assert said.verdicts["U7"].status != "not_measurable"
+    verdicts = judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
+    assert verdicts["U8"].status == verdicts["U11"].status == "not_measurable"
+    reproduction = answer(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}), ["burian-2015"])
+    assert reproduction.verdicts["U5"].status == "not_measurable"
+    assert "one CPU" in reproduction.verdicts["U5"].reason
+    assert reproduction.verdicts["U7"].status != "not_measurable"
 
 
 def test_without_workers_every_item_says_so():
-    found = answer(measured({}), ["burian-2015"])
-    assert {one.status for one in found.verdicts.values()} == {"not_measurable"}
+    reproduction = answer(measured({}), ["burian-2015"])
+    assert {verdict.status for verdict in reproduction.verdicts.values()} == {"not_measurable"}
     assert Judge(measured({})).measured.cells == ()

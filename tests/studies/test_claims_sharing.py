@@ -92,10 +92,10 @@ def switches(pipe, futex):
     ],
 )  # fmt: skip
 def test_one_cheaper_switch_is_enough_for_s17_and_b10_has_them_all(pipe, futex, s17, b10):
-    found = judged(switches(pipe, futex))
-    assert (found["S17"].status, found["B10"].status) == (s17, b10)
-    assert "pipe 1.00" in found["B10"].reason
-    assert "between threads" in found["B10"].reason
+    verdicts = judged(switches(pipe, futex))
+    assert (verdicts["S17"].status, verdicts["B10"].status) == (s17, b10)
+    assert "pipe 1.00" in verdicts["B10"].reason
+    assert "between threads" in verdicts["B10"].reason
 
 
 def messages(*ratios):
@@ -112,10 +112,10 @@ def messages(*ratios):
     [((5, 3), "holds"), ((5, 0.5), "depends"), ((0.5, 0.5), "does_not_hold"), ((1, 1), "not_distinguishable")],
 )
 def test_s16_is_a_matter_of_size_and_s20_follows(ratios, status):
-    found = judged({**messages(*ratios), **failures()}, spread=0.0)
-    assert found["S16"].status == status
-    assert found["S20"].status == status
-    assert "64 KiB" in found["S16"].reason
+    verdicts = judged({**messages(*ratios), **failures()}, spread=0.0)
+    assert verdicts["S16"].status == status
+    assert verdicts["S20"].status == status
+    assert "64 KiB" in verdicts["S16"].reason
     assert judged(messages(*ratios))["S20"].status == "not_measurable"
 
 

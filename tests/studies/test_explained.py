@@ -114,23 +114,23 @@ def work(tier="tracepoints", refused=None):
 
 
 def test_workers_taken_to_pieces_say_why_the_gap_is_there_and_what_delays_them():
-    found = ExplainedWork(work())
-    assert found.text == (
+    worked = ExplainedWork(work())
+    assert worked.text == (
         "Taken to pieces (kernel tracepoints): Threads need 12% more than processes: 80% of it blocked in futex; "
         "unexplained 1% of it."
     )
-    assert found.delayed.endswith("slow by (kernel tracepoints), those of threads: blocked in futex 70%.")
+    assert worked.delayed.endswith("slow by (kernel tracepoints), those of threads: blocked in futex 70%.")
     assert "closer look is not permitted here (tracepoints: no perf)" in (
         ExplainedWork(work("proc", {"tracepoints": "no perf"})).text
     )
 
 
 def test_what_was_refused_leaves_the_ablation_and_says_so():
-    found = worked_of({WORK: Refused("perf events are not permitted")})
-    assert found is not None
-    assert found.delayed == ""
-    assert "perf events are not permitted" in found.text
-    assert "the ablation alone answers" in found.text
+    worked = worked_of({WORK: Refused("perf events are not permitted")})
+    assert worked is not None
+    assert worked.delayed == ""
+    assert "perf events are not permitted" in worked.text
+    assert "the ablation alone answers" in worked.text
 
 
 @pytest.mark.parametrize(("name", "answer"), [(LOOP, loop()), (LOOP, Refused("no perf")), (WORK, work())])

@@ -30,15 +30,15 @@ def design(thread):
 
 def test_the_culprit_is_named_with_its_effect():
     values = design(lambda axes: 300.0 if axes["temperature"] == "cold" else 20.0)
-    found = reconcile(LAUNCH, Judge(measured(values)))
-    assert found.sentence.startswith("Cold reverses it")
-    assert "from 0.2" in found.sentence
-    assert "to 3.0" in found.sentence
-    main = {effect.factors: effect for effect in found.effects[STAGES[0]]}
+    reconciliation = reconcile(LAUNCH, Judge(measured(values)))
+    assert reconciliation.sentence.startswith("Cold reverses it")
+    assert "from 0.2" in reconciliation.sentence
+    assert "to 3.0" in reconciliation.sentence
+    main = {effect.factors: effect for effect in reconciliation.effects[STAGES[0]]}
     assert 14 < main["temperature",].value < 16
     assert main["linkage",].low <= 1 <= main["linkage",].high
-    assert all(pair.condition["temperature"] == "cold" for pair in found.reversed_by)
-    assert cell("launch.pthread", temperature="cold") in found.evidence
+    assert all(pair.condition["temperature"] == "cold" for pair in reconciliation.reversed_by)
+    assert cell("launch.pthread", temperature="cold") in reconciliation.evidence
 
 
 def test_one_factor_outside_the_design_is_found_too_and_the_smallest_change_comes_first():
@@ -47,9 +47,9 @@ def test_one_factor_outside_the_design_is_found_too_and_the_smallest_change_come
         values[cell("launch.fork", mlockall="yes", temperature="warm"), stage] = 100.0
         values[cell("launch.pthread", mlockall="yes", temperature="warm"), stage] = 2000.0
         values[cell("launch.pthread", stack_cache="cold", temperature="warm"), stage] = 150.0
-    found = reconcile(LAUNCH, Judge(measured(values)))
-    assert found.sentence.startswith("Mlockall reverses it (so does one other)")
-    assert {tuple(sorted(pair.condition.items())) for pair in found.reversed_by} == {
+    reconciliation = reconcile(LAUNCH, Judge(measured(values)))
+    assert reconciliation.sentence.startswith("Mlockall reverses it (so does one other)")
+    assert {tuple(sorted(pair.condition.items())) for pair in reconciliation.reversed_by} == {
         (("mlockall", "yes"), ("temperature", "warm")),
         (("stack_cache", "cold"), ("temperature", "warm")),
     }
@@ -57,15 +57,15 @@ def test_one_factor_outside_the_design_is_found_too_and_the_smallest_change_come
     assert (
         cell("launch.pthread", stack_cache="cold", temperature="warm"),
         cell("launch.fork", temperature="warm"),
-    ) in {pair.cells for pair in found.pairs}
+    ) in {pair.cells for pair in reconciliation.pairs}
 
 
 def test_where_nothing_reverses_it_that_is_the_answer_with_how_far_it_moved():
-    found = reconcile(LAUNCH, Judge(measured(design(lambda axes: 60.0 if "parent_bytes" in axes else 20.0))))
-    assert found.sentence.startswith("No condition that was tried reverses it here: over 48 comparisons")
-    assert "0.2" in found.sentence
-    assert "0.6" in found.sentence
-    assert found.reversed_by == ()
+    reconciliation = reconcile(LAUNCH, Judge(measured(design(lambda axes: 60.0 if "parent_bytes" in axes else 20.0))))
+    assert reconciliation.sentence.startswith("No condition that was tried reverses it here: over 48 comparisons")
+    assert "0.2" in reconciliation.sentence
+    assert "0.6" in reconciliation.sentence
+    assert reconciliation.reversed_by == ()
 
 
 def test_stages_that_disagree_are_the_condition():
@@ -73,9 +73,9 @@ def test_stages_that_disagree_are_the_condition():
     for stage, thread in zip(STAGES, (150.0, 60.0, 20.0), strict=True):
         values[cell("launch.fork", temperature="warm"), stage] = 100.0
         values[cell("launch.pthread", temperature="warm"), stage] = thread
-    found = reconcile(LAUNCH, Judge(measured(values)))
-    assert found.sentence.startswith("The stage reverses it")
-    assert found.effects[STAGES[0]] == ()
+    reconciliation = reconcile(LAUNCH, Judge(measured(values)))
+    assert reconciliation.sentence.startswith("The stage reverses it")
+    assert reconciliation.effects[STAGES[0]] == ()
 
 
 def test_noise_reverses_nothing():
@@ -103,14 +103,14 @@ def test_threads_and_processes_of_one_workload_are_told_apart_by_their_axis():
         axes = {axis: value for axis, value in axes.items() if value}
         values[cell("work.factor", **axes), "whole_ns"] = 300.0 if "output" in axes else 50.0
         values[cell("work.factor", **axes, task_kind="process"), "whole_ns"] = 100.0
-    found = reconcile(work, Judge(measured(values)))
-    assert len(found.pairs) == 16
-    assert found.sentence.startswith("One stream reverses it (so do 7 other conditions)")
-    assert {effect.factors: round(effect.value, 1) for effect in found.effects["whole_ns"]}[("output",)] == 6.0
+    reconciliation = reconcile(work, Judge(measured(values)))
+    assert len(reconciliation.pairs) == 16
+    assert reconciliation.sentence.startswith("One stream reverses it (so do 7 other conditions)")
+    assert {effect.factors: round(effect.value, 1) for effect in reconciliation.effects["whole_ns"]}[("output",)] == 6.0
 
 
 def test_a_design_over_what_only_threads_have_is_held_against_the_fork_without_it():
-    stacks = next(one for one in LAUNCH.designs if "stack_cache" in one.factors)
+    stacks = next(design for design in LAUNCH.designs if "stack_cache" in design.factors)
     values = {}
     for temperature, locked in itertools.product(("warm", "cold"), ("", "yes")):
         common = {"temperature": temperature} | ({"mlockall": locked} if locked else {})
@@ -119,14 +119,14 @@ def test_a_design_over_what_only_threads_have_is_held_against_the_fork_without_i
             for cache in ("", "cold"):
                 own = common | ({"stack_cache": cache} if cache else {})
                 values[cell("launch.pthread", **own), stage] = 20.0 * (3 if cache else 1) * (5 if locked else 1)
-    found = reconcile(LAUNCH, Judge(measured(values)))
-    main = {one.factors: one for one in found.effects[STAGES[0]] if one.design == stacks.words}
+    reconciliation = reconcile(LAUNCH, Judge(measured(values)))
+    main = {one.factors: one for one in reconciliation.effects[STAGES[0]] if one.design == stacks.words}
     assert round(main["stack_cache",].value, 1) == 3.0
     assert round(main["mlockall",].value, 1) == 5.0
     # One point fewer, and the design says nothing rather than something else.
     del values[cell("launch.pthread", stack_cache="cold", mlockall="yes", temperature="cold"), STAGES[0]]
-    found = reconcile(LAUNCH, Judge(measured(values)))
-    assert not [one for one in found.effects[STAGES[0]] if one.design == stacks.words]
+    reconciliation = reconcile(LAUNCH, Judge(measured(values)))
+    assert not [one for one in reconciliation.effects[STAGES[0]] if one.design == stacks.words]
 
 
 def test_a_condition_that_cannot_be_set_here_is_said_with_its_reason():
@@ -135,16 +135,16 @@ def test_a_condition_that_cannot_be_set_here_is_said_with_its_reason():
         for one in ("launch.fork", "launch.pthread", "contend.fault")
         for level in ("base", "turbo")
     }
-    found = reconcile(LAUNCH, Judge(measured(design(lambda axes: 20.0), missing=missing)))
-    assert found.untried == ("frequency base, turbo (the frequency cannot be set here)",)
+    reconciliation = reconcile(LAUNCH, Judge(measured(design(lambda axes: 20.0), missing=missing)))
+    assert reconciliation.untried == ("frequency base, turbo (the frequency cannot be set here)",)
 
 
 def test_every_condition_that_is_suspected_has_its_place_in_a_design():
     """What the studies leave open: temperature and history, memory, C library, stacks, locks, placement."""
-    axes = {axis for one in LAUNCH.designs for axis in one.factors}
+    axes = {axis for design in LAUNCH.designs for axis in design.factors}
     assert axes == {"temperature", "parent_bytes", "linkage", "placement", "page_kind", "mlockall", "after",
                     "launch_number", "concurrency", "stack_cache", "stack_kind"}  # fmt: skip
     work = next(one for one in PAIRINGS if one.id == "work")
-    assert {axis for one in work.designs for axis in one.factors} == {
+    assert {axis for design in work.designs for axis in design.factors} == {
         "workers", "numbers", "output", "allocate", "cpus", "allocator",
     }  # fmt: skip

@@ -78,9 +78,9 @@ def test_s11_is_asked_of_first_and_later_launches(cold, warm, status):
 
 
 def test_what_was_not_measured_is_said_with_its_reason():
-    found = judge_all(CLAIMS, measured({}, missing={sysel_thread("cold"): "no more threads: 7 of 7"}))
-    assert {verdict.status for verdict in found.values()} == {"not_measurable"}
-    assert "no more threads: 7 of 7" in found["S11"].reason
+    verdicts = judge_all(CLAIMS, measured({}, missing={sysel_thread("cold"): "no more threads: 7 of 7"}))
+    assert {verdict.status for verdict in verdicts.values()} == {"not_measurable"}
+    assert "no more threads: 7 of 7" in verdicts["S11"].reason
 
 
 def memory(fork, thread):
@@ -110,11 +110,11 @@ def flags(total, vm):
 
 def test_s21_and_b12_never_hold_together():
     for total, s21, b12 in ((0.2, "does_not_hold", "holds"), (3.0, "holds", "does_not_hold")):
-        found = judge_all(CLAIMS, measured(flags(total, 0.3)))
-        assert (found["S21"].status, found["B12"].status) == (s21, b12)
-        assert (found["L7"].status, found["B11"].status) == ("holds", "holds")
-    found = judge_all(CLAIMS, measured(flags(1.0, 1.0)))
-    assert {found[one].status for one in ("S21", "B12", "L7", "B11")} == {"not_distinguishable"}
+        verdicts = judge_all(CLAIMS, measured(flags(total, 0.3)))
+        assert (verdicts["S21"].status, verdicts["B12"].status) == (s21, b12)
+        assert (verdicts["L7"].status, verdicts["B11"].status) == ("holds", "holds")
+    verdicts = judge_all(CLAIMS, measured(flags(1.0, 1.0)))
+    assert {verdicts[one].status for one in ("S21", "B12", "L7", "B11")} == {"not_distinguishable"}
 
 
 def test_the_heap_claims():
@@ -127,13 +127,13 @@ def test_the_heap_claims():
         (heap("launch.fork", "64MiB", page_kind="thp"), CALL): 45e3,
         (heap("launch.fork", "64MiB", page_kind="untouched"), CALL): 38e3,
     }
-    found = judge_all(CLAIMS, measured(values))
-    assert {found[one].status for one in ("B6", "B7", "B8", "B9")} == {"holds"}
-    assert "an entry costs 28.8" in found["B9"].reason
+    verdicts = judge_all(CLAIMS, measured(values))
+    assert {verdicts[one].status for one in ("B6", "B7", "B8", "B9")} == {"holds"}
+    assert "an entry costs 28.8" in verdicts["B9"].reason
     values[heap("launch.pthread", "64MiB"), CALL] = 8e3
     values["memcpy.private", "copy_ns"] = 10e3
-    found = judge_all(CLAIMS, measured(values))
-    assert (found["B7"].status, found["B8"].status) == ("does_not_hold", "does_not_hold")
+    verdicts = judge_all(CLAIMS, measured(values))
+    assert (verdicts["B7"].status, verdicts["B8"].status) == ("does_not_hold", "does_not_hold")
 
 
 def loop(whole, call):
@@ -166,8 +166,8 @@ def test_exec_and_copies():
         (sysel_fork("warm", page_kind="shared", parent_bytes="64MiB"), CALL): 1e5,
         (cell("memcpy.private", copy_bytes="64MiB"), "copy_ns"): 1e7,
     }
-    found = judge_all(CLAIMS, measured(values))
-    assert (found["S13"].status, found["S14"].status) == ("holds", "holds")
+    verdicts = judge_all(CLAIMS, measured(values))
+    assert (verdicts["S13"].status, verdicts["S14"].status) == ("holds", "holds")
     values[program("target_cxx"), IMAGE] = 300e3
     assert judge_all(CLAIMS, measured(values))["S14"].status == "does_not_hold"
 
@@ -198,18 +198,18 @@ def test_s15_asks_how_many_migrate_and_what_that_does(share, slower, status):
 
 
 def test_on_one_cpu_nothing_can_migrate():
-    found = judge_all(CLAIMS, measured(sysel(1, 1), host={"cpu.allowed": 1}))
-    assert found["S15"].status == "not_measurable"
-    assert "one CPU" in found["S15"].reason
+    verdicts = judge_all(CLAIMS, measured(sysel(1, 1), host={"cpu.allowed": 1}))
+    assert verdicts["S15"].status == "not_measurable"
+    assert "one CPU" in verdicts["S15"].reason
 
 
 def test_an_answer_has_every_item_once_and_only_known_statuses():
-    found = answer(measured(sysel(1.3, 0.2) | loop(13, 6)), [])
-    said = to_json(found)
-    ids = [entry["id"] for entry in said["items"]]
+    reproduction = answer(measured(sysel(1.3, 0.2) | loop(13, 6)), [])
+    document = to_json(reproduction)
+    ids = [entry["id"] for entry in document["items"]]
     assert ids == [item.id for item in load_published().items]
-    assert {entry["status"] for entry in said["items"]} <= set(STATUSES)
-    for entry in said["items"]:
+    assert {entry["status"] for entry in document["items"]} <= set(STATUSES)
+    for entry in document["items"]:
         assert {"id", "status", "effect", "interval", "evidence", "reason"} <= set(entry)
         assert entry["reason"].endswith(".")
         assert entry["kind"] == "figure" or entry["status"] != "measured"

@@ -105,5 +105,5 @@ def test_rounds_end_with_the_budget_but_every_target_has_its_first(catalogue):
     while (target := endless.next_target(0.0)) is not None:
         endless.process_ended(target, 1.0)
         count += 1
-    assert count == sum(one.limits.processes for one in plan.targets)
+    assert count == sum(target.limits.processes for target in plan.targets)
     assert endless.stopped_by(0) == "processes"

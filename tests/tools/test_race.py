@@ -11,9 +11,9 @@ def answers(*values: float, half: float = 2.0, seconds: float = 1.5) -> list[Ans
     return [Answer(seconds, value, value - half, value + half, on_target=True) for value in values]
 
 
-def trials(found: list[Answer], *levels: float) -> list[Trial]:
+def trials(answers: list[Answer], *levels: float) -> list[Trial]:
     slices = [[level - 1, level - 0.5, level, level + 0.5, level + 1] * 3 for level in levels]
-    return [Trial(one, own, own) for one, own in zip(found, slices, strict=True)]
+    return [Trial(answer, part, part) for answer, part in zip(answers, slices, strict=True)]
 
 
 def lines(found: list[Trial]) -> dict[str, Line]:
@@ -30,9 +30,9 @@ def test_intervals_that_miss_their_neighbours_are_counted_and_judged() -> None:
 
 def test_a_machine_that_moves_between_answers_is_not_held_against_them_but_said() -> None:
     levels = [100.0, 100.0, 100.0, 130.0]
-    found = lines(trials(answers(*levels), *levels))
-    assert (found["missed"].value, found["missed_later"].value) == (0.0, 0.25)
-    assert found["machine"].value == pytest.approx(0.3)
+    drawn = lines(trials(answers(*levels), *levels))
+    assert (drawn["missed"].value, drawn["missed_later"].value) == (0.0, 0.25)
+    assert drawn["machine"].value == pytest.approx(0.3)
 
 
 def test_neighbours_that_differ_leave_the_truth_open_between_them() -> None:

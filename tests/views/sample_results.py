@@ -197,7 +197,9 @@ def _scans() -> Iterator[ScanSeries]:
         yield _scan(workload, "vmas", "reaped", "warm", kind, counts, medians)
     for workload in ("launch.fork", "launch.pthread"):
         numbers = range(1, 21)
-        yield _scan(workload, "launch_number", "reaped", "cold", {}, numbers, [90e3 + 60e3 / one for one in numbers])
+        yield _scan(
+            workload, "launch_number", "reaped", "cold", {}, numbers, [90e3 + 60e3 / number for number in numbers]
+        )
     sizes = (64 << 10, 2 << 20, 64 << 20)
     yield _scan("memcpy.private", "copy_bytes", None, None, {}, sizes, [size * 0.1 for size in sizes])
 
@@ -215,8 +217,8 @@ def _scan(workload, axis, stage, temperature, condition, x, medians):  # noqa: P
         condition=condition,
         x=tuple(x),
         medians=tuple(medians),
-        lows=tuple(0.97 * one for one in medians),
-        highs=tuple(1.04 * one for one in medians),
+        lows=tuple(0.97 * median for median in medians),
+        highs=tuple(1.04 * median for median in medians),
     )
 
 
@@ -226,7 +228,7 @@ def _phases() -> Iterator[ScanSeries]:
     for condition in ({}, {"other_process": "gone"}):
         for name, each in (("fork_call", 0.02), ("call_stall", 0.01), ("aftermath_pass", 0.5)):
             series = _scan(
-                "cow.stall", "parent_bytes", None, None, condition, sizes, [5e3 + one * each for one in sizes]
+                "cow.stall", "parent_bytes", None, None, condition, sizes, [5e3 + size * each for size in sizes]
             )
             yield replace(series, family="cow", quantity=f"{name}_ns", phase=True)
 
@@ -237,8 +239,8 @@ def with_switches(results: Results) -> Results:
     for quantity, base in (("handover_ns", 3000.0), ("alone_ns", 900.0), ("switch_ns", 2100.0)):
         for axis, values in (("ring_tasks", (2, 10, 1000)), ("working_set_bytes", (0, 64 << 10, 64 << 20))):
             for kind in ({}, {"task_kind": "process"}):
-                one = _scan("switch.pipe", axis, None, None, kind, values, [base + value for value in values])
-                scans.append(replace(one, family="switch", quantity=quantity))
+                scan = _scan("switch.pipe", axis, None, None, kind, values, [base + value for value in values])
+                scans.append(replace(scan, family="switch", quantity=quantity))
     sizes = (1, 64 << 10, 64 << 20)
     for workload, kind in (("ipc.shared_memory", "thread"), ("ipc.pipe", "process")):
         for condition in ({}, {"partner_cpu": "other"}):
@@ -246,8 +248,8 @@ def with_switches(results: Results) -> Results:
             rates = [size / time * 1e9 for size, time in zip(sizes, times, strict=True)]
             named = {"task_kind": kind, **condition}
             for quantity, unit, medians in (("latency_ns", "ns", times), ("bandwidth", "B/s", rates)):
-                one = _scan(workload, "message_bytes", None, None, named, sizes, medians)
-                scans.append(replace(one, family="ipc", quantity=quantity, unit=unit))
+                scan = _scan(workload, "message_bytes", None, None, named, sizes, medians)
+                scans.append(replace(scan, family="ipc", quantity=quantity, unit=unit))
     return replace(results, scans=(*results.scans, *scans))
 
 

@@ -19,7 +19,7 @@ def test_a_kind_is_one_entry_with_every_sentence_once(results):
     (only,) = cautions(results_with(results, 5, "the run itself"))
     assert only.sentences[0] == "the run itself"
     assert len(only.sentences) == 6
-    assert list(only.cells) == list(dict.fromkeys(one.cell for one in results.cells[:5]))
+    assert list(only.cells) == list(dict.fromkeys(cell.cell for cell in results.cells[:5]))
 
 
 def test_a_run_that_repeats_its_first_row_adds_nothing(results):

@@ -14,7 +14,7 @@ from clonometer.views.terminal.check import render_check
 def checked(again: bool = False, **fields: Any) -> Checked:
     """Every row of the sample results, one of them regressed, one suspected, one without a ratio."""
     rows = []
-    for place, one in enumerate(one for one in sample_results().cells if one.median_ns):
+    for place, one in enumerate(cell for cell in sample_results().cells if cell.median_ns):
         compared = ComparedRow(one, one, 1.001, 0.99, 1.012, 0.4, 1.0, "not distinguishable", None, None)
         row = CheckedRow(compared, "fine", 0.07)
         if place == 5:

@@ -16,7 +16,7 @@ from clonometer.views.terminal.comparison import render_comparison
 def compared(**fields: Any) -> Compared:
     """Every row of the sample results against itself, one of them slower, one without a ratio."""
     rows = []
-    for place, one in enumerate(one for one in sample_results().cells if one.median_ns):
+    for place, one in enumerate(cell for cell in sample_results().cells if cell.median_ns):
         row = ComparedRow(one, one, 1.001, 0.99, 1.012, 0.4, 1.0, "same", 0.013, None)
         if place == 5:
             row = replace(row, ratio=1.31, low=1.24, high=1.36, p_adjusted=1e-5, verdict="slower", within=None)
@@ -93,7 +93,7 @@ def differing(**hosts: tuple[object, object]) -> list[Difference]:
 
 
 def test_what_moves_launches_most_is_said_however_much_differs() -> None:
-    found = differing(
+    differences = differing(
         option__child_spin_ns=(None, 9000),
         host__name_hash=("a", "b"),
         cpu__model=("X", "Y"),
@@ -108,17 +108,19 @@ def test_what_moves_launches_most_is_said_however_much_differs() -> None:
         libc__version=("2.36", "2.41"),
         memory__total_bytes=(1 << 30, 2 << 30),
     )
-    assert differences_text(found, 5) == (
+    assert differences_text(differences, 5) == (
         "The runs differ in the option child_spin_ns: not set → 9000; machine: a → b; CPU: X → Y; kernel: 6.1 → 6.18; "
         "microcode: 0x1 → 0x2; mitigations: KPTI → no KPTI; effective MHz: 3000 → 2900; THP: always → madvise; "
         "libc: 2.36 → 2.41; and 4 more."
     )
-    assert "mitigations.mds: Not affected → Clear buffers" in differences_text(found)
+    assert "mitigations.mds: Not affected → Clear buffers" in differences_text(differences)
 
 
 def test_of_mitigations_that_sum_up_alike_one_is_said_by_its_name() -> None:
-    found = differing(mitigations__tsa=("a", "b"), mitigations__srbds=("c", "d"), cpu__smt=(True, False))
-    assert differences_text(found, 5) == "The runs differ in mitigations.tsa: a → b; cpu.smt: yes → no; and 1 more."
+    differences = differing(mitigations__tsa=("a", "b"), mitigations__srbds=("c", "d"), cpu__smt=(True, False))
+    assert (
+        differences_text(differences, 5) == "The runs differ in mitigations.tsa: a → b; cpu.smt: yes → no; and 1 more."
+    )
 
 
 def test_one_key_with_several_changes_is_said_once() -> None:
@@ -140,7 +142,7 @@ def test_what_does_not_exist_is_a_dash() -> None:
 
 
 def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
-    cells = {one.cell: one for one in sample_results().cells}
+    cells = {cell.cell: cell for cell in sample_results().cells}
     fork, pthread = (cells[f"launch.{name}[temperature=warm]"] for name in ("fork", "pthread"))
     row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, 0.1, 0.1, "faster", None, None)
     assert comparison_text(row).label == "pthread / fork, warm"

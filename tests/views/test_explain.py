@@ -98,11 +98,11 @@ def check_trace_events(document: dict[str, Any]) -> None:
 
 
 def test_trace_events_keep_to_the_format_and_sum_to_the_launch() -> None:
-    one = explained()
-    document = json.loads(json.dumps(trace_events(one), allow_nan=False))
+    explanation = explained()
+    document = json.loads(json.dumps(trace_events(explanation), allow_nan=False))
     check_trace_events(document)
     lasting = sum(event["dur"] for event in document["traceEvents"] if event["ph"] == "X" and event["pid"] == 1)
-    assert lasting * 1000 == pytest.approx(one.timelines[0].reaped_ns)
+    assert lasting * 1000 == pytest.approx(explanation.timelines[0].reaped_ns)
     lanes = {event["args"]["name"] for event in document["traceEvents"] if event["name"] == "thread_name"}
     assert {"parent", "child"} <= lanes
 
@@ -152,9 +152,9 @@ def test_the_page_is_complete_and_fetches_nothing() -> None:
 def counted() -> Explanation:
     from tests.explain.test_counters import counted_trace
 
-    one = explained()
+    explanation = explained()
     return replace(
-        one,
+        explanation,
         counters=replace(counters_of("hardware", [counted_trace()]), missing={"tlb_misses": "too few counters"}),
         listing=(CallText("child", 'execve("/bin/<b>", ["b"], NULL)', "0"),),
     )
@@ -191,8 +191,8 @@ def test_the_page_has_counters_and_arguments() -> None:
 def test_the_object_keeps_to_its_schema_with_counters_and_arguments() -> None:
     from tests.explain.test_anatomy import SCHEMA
 
-    said = json.loads(json.dumps(to_json(counted()), allow_nan=False))
-    jsonschema.validate(said, SCHEMA)
-    [whole] = [row for row in said["counters"]["counts"] if row["kind"] == "all"]
+    document = json.loads(json.dumps(to_json(counted()), allow_nan=False))
+    jsonschema.validate(document, SCHEMA)
+    [whole] = [row for row in document["counters"]["counts"] if row["kind"] == "all"]
     assert whole["cycles"] == pytest.approx(300)
     assert whole["instructions_per_cycle"] == pytest.approx(2)

@@ -33,8 +33,8 @@ def scan(kind: str, factor: float) -> ScanSeries:
         condition={"task_kind": kind, "numbers": 3000},
         x=x,
         medians=times,
-        lows=[0.9 * one for one in times],
-        highs=[1.1 * one for one in times],
+        lows=[0.9 * time for time in times],
+        highs=[1.1 * time for time in times],
     )
 
 
@@ -122,7 +122,7 @@ def test_the_table_says_gap_step_share_and_what_is_unexplained():
 
 
 def test_no_gap_has_no_shares_and_that_is_said():
-    rungs = [replace(one, share=None) for one in ABLATION.rungs]
+    rungs = [replace(rung, share=None) for rung in ABLATION.rungs]
     table = ablation_table(replace(ABLATION, rungs=rungs, remainder_share=None))
     assert "cannot be told apart: there is no gap to explain" in table.note
     assert "Unexplained" not in table.note

@@ -66,10 +66,10 @@ def test_it_is_one_small_file_that_fetches_nothing(report, page):
 
 
 def test_it_has_all_findings_warnings_and_the_command(results, page):
-    for one in results.findings:
-        assert one.sentence in page.text
-    for one in results.warnings:
-        assert one.next_step in page.text
+    for finding in results.findings:
+        assert finding.sentence in page.text
+    for warning in results.warnings:
+        assert warning.next_step in page.text
     assert shlex.join(results.command) in page.text
 
 
@@ -146,8 +146,8 @@ def test_an_empty_failed_run_is_a_page_too(results):
 
 
 def test_a_run_with_very_many_cells_stays_small(results):
-    cells = [replace(one, cell=f"{one.cell}{turn}") for turn in range(20) for one in results.cells]
-    ecdfs = [replace(one, cell=f"{one.cell}{turn}") for turn in range(8) for one in results.ecdfs]
+    cells = [replace(cell, cell=f"{cell.cell}{turn}") for turn in range(20) for cell in results.cells]
+    ecdfs = [replace(ecdf, cell=f"{ecdf.cell}{turn}") for turn in range(8) for ecdf in results.ecdfs]
     text = render_report(replace(results, cells=cells, ecdfs=ecdfs))
     assert len(text.encode()) < 2 * MEGABYTE
     assert f"{len(cells) - 1000} more rows" in text

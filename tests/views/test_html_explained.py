@@ -19,10 +19,10 @@ def ids(page: str) -> Counter[str]:
 
 def test_each_explanation_is_a_section_and_no_id_is_there_twice(results) -> None:
     page = render_report(results, [counted(), versus(), with_ablation(), with_ablation(), counted()])
-    found = ids(page)
-    assert max(found.values()) == 1, found.most_common(3)
-    assert {"why", "explained-0", "ratio-explained-1", "explained-1-first", "explained-1-second"} <= set(found)
-    assert {"gap-explained-2", "gap-explained-3", "explained-4", "timeline-0-median", "budget-4"} <= set(found)
+    finding_ids = ids(page)
+    assert max(finding_ids.values()) == 1, finding_ids.most_common(3)
+    assert {"why", "explained-0", "ratio-explained-1", "explained-1-first", "explained-1-second"} <= set(finding_ids)
+    assert {"gap-explained-2", "gap-explained-3", "explained-4", "timeline-0-median", "budget-4"} <= set(finding_ids)
     assert '<a href="#why">Why</a>' in page
     assert "in launches of its own, traced, not in those of this run" in page
 
@@ -43,7 +43,7 @@ def test_the_sentence_names_the_greatest_parts_and_what_is_unexplained() -> None
 
 
 def test_what_the_run_has_measured_stands_beside_it(results) -> None:
-    row = next(one for one in results.cells if one.stage == "reaped" and one.median_ns is not None)
+    row = next(cell for cell in results.cells if cell.stage == "reaped" and cell.median_ns is not None)
     [section], _ = explained_sections([replace(counted(), cell=row.cell)], results.cells)
     assert section["in_run"].startswith("In the run its median is ")
     [section], _ = explained_sections([replace(counted(), cell="launch.fork[parent_bytes=3GiB]")], results.cells)

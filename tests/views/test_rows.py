@@ -31,8 +31,8 @@ def test_a_row_has_both_temperatures_and_families_stay_apart(results):
 
 def test_what_is_no_stage_comes_after_the_stages_in_time(results):
     """A worker that was woken has answered after it ran, and its answer is no stage of a launch."""
-    runs = next(one for one in results.cells if one.workload == "launch.fork" and one.stage == "task_runs")
-    call = next(one for one in results.cells if one.cell == runs.cell and one.stage == "call_returns")
+    runs = next(cell for cell in results.cells if cell.workload == "launch.fork" and cell.stage == "task_runs")
+    call = next(cell for cell in results.cells if cell.cell == runs.cell and cell.stage == "call_returns")
     answered = replace(runs, stage=None, quantity="answered_ns")
     rows = make_rows([replace(one, workload="wake.pipe", family="wake") for one in (answered, runs, call)])
     assert [row.stage for row in rows] == ["call returns", "task runs", "answered"]
@@ -56,7 +56,7 @@ def test_further_conditions_come_in_whole_while_there_is_room(results):
 
 
 def test_all_rows_are_shown_where_they_fit(results):
-    rows = make_rows([one for one in results.cells if "parent_bytes=" in one.cell])
+    rows = make_rows([cell for cell in results.cells if "parent_bytes=" in cell.cell])
     assert pick_rows(rows, len(rows)) == rows
 
 
@@ -69,8 +69,8 @@ def test_the_floor_is_shown_only_where_nothing_else_was_measured(results):
 
 def test_the_instrument_has_one_figure_of_each_name(results):
     """The last stage, and the warm one: what the finding tells; a cold stamp is three times as dear."""
-    stamp = next(one for one in results.cells if one.workload == "launch.stamp")
-    none = next(one for one in results.cells if one.workload == "launch.none")
+    stamp = next(cell for cell in results.cells if cell.workload == "launch.stamp")
+    none = next(cell for cell in results.cells if cell.workload == "launch.none")
     cells = [
         replace(none, stage="call_returns", quantity="call_returns_ns", median_ns=23.0),
         replace(none, stage="reaped", quantity="reaped_ns", median_ns=45.0),
@@ -117,8 +117,8 @@ def test_a_frequency_that_moved_is_a_range(results):
 
 def test_troubles_join_cells_of_the_same_reason(results):
     statuses = [CellStatus("a", "ok", None), *(CellStatus(name, "skipped", "no room") for name in "bc")]
-    found = troubles(replace(results, cell_statuses=statuses))
-    assert [(reason, [one.cell for one in cells]) for reason, cells in found] == [("skipped: no room", ["b", "c"])]
+    reasons = troubles(replace(results, cell_statuses=statuses))
+    assert [(reason, [cell.cell for cell in cells]) for reason, cells in reasons] == [("skipped: no room", ["b", "c"])]
 
 
 def test_a_cell_of_dashes_says_why(results):
@@ -131,8 +131,8 @@ def test_a_cell_of_dashes_says_why(results):
         replace(one, cell="d", outcomes={"ok": 7}, n_samples=7),
     ]
     statuses = [CellStatus(name, "ok", None) for name in "abcde"]
-    found = troubles(replace(results, cells=cells, cell_statuses=statuses))
-    assert [(reason, [status.cell for status in own]) for reason, own in found] == [
+    reasons = troubles(replace(results, cells=cells, cell_statuses=statuses))
+    assert [(reason, [status.cell for status in own]) for reason, own in reasons] == [
         ("no sample: every launch failed: 96 EAGAIN, 1 ENOMEM", ["a"]),
         ("no sample: a stage was before the call or after reaping in each", ["b"]),
         ("no sample: each value is missing", ["c"]),
@@ -174,7 +174,7 @@ def test_signed_figures_keep_their_sign(results):
 
 
 def test_quantities_have_a_unit_each_and_stages_share_one(results):
-    fork = next(one for one in results.cells if one.stage == "reaped")
+    fork = next(cell for cell in results.cells if cell.stage == "reaped")
     slow = replace(fork, stage=None, quantity="teardown_ns", median_ns=4e6, median_low_ns=3.9e6, median_high_ns=4.2e6)
     rows = make_rows([fork, slow])
     assert [quantity_label(row) for row in rows] == ["reaped", "teardown, ms"]

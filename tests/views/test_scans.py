@@ -10,23 +10,23 @@ from clonometer.views.figures.scanned import scan_charts
 
 
 def chart(results, axis):
-    return next(one for one in scan_charts(results.scans, "scan") if one.axis == axis)
+    return next(scan_chart for scan_chart in scan_charts(results.scans, "scan") if scan_chart.axis == axis)
 
 
 def test_each_axis_and_family_is_a_chart_of_its_own(results):
     charts = scan_charts(results.scans, "scan")
-    assert [(one.axis, one.family) for one in charts] == [
+    assert [(chart.axis, chart.family) for chart in charts] == [
         ("vmas", "same_image"),
         ("launch_number", "same_image"),
         ("copy_bytes", "memory"),
     ]
-    assert [list(one.panels) for one in charts] == [["until reaped"], ["until reaped"], ["copy"]]
+    assert [list(chart.panels) for chart in charts] == [["until reaped"], ["until reaped"], ["copy"]]
 
 
 def test_lines_are_named_by_what_differs(results):
     assert chart(results, "vmas").labels == ("fork", "fork, touched VMAs", "pthread")
     series = [
-        replace(one, condition={**one.condition, "linkage": "musl"}) for one in results.scans if one.axis == "vmas"
+        replace(scan, condition={**scan.condition, "linkage": "musl"}) for scan in results.scans if scan.axis == "vmas"
     ]
     assert scan_charts(series, "scan")[0].labels == ("fork", "fork, touched VMAs", "pthread")
     both = [replace(series[0], temperature=warmth) for warmth in ("warm", "cold")]

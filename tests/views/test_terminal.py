@@ -29,7 +29,7 @@ def test_there_is_one_row_a_mechanism_and_stage_in_two_families(results):
     lines = lines_of(results)
     heads = [place for place, line in enumerate(lines) if "µs until" in line]
     assert [lines[place].split(",")[0] for place in heads] == ["Same image", "New program"]
-    stages = [re.search(r"(call returns|task runs|program runs|reaped)\*? +[\d,.]+ +\S+ – \S+", one) for one in lines]
+    stages = [re.search(r"(call returns|task runs|program runs|reaped)\*? +[\d,.]+ +\S+ – \S+", line) for line in lines]
     assert sum(map(bool, stages)) == 16
     same = "\n".join(lines[heads[0] : heads[1]])
     assert "posix_spawn" not in same
@@ -57,7 +57,7 @@ def test_first_findings_are_told_and_the_rest_counted(results):
     text = render_answer(results)
     joined = " ".join(text.split())
     assert results.findings[0].sentence in joined
-    told = sum(one.sentence in joined for one in results.findings)
+    told = sum(finding.sentence in joined for finding in results.findings)
     assert f"{len(results.findings) - told} findings" in text
     assert "3 warnings" in text
 
@@ -66,11 +66,13 @@ def test_a_row_that_is_not_ranked_is_marked_and_explained(results):
     text = render_answer(results)
     assert "call returns*" in text
     assert "* includes the child's life" in text
-    assert "call returns*" not in render_answer(replace(results, cells=[one for one in results.cells if one.rankable]))
+    assert "call returns*" not in render_answer(
+        replace(results, cells=[cell for cell in results.cells if cell.rankable])
+    )
 
 
 def test_a_waking_call_that_is_not_ranked_has_its_own_reason(results):
-    waking = [replace(one, family="wake") for one in results.cells if one.workload == "launch.vfork"]
+    waking = [replace(cell, family="wake") for cell in results.cells if cell.workload == "launch.vfork"]
     text = render_answer(replace(results, cells=waking))
     assert "call returns*" in text
     assert "* may include the worker's answer" in text
@@ -97,9 +99,9 @@ def test_wide_has_every_estimate_every_finding_and_every_next_step(results, widt
     assert max(map(len, text.splitlines())) <= width
     joined = " ".join(text.split())
     rows = re.findall(r"(?:call returns|task runs|program runs|reaped)\*? +(?:warm|cold) +[\d,.]+", text)
-    assert len(rows) == sum(one.stage is not None for one in results.cells)
-    assert all(one.sentence in joined for one in results.findings)
-    assert all(one.next_step in joined for one in results.warnings)
+    assert len(rows) == sum(cell.stage is not None for cell in results.cells)
+    assert all(finding.sentence in joined for finding in results.findings)
+    assert all(warning.next_step in joined for warning in results.warnings)
     assert "bare loop" in text
     assert "--seed 7" in text
 
@@ -126,7 +128,7 @@ def test_ascii_only_is_ascii_and_keeps_the_columns(results, wide):
 
 
 def test_floor_only(results):
-    only = replace(results, cells=[one for one in results.cells if one.family == "floor"], findings=())
+    only = replace(results, cells=[cell for cell in results.cells if cell.family == "floor"], findings=())
     text = render_answer(only)
     assert re.search(r"^clock reading +cost, ns +9\.8 ", text, re.MULTILINE)
     assert "cold" not in text
@@ -134,15 +136,15 @@ def test_floor_only(results):
 
 
 def test_rows_of_a_memory_scan_name_the_axis(results):
-    forks = [one for one in results.cells if one.workload == "launch.fork"]
-    scan = replace(results, cells=[one for one in forks if "parent_bytes=" in one.cell])
+    forks = [cell for cell in results.cells if cell.workload == "launch.fork"]
+    scan = replace(results, cells=[fork for fork in forks if "parent_bytes=" in fork.cell])
     text = render_answer(scan)
     assert all(size in text for size in ("fork, 2 MiB", "fork, 64 MiB", "fork, 1 GiB"))
     assert "clean pages" in text
 
 
 def test_observed_placement_is_told_apart(results):
-    free = replace(results, cells=[one for one in results.cells if "placement=free" in one.cell][:12])
+    free = replace(results, cells=[cell for cell in results.cells if "placement=free" in cell.cell][:12])
     text = render_answer(free)
     assert "same CPU" in text
     assert "other CPU" in text
@@ -150,7 +152,7 @@ def test_observed_placement_is_told_apart(results):
 
 
 def test_one_workload_alone(results):
-    only = [one for one in results.cells if one.cell == "launch.pthread[temperature=warm]"]
+    only = [cell for cell in results.cells if cell.cell == "launch.pthread[temperature=warm]"]
     lines = lines_of(replace(results, cells=only, findings=(), warnings=()))
     assert sum("pthread" in line for line in lines) == 1
     assert not any("cold" in line for line in lines)
@@ -211,7 +213,7 @@ def test_a_narrow_terminal_drops_the_cold_interval_before_the_cold_median(result
 
 
 def test_what_has_no_temperature_stands_in_the_first_column(results):
-    clock = replace(next(one for one in results.cells if one.workload == "clock.used"), family="clock")
+    clock = replace(next(cell for cell in results.cells if cell.workload == "clock.used"), family="clock")
     text = render_answer(replace(results, cells=[*results.cells[:6], clock]), lines=30)
     assert re.search(r"^Clocks +median +95% interval$", text, re.MULTILINE)
     assert re.search(r"^clock reading +cost, ns +9\.8 +9\.7 – 9\.9$", text, re.MULTILINE)

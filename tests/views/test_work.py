@@ -89,15 +89,15 @@ def test_pictures() -> None:
 
 
 def test_a_process_a_side_and_a_thread_a_worker_for_perfetto() -> None:
-    said = json.loads(json.dumps(trace_events(explained()), allow_nan=False))
-    names = [one["args"]["name"] for one in said["traceEvents"] if one["name"] == "thread_name"]
+    document = json.loads(json.dumps(trace_events(explained()), allow_nan=False))
+    names = [event["args"]["name"] for event in document["traceEvents"] if event["name"] == "thread_name"]
     assert names == ["program", "worker 0", "worker 1"] * 2
     whole = {}
-    for one in said["traceEvents"]:
-        assert one["ph"] in ("M", "X")
-        if one["ph"] == "X":
-            key = (one["pid"], one["tid"])
-            assert one["ts"] == pytest.approx(whole.get(key, 0.0))
-            whole[key] = one["ts"] + one["dur"]
+    for event in document["traceEvents"]:
+        assert event["ph"] in ("M", "X")
+        if event["ph"] == "X":
+            key = (event["pid"], event["tid"])
+            assert event["ts"] == pytest.approx(whole.get(key, 0.0))
+            whole[key] = event["ts"] + event["dur"]
     # Every lane ends with the program.
     assert len({(key[0], round(end, 6)) for key, end in whole.items()}) == 2

@@ -72,7 +72,7 @@ def test_csv_is_read_by_pandas_and_polars(exported: Any) -> None:
     assert set(frame["warnings"].dropna().str.split().sum()) == {
         warning["id"] for cell in exported[0]["cells"] for warning in cell["warnings"]
     }
-    assert pl.read_csv(io.StringIO(text))["median_ns"].to_list() == [one["median_ns"] for one in exported[0]["cells"]]
+    assert pl.read_csv(io.StringIO(text))["median_ns"].to_list() == [cell["median_ns"] for cell in exported[0]["cells"]]
 
 
 def test_json_lines_are_read_by_pandas_and_are_the_documents_entries(exported: Any) -> None:
@@ -102,7 +102,7 @@ def test_markdown_is_one_table_with_every_row(exported: Any) -> None:
     assert "| - |" in row  # one process: no interval
     assert "\n" not in lines[0]
     median = next(
-        one for one in exported[0]["cells"] if one["workload"] == "launch.pthread" and one["stage"] == "reaped"
+        cell for cell in exported[0]["cells"] if cell["workload"] == "launch.pthread" and cell["stage"] == "reaped"
     )
     assert f"{median['median_ns'] / 1000:.1f} µs" in row
 
@@ -113,7 +113,7 @@ def test_markdown_gives_the_ends_of_an_interval_the_digits_of_its_median(exporte
     for row in rows:
         digits = [re.sub(r"^\d+", "", text) for text in re.findall(r"[\d.]+", " ".join(row[3:5]))]
         assert len(digits) == 3
-        assert len({len(one) for one in digits}) == 1, row
+        assert len({len(digit) for digit in digits}) == 1, row
 
 
 GOOGLE_BENCHMARK = {
@@ -150,17 +150,17 @@ def test_google_benchmark_has_a_repetition_a_process(exported: Any) -> None:
     document = json.loads(_text("google-benchmark", exported))
     Draft202012Validator(GOOGLE_BENCHMARK).validate(document)
     times = [cell for cell in exported[0]["cells"] if cell["median_ns"] is not None]
-    aggregates = [one for one in document["benchmarks"] if one["run_type"] == "aggregate"]
-    assert [one["real_time"] for one in aggregates] == [cell["median_ns"] for cell in times]
+    aggregates = [benchmark for benchmark in document["benchmarks"] if benchmark["run_type"] == "aggregate"]
+    assert [aggregate["real_time"] for aggregate in aggregates] == [cell["median_ns"] for cell in times]
     for aggregate in aggregates:
         own = [
-            one["real_time"]
-            for one in document["benchmarks"]
-            if one["run_type"] == "iteration" and one["run_name"] == aggregate["run_name"]
+            benchmark["real_time"]
+            for benchmark in document["benchmarks"]
+            if benchmark["run_type"] == "iteration" and benchmark["run_name"] == aggregate["run_name"]
         ]
         assert len(own) == aggregate["repetitions"]
         assert pd.Series(own).median() == pytest.approx(aggregate["real_time"], rel=1e-12)
-    assert len({one["run_name"] for one in aggregates}) == len(aggregates)
+    assert len({aggregate["run_name"] for aggregate in aggregates}) == len(aggregates)
 
 
 GOOGLE_COMPARE = Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
@@ -173,7 +173,7 @@ def test_google_benchmarks_own_tool_compares_two_exports(exported: Any, tmp_path
     for cell in slower["cells"]:
         if cell["median_ns"] is not None:
             cell["median_ns"] *= 1.5
-    own = [[1.5 * one for one in medians] for medians in processes]
+    own = [[1.5 * median for median in medians] for medians in processes]
     for name, text in (
         ("a", encode("google-benchmark", document, processes)),
         ("b", encode("google-benchmark", slower, own)),
@@ -181,7 +181,7 @@ def test_google_benchmarks_own_tool_compares_two_exports(exported: Any, tmp_path
         (tmp_path / name).write_text("".join(text))
     command = [sys.executable, GOOGLE_COMPARE, "--no-color", "--dump_to_json", "out", "benchmarks", "a", "b"]
     subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    found = {one["name"]: one for one in json.loads((tmp_path / "out").read_text())}
+    found = {load["name"]: load for load in json.loads((tmp_path / "out").read_text())}
     for cell, medians in zip(document["cells"], processes, strict=True):
         if cell["median_ns"] is None:
             continue
@@ -221,12 +221,12 @@ def test_benchstat_finds_the_same_medians(exported: Any, benchstat: Path, tmp_pa
         name, _, rest = line.partition(",")
         if "=" in name and not name.startswith(("goos", "cpu")):
             found.setdefault(name, []).append(float(rest.split(",")[0]))
-    cell = next(one for one in exported[0]["cells"] if one["stage"] == "reaped" and one["n_processes"] == 12)
+    cell = next(cell for cell in exported[0]["cells"] if cell["stage"] == "reaped" and cell["n_processes"] == 12)
     # benchstat's tables are in seconds.
     assert found["Launch.fork/temperature=warm/until=reaped/ran=same_cpu"] == [
         pytest.approx(cell["median_ns"] / 1e9, rel=1e-3)
     ]
-    assert len(found) == sum(one["n_samples"] > 0 for one in exported[0]["cells"])
+    assert len(found) == sum(cell["n_samples"] > 0 for cell in exported[0]["cells"])
     assert "need >=" in ended.stderr + ended.stdout or "± ∞" in ended.stdout  # the cell of one process has no interval
 
 
@@ -251,7 +251,7 @@ def test_bencher_has_a_measure_a_stage(exported: Any) -> None:
 
 
 def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
-    families = {one.name: one for one in text_string_to_metric_families(_text("openmetrics", exported))}
+    families = {family.name: family for family in text_string_to_metric_families(_text("openmetrics", exported))}
     assert families["clonometer_median_seconds"].unit == "seconds"
     for name, key in (
         ("median", "median_ns"),
@@ -261,13 +261,14 @@ def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
         ("mad", "mad_ns"),
     ):
         found = {
-            _key({"placement": None, **one.labels}): one.value for one in families[f"clonometer_{name}_seconds"].samples
+            _key({"placement": None, **sample.labels}): sample.value
+            for sample in families[f"clonometer_{name}_seconds"].samples
         }
         wanted = {_key(cell): cell[key] / 1e9 for cell in exported[0]["cells"] if cell[key] is not None}
         assert found == pytest.approx(wanted, rel=1e-12)
     run = families["clonometer_run"].samples[0].labels
     assert run["cpu"] == exported[0]["host"]["cpu.model"]
-    assert {one.value for one in families["clonometer_value"].samples} == {
+    assert {sample.value for sample in families["clonometer_value"].samples} == {
         cell["value"] for cell in exported[0]["cells"] if cell.get("value") is not None
     }
 
