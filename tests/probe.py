@@ -84,8 +84,8 @@ def ask(
     reader = AnswerReader()
     blocks = list(reader.feed(data))
     done = reader.finish()
-    said = (line for line in errors.decode().splitlines(keepends=True) if not line.startswith("keeps: "))
-    return Answer(blocks, done, process.returncode, "".join(said))
+    lines = (line for line in errors.decode().splitlines(keepends=True) if not line.startswith("keeps: "))
+    return Answer(blocks, done, process.returncode, "".join(lines))
 
 
 def present(block: Block, name: str) -> np.ndarray:

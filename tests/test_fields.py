@@ -20,8 +20,8 @@ WHOLE = {
 
 
 class Reader(Fields):
-    def complaint(self, place: str, wanted: str, found: str) -> InputError:
-        return InputError(f"{place or 'all'}: {found}, not {wanted}")
+    def complaint(self, place: str, wanted: str, actual: str) -> InputError:
+        return InputError(f"{place or 'all'}: {actual}, not {wanted}")
 
 
 def test_fields_are_given_as_what_they_are() -> None:

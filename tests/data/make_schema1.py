@@ -45,8 +45,8 @@ def main() -> None:
     for round_ in range(N_PROCESSES):
         for workload, condition, temperatures in TARGETS:
             own_axes = {name: axes[name] for name in entries[workload]["axes"]}
-            own = [make_cell(workload, condition, temperature, own_axes) for temperature in temperatures]
-            cells += own if round_ == 0 else []
+            measured = [make_cell(workload, condition, temperature, own_axes) for temperature in temperatures]
+            cells += measured if round_ == 0 else []
             number = len(processes)
             words = [f"workload={workload}", f"samples={SAMPLES}", f"blocks={BLOCKS}"]
             words += [f"{name}={value}" for name, value in condition.items()]
@@ -57,10 +57,10 @@ def main() -> None:
             blocks, end = fake_driver.answer(fake_driver.read_request(words), mode)
             reader = AnswerReader()
             for block in reader.feed(fake_driver.preamble() + b"".join(blocks) + end):
-                cell = next(one for one in own if one.temperature == block.temperature)
+                cell = next(candidate for candidate in measured if candidate.temperature == block.temperature)
                 writer.add_block(cell.text, number, block)
             reader.finish()
-            processes.append(_process(number, own))
+            processes.append(_process(number, measured))
     absent = make_cell("launch.absent", {}, "warm", {"placement": axes["placement"]})
     writer.write(_metadata(catalogue, [*cells, absent], processes))
 

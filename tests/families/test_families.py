@@ -40,7 +40,7 @@ def test_an_axis_has_one_owner():
 def test_what_nobody_has_heard_of_has_defaults():
     strange = family("page_faults")
     assert (strange.title, strange.explanation, strange.shape) == ("Page faults", "", EVENT)
-    assert [one.name for one in sorted([*families(), strange], key=lambda one: one.order)][-2:] == [
+    assert [known.name for known in sorted([*families(), strange], key=lambda known: known.order)][-2:] == [
         "page_faults",
         "floor",
     ]

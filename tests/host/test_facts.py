@@ -17,16 +17,16 @@ ROW = re.compile(r"\| (`[^|]+`) \| ([^|]+) \|")
 
 def documented():
     """Key -> type, from the table of docs/host.md."""
-    found = {}
+    types_of = {}
     for line in (REPOSITORY / "docs/host.md").read_text(encoding="utf-8").splitlines():
         row = ROW.match(line)
         if row is None:
             continue
         keys = re.findall(r"`([a-z0-9_.]+)`", row.group(1))
         plain = re.sub(r"\(.*?\)", "", row.group(2))
-        types = [one.split()[0] for one in plain.split(",")]
-        found.update(zip(keys, types if len(types) > 1 else types * len(keys), strict=True))
-    return found
+        types = [word.split()[0] for word in plain.split(",")]
+        types_of.update(zip(keys, types if len(types) > 1 else types * len(keys), strict=True))
+    return types_of
 
 
 def test_what_is_registered_is_what_is_documented():

@@ -17,7 +17,7 @@ CELLS = ["launch.fork[temperature=cold]", "launch.fork[temperature=warm]", "laun
 def test_every_name_of_the_real_catalogue_stands_for_itself_or_is_said_to_be_several() -> None:
     workloads = list(read_catalogue(find_drivers().descriptions).workloads)
     last = [workload.rpartition(".")[2] for workload in workloads]
-    assert {"fork", "vfork", "pthread", "posix_spawn", "factor"} <= {one for one in last if last.count(one) == 1}
+    assert {"fork", "vfork", "pthread", "posix_spawn", "factor"} <= {word for word in last if last.count(word) == 1}
     for full, short in zip(workloads, last, strict=True):
         assert full_name(full, workloads) == full
         if last.count(short) == 1:
@@ -43,13 +43,13 @@ def test_globs_are_completed_and_must_match() -> None:
     assert full_globs(["fork"], CELLS) == ["launch.fork"]
     assert full_globs(["fork[*warm*]", "fork_exec"], CELLS) == ["launch.fork[*warm*]", "launch.fork_exec"]
     assert full_globs(["*pipe", CELLS[0]], CELLS) == ["*pipe", CELLS[0]]
-    for glob, said in (
+    for glob, message in (
         ("pipe", "'pipe' may be ipc.pipe or wake.pipe"),
         ("forks", "unknown cell 'forks'; did you mean 'launch.fork'"),
         ("fork[temperature=hot]", r"unknown cell 'fork\[temperature=hot\]'"),
         ("nothing.*", "unknown cell"),
     ):
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=message):
             full_globs([glob], CELLS)
 
 

@@ -33,9 +33,9 @@ def shape(path: Path) -> list[tuple[int, list[bytes], bool, bool]]:
 def test_reads_what_was_written(tmp_path: Path) -> None:
     run = read_raw(write_raw(tmp_path / "a.raw"))
     assert dict(run.metadata) == metadata_at_start()
-    found = list(run.processes())
-    assert [process.entry for process in found] == [process.entry() for process in processes()]
-    assert [block.raw for process in found for block in process.blocks] == [
+    read = list(run.processes())
+    assert [process.entry for process in read] == [process.entry() for process in processes()]
+    assert [block.raw for process in read for block in process.blocks] == [
         block.raw for process in processes() for block in process.read()[0]
     ]
     assert run.ending == ending()
@@ -49,8 +49,8 @@ def test_blocks_can_be_read_again(tmp_path: Path) -> None:
         raw.begin_process(processes()[0].entry(ended=False))
         again = [raw.add_block(block) for block in blocks]
     assert [load().raw for load in again] == [block.raw for block in blocks]
-    found = next(read_raw(path).processes())
-    assert [load().raw for load in found.reload] == [block.raw for block in blocks]
+    process = next(read_raw(path).processes())
+    assert [load().raw for load in process.reload] == [block.raw for block in blocks]
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(RunFileError, match="has changed: no whole block"):
         again[-1]()
@@ -69,13 +69,13 @@ def test_a_cut_anywhere_leaves_whole_blocks_only(tmp_path: Path) -> None:
                 read_raw(cut_path)
             continue
         run = read_raw(cut_path)
-        found = list(run.processes())
-        seen.add(sum(len(process.blocks) for process in found))
-        for at, process in enumerate(found):
+        read = list(run.processes())
+        seen.add(sum(len(process.blocks) for process in read))
+        for at, process in enumerate(read):
             blocks = [block.raw for block in process.blocks]
             assert blocks == expected[at][1][: len(blocks)]
             # Only the last process may lack something.
-            assert process.ended or at == len(found) - 1
+            assert process.ended or at == len(read) - 1
         assert run.ending is None
     assert seen == {0, 1, 2, 3, 4}
 
@@ -244,8 +244,8 @@ def test_damage_anywhere_gives_run_file_errors_only(tmp_path: Path, data: st.Dat
         damaged[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=6))
     path.write_bytes(damaged)
     try:
-        found = [block for process in read_raw(path).processes() for block in process.blocks]
+        blocks = [block for process in read_raw(path).processes() for block in process.blocks]
     except RunFileError:
         return
     samples = {raw[: raw.index(b"TAIL")] for raw in sent}
-    assert all(block.raw[block.raw.index(b"COLS") : block.raw.index(b"TAIL")] in samples for block in found)
+    assert all(block.raw[block.raw.index(b"COLS") : block.raw.index(b"TAIL")] in samples for block in blocks)

@@ -68,7 +68,7 @@ def test_gives_the_samples_of_a_cell(path: Path) -> None:
     assert set(fork) == {"process", "block", "sample", "reaped_ns", "cpu_child"}
     assert fork["process"].tolist() == [0] * 12 + [2] * 12
     assert fork["block"].tolist() == ([1] * 5 + [2] * 7) * 2
-    assert fork["reaped_ns"].tolist() == np.concatenate([one.columns["reaped_ns"] for one in sent]).tolist()
+    assert fork["reaped_ns"].tolist() == np.concatenate([block.columns["reaped_ns"] for block in sent]).tolist()
     assert fork["reaped_ns"].dtype == np.int64
     assert fork["reaped_ns"].tolist().count(I64_NULL) == 4
     assert fork["cpu_child"].dtype == np.int32
@@ -116,7 +116,9 @@ def test_a_damaged_row_group_is_said_though_it_is_read_ahead(path: Path) -> None
     pq.write_table(table, path, row_group_size=4, write_page_checksum=True, use_dictionary=["cell"], compression="none")
     footer = pq.ParquetFile(path).metadata
     group = footer.row_group(footer.num_row_groups - 1)
-    samples = next(one for one in map(group.column, range(group.num_columns)) if one.path_in_schema == "sample")
+    samples = next(
+        column for column in map(group.column, range(group.num_columns)) if column.path_in_schema == "sample"
+    )
     data = bytearray(path.read_bytes())
     data[samples.data_page_offset + samples.total_compressed_size - 1] ^= 255
     path.write_bytes(data)
@@ -247,7 +249,7 @@ def test_refuses_samples_that_cannot_be_added_up(path: Path, value: float) -> No
     kept = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
     table = pq.read_table(path)
     place = table.column_names.index("cost_ns")
-    costs = [None if one is None else value for one in table.column(place).to_pylist()]
+    costs = [None if cost is None else value for cost in table.column(place).to_pylist()]
     table = table.set_column(place, "cost_ns", pa.array(costs, pa.float64()))
     pq.write_table(table.replace_schema_metadata({"clonometer": kept}), path)
     with open_run(path) as run:
@@ -321,13 +323,13 @@ def test_a_flipped_bit_never_changes_a_sample(path: Path) -> None:
     data = path.read_bytes()
     sent = open_run(path).samples()
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    told = 0
+    noticed = 0
     for at in range(4, footer, 2):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
         try:
             samples = open_run(path).samples()
         except RunFileError:
-            told += 1
+            noticed += 1
         else:
             assert samples.equals(sent)
-    assert told > (footer - 4) / 4
+    assert noticed > (footer - 4) / 4

@@ -19,8 +19,8 @@ from clonometer.runner.drivers import BIN_VARIABLE
 def pretend(folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: dict[str, Any], then: str = "") -> None:
     """Put a census in place that gives these lines on its descriptor, closes it, and does something else."""
     tool = folder / NAME
-    said = "".join(json.dumps(line) + "\n" for line in lines)
-    text = f"import os, sys\nos.write(int(sys.argv[2]), {said.encode()!r})\nos.close(int(sys.argv[2]))\n{then}\n"
+    answer = "".join(json.dumps(line) + "\n" for line in lines)
+    text = f"import os, sys\nos.write(int(sys.argv[2]), {answer.encode()!r})\nos.close(int(sys.argv[2]))\n{then}\n"
     tool.write_text(f"#!{sys.executable}\n{text}")
     tool.chmod(0o755)
     monkeypatch.setenv(BIN_VARIABLE, str(folder))

@@ -24,10 +24,10 @@ READY = "print('ready', flush=True); sys.stdin.read()\n"
 def test_it_is_told_what_to_set_and_ends_with_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLONOMETER_SYS", "/made")
     monkeypatch.setattr(frequency.os, "sched_getaffinity", lambda _: {3, 0, 1})
-    told = tmp_path / "told"
-    program = guardian(tmp_path, f"open({str(told)!r}, 'w').write(' '.join(sys.argv[1:]))\n{READY}print('restored')")
+    words = tmp_path / "told"
+    program = guardian(tmp_path, f"open({str(words)!r}, 'w').write(' '.join(sys.argv[1:]))\n{READY}print('restored')")
     with frequency.kept(program, "1.5GHz"):
-        assert told.read_text() == "1500000 0,1,3 /made"
+        assert words.read_text() == "1500000 0,1,3 /made"
 
 
 def test_a_refusal_is_a_reason(tmp_path: Path) -> None:

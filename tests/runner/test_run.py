@@ -21,10 +21,10 @@ from clonometer.runner.run import RunOutcome
 
 
 def statuses(outcome: RunOutcome) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    by_workload: dict[str, set[str]] = {}
     for end in outcome.cells:
-        found.setdefault(end.cell.split("[")[0], set()).add(end.status)
-    return found
+        by_workload.setdefault(end.cell.split("[")[0], set()).add(end.status)
+    return by_workload
 
 
 def test_a_run_is_complete_and_its_file_says_all(fake_run: FakeRun) -> None:

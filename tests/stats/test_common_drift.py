@@ -11,21 +11,21 @@ KINDS, PROCESSES = 8, 24
 Floats = np.ndarray
 
 
-def run(seed: int, machine: Floats | float, *, own: Sequence[float] = (), kinds: int = KINDS) -> list[Series]:
+def run(seed: int, machine: Floats | float, *, changes: Sequence[float] = (), kinds: int = KINDS) -> list[Series]:
     """Rows of ``kinds`` kinds, started in turn, on a machine that is ``machine`` slower at each process's time."""
     random = np.random.default_rng(seed)
     speeds = np.broadcast_to(machine, kinds * PROCESSES)
     rows = []
     for kind in range(kinds):
         starts = np.arange(kind, kinds * PROCESSES, kinds)
-        level = 5.0 + kind + (own[kind] if kind < len(own) else 0.0)
+        level = 5.0 + kind + (changes[kind] if kind < len(changes) else 0.0)
         logs = level + speeds[starts] + 0.02 * random.normal(size=PROCESSES)
         rows.append(Series(f"kind {kind}", starts.astype(float), logs))
     return rows
 
 
-def pairs(one: list[Series], two: list[Series]) -> list[list[Series]]:
-    return [list(both) for both in zip(one, two, strict=True)]
+def pairs(first: list[Series], second: list[Series]) -> list[list[Series]]:
+    return [list(both) for both in zip(first, second, strict=True)]
 
 
 def moved(rows: Sequence[Sequence[Floats]]) -> Floats:
@@ -50,7 +50,7 @@ def test_a_machine_that_changes_within_the_run_scatters_less() -> None:
 
 
 def test_the_row_that_changed_keeps_its_change() -> None:
-    adjusted = take_off_common_drift(pairs(run(1, 0.0), run(2, 0.3, own=[0.1])))
+    adjusted = take_off_common_drift(pairs(run(1, 0.0), run(2, 0.3, changes=[0.1])))
     assert moved(adjusted.rows)[0] == pytest.approx(0.1, abs=0.03)
     assert np.abs(moved(adjusted.rows)[1:]).max() < 0.03
 

@@ -20,10 +20,10 @@ def _rungs(generator: np.random.Generator, spread: float = 0.3) -> list[tuple[Pr
 
 def test_gaps_steps_and_shares_are_found() -> None:
     ladder = ladder_of_differences(_rungs(np.random.default_rng(1)), seed=1)
-    for one, truth in zip(ladder.gaps, (10.0, 4.0, 1.0), strict=True):
-        assert one.contains(truth)
-    for one, truth in zip(ladder.steps, (6.0, 3.0), strict=True):
-        assert one.contains(truth)
+    for gap, truth in zip(ladder.gaps, (10.0, 4.0, 1.0), strict=True):
+        assert gap.contains(truth)
+    for step, truth in zip(ladder.steps, (6.0, 3.0), strict=True):
+        assert step.contains(truth)
     for share, truth in zip(ladder.shares, (0.6, 0.3), strict=True):
         assert share is not None
         assert share.contains(truth)
@@ -33,9 +33,9 @@ def test_gaps_steps_and_shares_are_found() -> None:
 
 def test_gaps_are_shares_of_the_second_side_too() -> None:
     ladder = ladder_of_differences(_rungs(np.random.default_rng(1)), seed=1)
-    for one, truth in zip(ladder.relative, (0.5, 0.2, 0.05), strict=True):
-        assert one.contains(truth)
-        assert one.high - one.low < 0.1
+    for gap, truth in zip(ladder.relative, (0.5, 0.2, 0.05), strict=True):
+        assert gap.contains(truth)
+        assert gap.high - gap.low < 0.1
 
 
 def test_there_is_no_share_of_nothing() -> None:

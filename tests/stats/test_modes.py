@@ -27,16 +27,16 @@ def _mixture(n: int, ratio: float, share: float) -> np.ndarray:
 @pytest.mark.parametrize("name", ONE_MODE)
 @pytest.mark.parametrize("n", [60, 300, 3000])
 def test_one_mode_is_hardly_ever_taken_for_two(name: str, n: int) -> None:
-    found = [len(find_modes(ONE_MODE[name](n))) > 1 for _ in range(100)]
-    assert sum(found) <= 1
+    taken_for_two = [len(find_modes(ONE_MODE[name](n))) > 1 for _ in range(100)]
+    assert sum(taken_for_two) <= 1
 
 
 @pytest.mark.parametrize(
     ("n", "ratio", "share"), [(1000, 1.3, 0.2), (1000, 1.5, 0.2), (300, 1.5, 0.5), (3000, 2, 0.15)]
 )
 def test_two_modes_are_found_where_they_are(n: int, ratio: float, share: float) -> None:
-    found = [find_modes(_mixture(n, ratio, share)) for _ in range(40)]
-    two = [modes for modes in found if len(modes) == 2]
+    all_modes = [find_modes(_mixture(n, ratio, share)) for _ in range(40)]
+    two = [modes for modes in all_modes if len(modes) == 2]
     assert len(two) >= 34
     for low, high in two:
         assert low.value == pytest.approx(np.exp(10), rel=0.03)

@@ -13,8 +13,8 @@ def simulated(
     generator: np.random.Generator, truth: float, *, groups: int, pairs: int = 20, between: float = 0.01
 ) -> list[NDArray[np.float64]]:
     """Processes that differ in the ratio itself; pairs with a heavy tail, as on a machine with neighbours."""
-    own = truth + between * generator.standard_normal(groups)
-    return [mean + 0.02 * generator.standard_t(3, pairs) for mean in own]
+    means = truth + between * generator.standard_normal(groups)
+    return [mean + 0.02 * generator.standard_t(3, pairs) for mean in means]
 
 
 def test_the_value_is_the_median_of_all_pairs() -> None:
@@ -24,9 +24,9 @@ def test_the_value_is_the_median_of_all_pairs() -> None:
 
 def test_the_reciprocal_has_the_reciprocal_interval() -> None:
     groups = simulated(np.random.default_rng(5), 0.14, groups=6)
-    one, other = paired_ratio(groups, seed=1), paired_ratio([-group for group in groups], seed=1)
-    assert other.value == pytest.approx(1 / one.value)
-    assert (other.low, other.high) == pytest.approx((1 / one.high, 1 / one.low), rel=1e-3)
+    ratio, other = paired_ratio(groups, seed=1), paired_ratio([-group for group in groups], seed=1)
+    assert other.value == pytest.approx(1 / ratio.value)
+    assert (other.low, other.high) == pytest.approx((1 / ratio.high, 1 / ratio.low), rel=1e-3)
 
 
 def test_medians_of_draws_are_medians() -> None:
@@ -44,12 +44,12 @@ def test_the_interval_covers_the_truth(groups: int, least: float) -> None:
     generator = np.random.default_rng(11)
     truth = math.log(1.15)
     between = 0.0 if groups == 1 else 0.01
-    found = [
+    covered = [
         paired_ratio(simulated(generator, truth, groups=groups, between=between), seed=k).contains(1.15)
         for k in range(150)
     ]
     # The least leaves room for three standard errors of as many trials below what it is known to cover.
-    assert np.mean(found) >= least
+    assert np.mean(covered) >= least
 
 
 def test_more_pairs_make_it_narrower() -> None:

@@ -12,24 +12,24 @@ from clonometer.stats.precedence import critical_step, precedence_p, quantile_sh
 @pytest.mark.parametrize(("n", "m", "share"), [(4, 4, 0.25), (5, 3, 0.5), (3, 6, 0.1), (6, 4, 0.3)])
 def test_p_values_are_the_shares_of_all_orders(n: int, m: int, share: float) -> None:
     orders = [set(chosen) for chosen in combinations(range(n + m), n)]
-    found = []
+    p_values = []
     for order in orders:
         first = [float(rank) for rank in range(n + m) if rank in order]
         second = [float(rank) for rank in range(n + m) if rank not in order]
-        found.append(precedence_p(first, second, share))
-    for level in sorted(set(found)):
+        p_values.append(precedence_p(first, second, share))
+    for level in sorted(set(p_values)):
         # As likely as it says, exactly: but for the value that says nothing.
         if level < 1:
-            assert np.mean(np.array(found) <= level) == pytest.approx(level)
+            assert np.mean(np.array(p_values) <= level) == pytest.approx(level)
 
 
 @pytest.mark.parametrize(("n", "m"), [(100, 100), (64, 159), (159, 64), (1500, 900)])
 def test_steps_are_nested_and_hypergeometric(n: int, m: int) -> None:
     claims = steps(n, m, 0.1)
-    for one, further in pairwise(claims):
-        assert further.first >= one.first
-        assert further.second <= one.second
-        assert further.p <= one.p
+    for claim, further in pairwise(claims):
+        assert further.first >= claim.first
+        assert further.second <= claim.second
+        assert further.p <= claim.p
     for step in claims[:40]:
         smallest = step.first + step.second - 1
         assert step.p == pytest.approx(stats.hypergeom(n + m, n, smallest).sf(step.first - 1), rel=1e-6)
@@ -45,10 +45,12 @@ def test_steps_are_nested_and_hypergeometric(n: int, m: int) -> None:
 def test_nothing_is_rejected_oftener_than_it_says() -> None:
     random = np.random.default_rng(1)
     for n, m in ((50, 50), (100, 160)):
-        found = np.array([precedence_p(random.lognormal(size=n), random.lognormal(size=m), 0.1) for _ in range(4000)])
+        p_values = np.array(
+            [precedence_p(random.lognormal(size=n), random.lognormal(size=m), 0.1) for _ in range(4000)]
+        )
         for level in (0.2, 0.05, 0.01):
-            assert np.mean(found <= level) <= level + 3 * (level / found.size) ** 0.5
-        assert np.mean(found <= 0.2) > 0.1
+            assert np.mean(p_values <= level) <= level + 3 * (level / p_values.size) ** 0.5
+        assert np.mean(p_values <= 0.2) > 0.1
 
 
 def test_how_slow_the_slow_ones_are_does_not_matter() -> None:

@@ -15,9 +15,9 @@ def test_it_is_mann_and_whitneys_exact_test(n: int, m: int) -> None:
     a, b = random.normal(0.5, 1, (20, n)), random.normal(0, 1, (20, m))
     larger, smaller = rank_sum_p(a, b)
     for row in range(20):
-        for found, side in ((larger[row], "greater"), (smaller[row], "less")):
+        for p, side in ((larger[row], "greater"), (smaller[row], "less")):
             wanted = stats.mannwhitneyu(a[row], b[row], alternative=side, method="exact").pvalue
-            assert found == pytest.approx(wanted, rel=1e-9)
+            assert p == pytest.approx(wanted, rel=1e-9)
 
 
 def test_the_approximation_for_large_sides_is_near() -> None:
@@ -25,9 +25,9 @@ def test_the_approximation_for_large_sides_is_near() -> None:
     for shift in (0.0, 0.5, 1.0):
         a, b = random.normal(shift, 1, 41), random.normal(0, 1, 30)
         exact = stats.mannwhitneyu(a, b, alternative="greater", method="exact").pvalue
-        found = rank_sum_p(a, b)[0][0]
-        assert found >= 0.99 * exact
-        assert np.log(found) == pytest.approx(np.log(exact), rel=0.1)
+        p = rank_sum_p(a, b)[0][0]
+        assert p >= 0.99 * exact
+        assert np.log(p) == pytest.approx(np.log(exact), rel=0.1)
 
 
 def test_with_ties_it_is_the_exact_permutation_test() -> None:
@@ -36,9 +36,9 @@ def test_with_ties_it_is_the_exact_permutation_test() -> None:
         values = random.integers(0, random.integers(2, 6), 10).astype(float)
         p_values = rank_sum_p(values[:4], values[4:])
         wins = np.array([_wins(np.array(combination), values) for combination in combinations(range(10), 4)])
-        own = _wins(np.arange(4), values)
-        assert p_values[0][0] == pytest.approx(np.mean(wins >= own))
-        assert p_values[1][0] == pytest.approx(np.mean(wins <= own))
+        observed = _wins(np.arange(4), values)
+        assert p_values[0][0] == pytest.approx(np.mean(wins >= observed))
+        assert p_values[1][0] == pytest.approx(np.mean(wins <= observed))
 
 
 def test_many_ties_of_large_sides_are_corrected_for() -> None:
@@ -50,8 +50,8 @@ def test_many_ties_of_large_sides_are_corrected_for() -> None:
 
 def _wins(chosen: np.ndarray, values: np.ndarray) -> float:
     rest = np.delete(values, chosen)
-    own = values[chosen]
-    return float((own[:, None] > rest).sum() + (own[:, None] == rest).sum() / 2)
+    values_chosen = values[chosen]
+    return float((values_chosen[:, None] > rest).sum() + (values_chosen[:, None] == rest).sum() / 2)
 
 
 def test_constant_sides_are_no_evidence() -> None:

@@ -30,8 +30,8 @@ def autoregressive(random: np.random.Generator, phi: float, rows: int, size: int
 @pytest.mark.parametrize("size", [8, 12, 24])
 def test_independent_values_cost_next_to_nothing(size: int) -> None:
     random = np.random.default_rng(1)
-    found = [serial_inflation(random.lognormal(size=(30, size))) for _ in range(50)]
-    assert 1.0 <= np.mean(found) <= 1.12
+    inflations = [serial_inflation(random.lognormal(size=(30, size))) for _ in range(50)]
+    assert 1.0 <= np.mean(inflations) <= 1.12
 
 
 @pytest.mark.parametrize("phi", [0.3, 0.5, 0.7])
@@ -56,14 +56,14 @@ def test_alternation_and_constants_are_no_inflation() -> None:
 
 def test_a_group_that_wanders_among_others_that_do_not_is_seen_and_seen_alone() -> None:
     random = np.random.default_rng(5)
-    found = []
+    inflations = []
     for _ in range(30):
         steady = [list(random.normal(size=(2, 64))) for _ in range(9)]
-        found.append(serial_inflations([*steady, list(autoregressive(random, 0.8, 2, 64))]))
-    means = np.mean(found, axis=0)
+        inflations.append(serial_inflations([*steady, list(autoregressive(random, 0.8, 2, 64))]))
+    means = np.mean(inflations, axis=0)
     assert (means[:-1] < 1.3).all()
     assert means[-1] > 3
-    assert serial_inflation([one for group in steady for one in group]) < 1.3
+    assert serial_inflation([series for group in steady for series in group]) < 1.3
 
 
 def test_a_group_of_few_values_rests_on_the_others() -> None:
@@ -71,7 +71,7 @@ def test_a_group_of_few_values_rests_on_the_others() -> None:
     drifting = [list(autoregressive(random, 0.8, 2, 64)) for _ in range(9)]
     few, many = [list(autoregressive(random, 0.0, 2, size)) for size in (12, 200)]
     *rest, seen_few, seen_many = serial_inflations([*drifting, few, many], typical=range(9))
-    pooled = serial_inflation([one for group in drifting for one in group])
+    pooled = serial_inflation([series for group in drifting for series in group])
     assert seen_few > 0.5 * pooled > 2
     assert seen_many < 0.5 * pooled
     assert np.median(rest) > 3

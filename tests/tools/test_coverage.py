@@ -56,10 +56,10 @@ def test_intervals_that_are_too_narrow_miss(coverage: ModuleType, monkeypatch: p
     real = coverage.median_in_time
 
     def halved(values: object) -> Interval:
-        one = real(values)
-        middle = (one.low + one.high) / 2
-        low, high = sorted((middle, one.value))
-        return Interval(one.value, low, high, one.confidence, one.method, one.n)
+        interval = real(values)
+        middle = (interval.low + interval.high) / 2
+        low, high = sorted((middle, interval.value))
+        return Interval(interval.value, low, high, interval.confidence, interval.method, interval.n)
 
     monkeypatch.setattr(coverage, "median_in_time", halved)
     row = coverage.simulate("narrow", coverage.lognormal, 20, 60, 3, claimed=True, warns=False)

@@ -16,8 +16,8 @@ def trials(answers: list[Answer], *levels: float) -> list[Trial]:
     return [Trial(answer, part, part) for answer, part in zip(answers, slices, strict=True)]
 
 
-def lines(found: list[Trial]) -> dict[str, Line]:
-    return {line.name.removeprefix("race.clonometer.fork."): line for line in own_lines("fork", found)}
+def lines(made: list[Trial]) -> dict[str, Line]:
+    return {line.name.removeprefix("race.clonometer.fork."): line for line in own_lines("fork", made)}
 
 
 def test_intervals_that_miss_their_neighbours_are_counted_and_judged() -> None:
@@ -54,9 +54,9 @@ def test_seconds_and_scatter_of_a_peer() -> None:
 
 
 def test_the_table_has_every_tool_beside_clonometer_and_fits_80_columns() -> None:
-    own = {"fork": trials(answers(100.0, 104.0), 100.0, 100.0), "pthread": trials(answers(20.0), 20.0)}
+    ours = {"fork": trials(answers(100.0, 104.0), 100.0, 100.0), "pthread": trials(answers(20.0), 20.0)}
     others = {"hyperfine.fork": answers(900.0, 990.0, seconds=3.25), "stress-ng.pthread": answers(7.0, 9.0)}
-    drawn = table(own, others, {"perf.fork": "not installed"})
+    drawn = table(ours, others, {"perf.fork": "not installed"})
     assert max(map(len, drawn)) <= 80
     names = [line.split()[0] for line in drawn[2:-2]]
     assert names == ["clonometer.fork", "hyperfine.fork", "clonometer.pthread", "stress-ng.pthread", "perf.fork"]

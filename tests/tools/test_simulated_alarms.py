@@ -10,6 +10,6 @@ from bench.simulated_alarms import FEW, MANY, simulated
 def test_a_restless_machine_alarms_hardly_ever_and_only_thanks_to_the_care(
     sizes: tuple[int, int], crowded: bool, checks: int
 ) -> None:
-    found, careless = simulated(checks, 1.0, sizes, crowded=crowded, seed=3)
-    assert found <= checks * 0.07
+    alarmed, careless = simulated(checks, 1.0, sizes, crowded=crowded, seed=3)
+    assert alarmed <= checks * 0.07
     assert careless >= checks / 4

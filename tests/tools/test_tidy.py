@@ -27,7 +27,7 @@ def test_a_source_of_several_linkages_is_checked_once(tidy, tmp_path: Path) -> N
     commands = [command(tmp_path, "a.c", "static"), command(tmp_path, "b.c", "static")]
     commands += [command(tmp_path / "core", "../a.c", "dynamic"), command(tmp_path, str(tmp_path / "b.c"), "dynamic")]
     chosen = tidy.once(commands)
-    assert {path.name: one["command"] for path, one in chosen.items()} == {"a.c": "static", "b.c": "static"}
+    assert {path.name: entry["command"] for path, entry in chosen.items()} == {"a.c": "static", "b.c": "static"}
 
 
 def test_the_longest_come_first_and_all_come(tidy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

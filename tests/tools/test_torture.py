@@ -57,15 +57,17 @@ def test_what_is_left_behind_is_found_and_removed(
     # What else this test session has started is not of this trial.
     before = set(sandbox.descendants(os.getpid()))
     monkeypatch.setattr(
-        sandbox, "descendants", lambda pid, find=sandbox.descendants: [one for one in find(pid) if one not in before]
+        sandbox,
+        "descendants",
+        lambda pid, find=sandbox.descendants: [child for child in find(pid) if child not in before],
     )
     sandbox.become_subreaper()
     request.addfinalizer(lambda: sandbox.become_subreaper(False))
     code = "import os, sys, time; open(os.environ['TMPDIR'] + '/scrap', 'w'); os.fork() or time.sleep(60)"
     assert judge(python(place, code), {0}) == []
-    said = " ".join(place.leftovers())
-    assert "task" in said
-    assert "scrap" in said
+    leftovers = " ".join(place.leftovers())
+    assert "task" in leftovers
+    assert "scrap" in leftovers
     assert not any("task" in fault for fault in place.left())
 
 
@@ -79,7 +81,12 @@ def test_what_a_signal_may_do_depends_on_who_is_there_to_take_it() -> None:
 
 def test_all_that_is_tried_exists() -> None:
     catalogue = read_catalogue(find_drivers().descriptions)
-    named = [*signals.WORKLOADS, *signals.KEEPERS, *resources.SOME, *(one for run in privileges.RUNS for one in run)]
+    named = [
+        *signals.WORKLOADS,
+        *signals.KEEPERS,
+        *resources.SOME,
+        *(words for run in privileges.RUNS for words in run),
+    ]
     for workload, *settings in map(str.split, named):
         assert plan_from_arguments([workload], settings, catalogue).targets
 

@@ -31,8 +31,8 @@ def test_every_test_that_is_named_is_there(name: str) -> None:
 def test_a_line_counts_and_says_why(tmp_path: Path) -> None:
     written = tmp_path / "junit.xml"
     written.write_text(JUNIT)
-    said = variants.counted(written, {"tests/a.py::test_d": "no reason"})
-    assert said == "1 passed, 2 skipped: 2 no room: N bytes of N; left out test_d: no reason"
+    line = variants.counted(written, {"tests/a.py::test_d": "no reason"})
+    assert line == "1 passed, 2 skipped: 2 no room: N bytes of N; left out test_d: no reason"
 
 
 def test_what_cannot_be_made_says_so_and_a_failure_fails(monkeypatch: pytest.MonkeyPatch) -> None:
