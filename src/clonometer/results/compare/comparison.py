@@ -45,11 +45,12 @@ FAST_OTHERS = 0.25
 
 @dataclass(frozen=True)
 class Match:
-    """Two rows that are to be compared."""
+    """Two rows that are to be compared; ``seed`` is that of the run which both are from, 0 where they are from two."""
 
     base: Evidence
     other: Evidence
     same_run: bool
+    seed: int = 0
 
 
 def read_side(run: RunSource, name: str) -> Book:
@@ -167,7 +168,9 @@ def compare_cells(
     if not matches:
         reasons = "; ".join(dict.fromkeys(entry.reason for entry in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
-    rows = judge(matches, minimum_effect, error_rate)
+    # As findings are: a ratio has the same interval in both.
+    seed = int(side.metadata["seed"])
+    rows = judge([replace(match, seed=seed) for match in matches], minimum_effect, error_rate)
     pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
     return _compared([pair], minimum_effect, error_rate)
 
@@ -310,7 +313,7 @@ def draft_row(match: Match) -> ComparedRow:
     row = ComparedRow(base, other, None, None, None, None, None, UNDECIDED, None, reason)
     if row.reason is not None:
         return _without_ratio(row, match)
-    interval = ratio_of(match.other, match.base, same_run=match.same_run)
+    interval = ratio_of(match.other, match.base, seed=match.seed, same_run=match.same_run)
     row = replace(row, ratio=interval.value)
     if row.n_processes < 2:
         return replace(row, reason="one process on a side: no interval")

@@ -85,7 +85,8 @@ class Comparer:
     def __init__(self, book: Book, seed: int) -> None:
         self.book = book
         self.seed = seed
-        self._made: dict[tuple[int, int], Comparison] = {}
+        self._made: dict[tuple[int, int], Comparison | None] = {}
+        self._remembered: dict[tuple[int, int], Comparison] = {}
         self._claims: set[tuple[object, ...]] = set()
 
     def claim(self, rows: Iterable[Evidence], *axes: str) -> None:
@@ -106,13 +107,11 @@ class Comparer:
         """
         key = (id(a), id(b))
         if key not in self._made:
-            comparison = self._compare(a, b)
-            if comparison is None:
-                return None
-            if not remember:
-                return comparison
-            self._made[key] = comparison
-        return self._made[key]
+            self._made[key] = self._compare(a, b)
+        comparison = self._made[key]
+        if comparison is not None and remember:
+            self._remembered.setdefault(key, comparison)
+        return comparison
 
     def seed_for(self, *names: str | None) -> int:
         """Derive a seed of its own for each thing that is resampled."""
@@ -121,7 +120,7 @@ class Comparer:
     def indistinct(self) -> list[Comparison]:
         """Comparisons made so far whose two sides could not be told apart, each pair once."""
         pairs: dict[frozenset[int], Comparison] = {}
-        for comparison in self._made.values():
+        for comparison in self._remembered.values():
             if comparison.verdict == "same":
                 pairs.setdefault(frozenset((id(comparison.a), id(comparison.b))), comparison)
         return list(pairs.values())

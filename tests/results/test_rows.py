@@ -1,0 +1,66 @@
+"""The table of a run's rows, and the one comparison of two of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clonometer.results import summarize
+from clonometer.results.compare.comparison import compare_cells, read_side
+from clonometer.results.findings import comparing
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.stats.bootstrap import Processes
+
+FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
+
+
+@pytest.fixture(scope="module")
+def book(make_builder: Any) -> Book:
+    builder = make_builder(1)
+    builder.cell("launch.fork", FORK, placement="free", other_cpu=0.8)
+    builder.cell("launch.pthread", {name: value / 3 for name, value in FORK.items()})
+    return read_side(builder.run, "run")
+
+
+def test_a_row_is_found_by_cell_and_quantity_at_the_placement_with_most_samples(book: Book) -> None:
+    cell = next(cell for cell in book.cells if "placement=free" in cell)
+    placed = book.placements(cell, "reaped_ns")
+    assert set(placed) == {"same_cpu", "other_cpu"}
+    assert book.find(cell, "reaped_ns") is placed["other_cpu"]
+    assert book.find(cell, "no_such_ns") is None
+    without = book.with_rows(row for row in book.all_rows if row.estimate.placement != "other_cpu")
+    assert without.find(cell, "reaped_ns") is placed["same_cpu"]
+    assert without.metadata == book.metadata
+
+
+def test_a_ratio_has_the_same_interval_in_findings_and_comparisons_of_cells(default_run: Any) -> None:
+    numbers = next(finding for finding in summarize(default_run).findings if "cells" in finding.numbers).numbers
+    longer, shorter = numbers["cells"]
+    [pair] = compare_cells(read_side(default_run, "run"), shorter, longer).pairs
+    row = next(row for row in pair.rows if row.base.stage == numbers["stage"])
+    assert (row.ratio, row.low, row.high) == (numbers["ratio"], numbers["ratio_low"], numbers["ratio_high"])
+
+
+def test_there_is_no_ratio_to_nothing(book: Book) -> None:
+    row = book.rows[0]
+    values = row.processes.values.copy()
+    values[0] = 0.0
+    assert no_ratio_of(row, row) is None
+    assert no_ratio_of(row, replace(row, processes=Processes.of(values))) is not None
+
+
+def test_a_pair_is_resampled_once_and_reported_only_where_that_was_asked_for(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    ratio_of = comparing.ratio_of
+    monkeypatch.setattr(comparing, "ratio_of", lambda *rows, **how: made.append(rows) or ratio_of(*rows, **how))
+    comparer, row = Comparer(book, 1), book.rows[0]
+    first = comparer.compare(row, row, remember=False)
+    assert comparer.indistinct() == []
+    assert comparer.compare(row, row) is first
+    assert (len(made), comparer.indistinct()) == (1, [first])
