@@ -50,7 +50,7 @@ def test_an_existing_picture_is_spared_without_force(run_file: Path, tmp_path: P
     ("kind", "name", "said"),
     [
         ("scna", "a.svg", "did you mean 'scan'"),
-        ("scan", "a.gif", "a picture ends in .png or .svg"),
+        ("scan", "a.gif", "must end in .png or .svg"),
         ("memory", "a.svg", "it has: ecdf, overview, scan"),
     ],
 )

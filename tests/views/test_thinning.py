@@ -60,12 +60,12 @@ def long_one(count: int) -> Explanation:
 def test_a_page_about_a_hundred_thousand_faults_stays_a_page_and_says_what_it_leaves_out() -> None:
     short, long = (render_explain_page(long_one(count)) for count in (MOST_DRAWN, 100_000))
     assert len(long) < 2 * len(short)
-    assert "and 99,000 more, left out here" in long
+    assert "99,000 in the middle are left out here" in long
     assert "page fault number 99999" in long
     assert "Every event of it (100,000)" not in long
     assert "Events of it (100,000)" in long
     assert "Neighbours too short to draw are joined" in long
-    assert "and 500 more, left out here" in short
+    assert "500 in the middle are left out here" in short
     assert "Neighbours too short" not in short
 
 

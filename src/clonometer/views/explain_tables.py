@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from clonometer.explain.parts import part_of
-from clonometer.explain.types import Explanation, Versus
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clonometer.explain.parts import UNEXPLAINED, part_of
+from clonometer.explain.types import CallText, Explanation, Moment, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.table import MISSING, Column, Table
 
+_WHOLE = "reaped: all of it"
 
-def budget_table(explanation: Explanation) -> Table:
-    """Mean time of each part, its share, and what it means."""
+
+def budget_table(explanation: Explanation, *, total: bool) -> Table:
+    """Mean time of each part, its share, and what it means; with ``total`` what no part covers, and the whole, last."""
     budget = explanation.budget
     means = [format_duration_interval(each.mean_ns.value, each.mean_ns.low, each.mean_ns.high, 1.0) for each in budget]
-    return Table(
+    parts = Table(
         [
             Column("part", [part_of(each.part).title for each in budget]),
             Column("time", means, "right"),
@@ -20,6 +25,18 @@ def budget_table(explanation: Explanation) -> Table:
             Column("meaning", [each.meaning for each in budget], prose=True),
         ]
     )
+    if not total:
+        return parts
+    rest, whole = explanation.unexplained_ns, explanation.reaped_ns
+    # What is always nothing has no digits to resolve.
+    rest_text = format_duration_interval(rest.value, rest.low, rest.high, 1.0) if rest.value else "0 ns"
+    last_rows = (
+        (UNEXPLAINED, rest_text, format_share(explanation.unexplained), ""),
+        (_WHOLE, format_duration_interval(whole.value, whole.low, whole.high), "100%", ""),
+    )
+    ends = zip(*last_rows, strict=True)
+    columns = zip(parts.columns, ends, strict=True)
+    return Table([replace(column, texts=[*column.texts, *texts]) for column, texts in columns])
 
 
 def reasons_table(versus: Versus, *, total: bool) -> Table:
@@ -37,7 +54,7 @@ def reasons_table(versus: Versus, *, total: bool) -> Table:
     ]
     if total:
         first, second = (format_duration(side.reaped_ns.value) for side in versus.mechanisms)
-        rows.append(("reaped: all of it", first, second, _signed(against.difference_ns), "100%"))
+        rows.append((_WHOLE, first, second, _signed(against.difference_ns), "100%"))
     heads = ("part", "first", "second", "difference", "of it")
     label, *figures = ([row[place] for row in rows] for place in range(len(heads)))
     return Table(
@@ -61,9 +78,32 @@ def calls_table(explanation: Explanation) -> Table:
     calls = explanation.calls
     return Table(
         [
-            Column("call", [f"{call.who}: {call.name}" for call in calls]),
+            Column("call", [f"{call.who}: {call.name}" for call in calls], least=16),
             Column("a launch", [f"{call.count:.3g}" for call in calls], "right"),
             Column("median each", [format_duration(call.each_ns) for call in calls], "right"),
             Column("all of a launch", [format_duration(call.launch_ns) for call in calls], "right"),
+        ]
+    )
+
+
+def listing_table(calls: Sequence[CallText]) -> Table:
+    """Calls with their arguments, in their order."""
+    return Table(
+        [
+            Column("who", [call.who for call in calls]),
+            Column("call", [call.text for call in calls], code=True),
+            Column("returns", [call.result for call in calls], code=True),
+        ]
+    )
+
+
+def events_table(moments: Sequence[Moment]) -> Table:
+    """What happens in a launch, event by event."""
+    return Table(
+        [
+            Column("µs", [f"{moment.time_ns / 1000:.2f}" for moment in moments], "right"),
+            Column("who", [moment.who for moment in moments]),
+            Column("CPU", ["" if moment.cpu < 0 else str(moment.cpu) for moment in moments], "right"),
+            Column("event", [moment.words for moment in moments]),
         ]
     )

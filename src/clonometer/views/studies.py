@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clonometer.studies.cells import condition_words, quantity_words
-from clonometer.studies.published import Item, PublishedValue
+from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import Design, FigureRow, Reconciliation, Reproduction
 from clonometer.units import format_number, format_ratio
+from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
     "holds": "holds",
@@ -19,6 +20,7 @@ STATUS_WORDS = {
     "measured": "measured",
 }
 _OF_SEVERAL = {"holds": "hold", "does_not_hold": "do not hold", "depends": "depend"}
+_LEAST_LABEL = 16
 _UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
 
 
@@ -57,7 +59,7 @@ def _plain(number: float) -> str:
 def ours_text(row: FigureRow) -> str:
     """Our number with its interval, in the published unit."""
     if row.value is None:
-        return "-"
+        return MISSING
     if row.value == 0:
         return "below a tick" if row.published.unit == "s" else "0"
     if row.published.unit == "day":
@@ -128,14 +130,40 @@ def study_items(reproduction: Reproduction, study: str) -> tuple[list[Item], lis
     return reproduction.of(study, "figure"), reproduction.of(study, "claim")
 
 
-def condition_rows(flip: Reconciliation) -> Sequence[tuple[str, str, str]]:
-    """Each comparison that was tried: condition, stage, ratio; strongest for the first side first."""
-    ordered = sorted(flip.pairs, key=lambda pair: -pair.value)
-    return [
-        (
-            condition_words(pair.condition),
-            quantity_words(pair.quantity),
-            format_ratio(pair.value, pair.low, pair.high),
-        )
-        for pair in ordered
-    ]
+def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
+    """A study's figures beside ours."""
+    return Table(
+        [
+            Column("id", [row.id for row in rows], once=True),
+            Column("figure", [row.published.what for row in rows], least=_LEAST_LABEL),
+            Column(str(study.year or "published"), [published_text(row.published) for row in rows]),
+            Column("here", [ours_text(row) for row in rows]),
+            Column("ratio", [ratio_text(row) for row in rows]),
+            Column("note", [row.note for row in rows], drop=1, optional=True),
+        ]
+    )
+
+
+def claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
+    """Claims and questions, how each came out, and why."""
+    verdicts = [reproduction.verdicts[claim.id] for claim in claims]
+    return Table(
+        [
+            Column("id", [claim.id for claim in claims]),
+            Column("claim", [claim.text for claim in claims]),
+            Column("here", [STATUS_WORDS[verdict.status] for verdict in verdicts]),
+            Column("evidence", [verdict.reason for verdict in verdicts]),
+        ]
+    )
+
+
+def condition_table(flip: Reconciliation) -> Table:
+    """Each comparison that was tried; strongest for the first side first."""
+    pairs = sorted(flip.pairs, key=lambda pair: -pair.value)
+    return Table(
+        [
+            Column("condition", [condition_words(pair.condition) for pair in pairs]),
+            Column("stage", [quantity_words(pair.quantity) for pair in pairs]),
+            Column("ratio", [format_ratio(pair.value, pair.low, pair.high) for pair in pairs]),
+        ]
+    )

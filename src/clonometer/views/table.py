@@ -43,6 +43,8 @@ class Column:
         Whether a terminal makes it pale.
     prose
         Whether its texts are sentences, which a page wraps and does not sort by.
+    code
+        Whether its texts are code.
     about
         What its figures are.
     numbers
@@ -63,6 +65,7 @@ class Column:
     once: bool = False
     dim: bool = False
     prose: bool = False
+    code: bool = False
     about: str = ""
     numbers: Sequence[float | None] = ()
     tips: Sequence[str] = ()

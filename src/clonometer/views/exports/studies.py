@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from clonometer.studies.types import Reproduction
 from clonometer.views.exports.pipes import pipe_table
 from clonometer.views.studies import (
-    STATUS_WORDS,
-    condition_rows,
+    claim_table,
+    condition_table,
     counts_text,
     effect_lines,
-    ours_text,
-    published_text,
-    ratio_text,
+    figure_table,
     study_items,
 )
-from clonometer.views.table import Column, Table
+from clonometer.views.table import Table
 
 
 def studies_markdown(reproduction: Reproduction) -> str:
@@ -31,31 +27,15 @@ def studies_markdown(reproduction: Reproduction) -> str:
     for study in reproduction.studies:
         figures, claims = study_items(reproduction, study.id)
         lines += [f"## {study.id}", "", f"{study.author}: *{study.title}*. {study.source}. {study.method}", ""]
-        rows = [
-            (row.id, row.published.what, published_text(row.published), ours_text(row), ratio_text(row), row.note)
-            for item in figures
-            for row in reproduction.rows[item.id]
-        ]
-        lines += _table(("id", "figure", f"published {study.year or ''}".strip(), "here", "ratio", "note"), rows)
-        lines += _table(
-            ("id", "claim", "here", "evidence"),
-            [
-                (
-                    item.id,
-                    item.text,
-                    STATUS_WORDS[reproduction.verdicts[item.id].status],
-                    reproduction.verdicts[item.id].reason,
-                )
-                for item in claims
-            ],
-        )
+        rows = [row for item in figures for row in reproduction.rows[item.id]]
+        lines += _lines(figure_table(rows, study))
+        lines += _lines(claim_table(claims, reproduction))
     for flip in reproduction.flips:
         lines += [f"## {flip.pairing.title}", "", f"{'; '.join(flip.pairing.sides)}.", "", flip.sentence, ""]
         lines += [f"- {line}" for line in effect_lines(flip)] + [""]
-        lines += _table(("condition", "stage", "ratio"), condition_rows(flip))
+        lines += _lines(condition_table(flip))
     return "\n".join([*lines, *(f"{note}\n" for note in reproduction.notes)]).rstrip("\n") + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    columns = zip(head, *rows, strict=True)
-    return [line.rstrip("\n") for line in pipe_table(Table([Column(name, texts) for name, *texts in columns]))] + [""]
+def _lines(table: Table) -> list[str]:
+    return ["".join(pipe_table(table))]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from clonometer.explain.types import Counters, Explanation, Moment, Timeline, Versus
+from clonometer.explain.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
-from clonometer.views.explain_tables import budget_table, calls_table, reasons_table
+from clonometer.views.explain_tables import budget_table, calls_table, events_table, listing_table, reasons_table
 from clonometer.views.explain_texts import (
     about_launches,
     lost_and_grown,
@@ -19,8 +21,10 @@ from clonometer.views.explain_texts import (
     versus_sentence,
     why_no_closer,
 )
+from clonometer.views.table import Column, Table
 from clonometer.views.thinning import MOST_DRAWN, ends
 
+_Row = TypeVar("_Row")
 _TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
 
 
@@ -62,13 +66,14 @@ def launch_section(
         "unexplained": format_share(explanation.unexplained),
         "overhead": percent(explanation.overhead),
         "budget_chart": budget,
-        "budget": budget_table(explanation),
+        "budget": budget_table(explanation, total=False),
         "steps": steps_sentences(explanation),
         "timelines": timelines,
         "calls": calls_table(explanation) if explanation.calls else None,
         "calls_inflated": explanation.calls_inflated,
         "counters": _counters(explanation.counters),
         "listing": _listing(explanation),
+        "listing_count": f"{len(explanation.listing):,}",
         "made": [
             f"{' | '.join(task.flags) or 'no flags'} ({task.count:.3g} a launch)" for task in explanation.new_tasks
         ],
@@ -94,38 +99,28 @@ def _counters(counters: Counters | None) -> dict[str, Any] | None:
 
 
 def _timeline(timeline: Timeline, name: str) -> dict[str, Any]:
-    moments = timeline.moments
-    head, left_out = ends(len(moments))
+    shown, note = _ends(timeline.moments, "explain --trace and --out have them all")
     return {
         "id": name,
         "title": f"{_TITLES[timeline.which]}: {format_duration(timeline.reaped_ns)}",
-        "count": f"{len(moments):,}",
-        "thinned": len(moments) > MOST_DRAWN or len(timeline.segments) > MOST_DRAWN,
-        "left_out": f"{left_out:,}" if left_out else "",
-        "events": [_event(moment) for moment in moments[:head]],
-        "last_events": [_event(moment) for moment in moments[head + left_out :]],
+        "count": f"{len(timeline.moments):,}",
+        "thinned": len(timeline.moments) > MOST_DRAWN or len(timeline.segments) > MOST_DRAWN,
+        "events": Table(
+            [*events_table(shown).columns, Column("meaning", [moment.meaning for moment in shown])], note=note
+        ),
     }
 
 
-def _event(moment: Moment) -> dict[str, Any]:
-    return {
-        "at": f"{moment.time_ns / 1000:.2f}",
-        "who": moment.who,
-        "cpu": "" if moment.cpu < 0 else moment.cpu,
-        "words": moment.words,
-        "meaning": moment.meaning,
-    }
+def _listing(explanation: Explanation) -> Table:
+    shown, note = _ends(explanation.listing, "explain --out has them all")
+    return replace(listing_table(shown), note=note)
 
 
-def _listing(explanation: Explanation) -> dict[str, Any]:
-    head, left_out = ends(len(explanation.listing))
-    rows = [{"who": call.who, "text": call.text, "result": call.result} for call in explanation.listing]
-    return {
-        "count": f"{len(rows):,}",
-        "left_out": f"{left_out:,}" if left_out else "",
-        "calls": rows[:head],
-        "last_calls": rows[head + left_out :],
-    }
+def _ends(rows: Sequence[_Row], where: str) -> tuple[list[_Row], str]:
+    """The rows that a page shows of a long table, and what it says of the others."""
+    head, left_out = ends(len(rows))
+    note = f"Of {len(rows):,} rows {left_out:,} in the middle are left out here: {where}." if left_out else ""
+    return [*rows[:head], *rows[head + left_out :]], note
 
 
 def versus_section(versus: Versus, mark: str) -> dict[str, Any]:

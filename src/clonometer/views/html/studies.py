@@ -11,12 +11,10 @@ from clonometer.views.html import asset, environment
 from clonometer.views.specs import theme
 from clonometer.views.studies import (
     STATUS_WORDS,
-    condition_rows,
+    condition_table,
     counts_text,
     effect_lines,
-    ours_text,
-    published_text,
-    ratio_text,
+    figure_table,
     study_items,
 )
 from clonometer.views.study_figures import figure_specs
@@ -51,7 +49,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
                     "sides": list(flip.pairing.sides),
                     "sentence": flip.sentence,
                     "effects": effect_lines(flip),
-                    "rows": condition_rows(flip),
+                    "conditions": condition_table(flip),
                     "n_reversing": len(flip.reversed_by),
                 }
                 for flip in reproduction.flips
@@ -91,19 +89,7 @@ def _study(reproduction: Reproduction, study: Any) -> dict[str, Any]:
         "name": study.title,
         "source": study.source,
         "method": study.method,
-        "year": str(study.year or "published"),
-        "rows": [
-            {
-                "id": row.id,
-                "what": row.published.what,
-                "published": published_text(row.published),
-                "ours": ours_text(row),
-                "ratio": ratio_text(row),
-                "note": row.note,
-            }
-            for item in figures
-            for row in reproduction.rows[item.id]
-        ],
+        "figures": figure_table([row for item in figures for row in reproduction.rows[item.id]], study),
         "pictures": [
             {"name": name, "svg": _svg(spec), "caption": spec.get("description", "")}
             for name, spec in (figure_specs(reproduction) if can_draw() else ())

@@ -23,6 +23,8 @@ class PageCell:
         Whether it is in the first column, which names the rows.
     kind
         Its class.
+    code
+        Whether it is code.
     padding
         Digits that are set invisibly after it, so that decimal points are below each other.
     span
@@ -36,6 +38,7 @@ class PageCell:
     text: str
     names_row: bool
     kind: str
+    code: bool
     padding: str
     span: int
     tip: str
@@ -64,6 +67,7 @@ def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
             text.replace(BREAK, ", "),
             names_row,
             css_class(column),
+            column.code,
             longest[len(decimals[place]) :],
             spans[place],
             column.tips[place] if column.tips else "",

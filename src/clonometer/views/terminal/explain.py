@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.views.counter_table import not_counted
-from clonometer.views.explain_tables import reasons_table
+from clonometer.views.explain_tables import budget_table, calls_table, events_table, reasons_table
 from clonometer.views.explain_texts import (
     about_launches,
     lost_and_grown,
@@ -17,10 +16,11 @@ from clonometer.views.explain_texts import (
     steps_sentences,
     why_no_closer,
 )
-from clonometer.views.table import Column, Table
+from clonometer.views.table import Table
 from clonometer.views.terminal.counters import counter_lines
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, elide, page, paint, wrap
+from clonometer.views.terminal.text import clean, page, paint, wrap
+from clonometer.views.thinning import ends
 
 _BAR = 24
 _MOST_ROWS = 60
@@ -86,16 +86,8 @@ def _about(explanation: Explanation, width: int) -> list[str]:
 
 
 def _budget(explanation: Explanation, width: int) -> Iterator[str]:
-    times = [format_duration_interval(s.mean_ns.value, s.mean_ns.low, s.mean_ns.high, 1.0) for s in explanation.budget]
-    labels = [*(part_of(share.part).title for share in explanation.budget), UNEXPLAINED, "reaped: all of it"]
-    times += [_resolved(explanation.unexplained_ns), _time(explanation.reaped_ns)]
-    shares = [
-        *(format_share(share.share) for share in explanation.budget),
-        format_share(explanation.unexplained),
-        "100%",
-    ]
-    table = Table([Column("part", labels), Column("time", times, "right"), Column("share", shares, "right")])
-    heading, *lines = draw_table(table, width, colour=False)
+    budget = budget_table(explanation, total=True)
+    heading, *lines = draw_table(Table(budget.columns[:-1]), width, colour=False)
     yield heading
     longest_bar = max(0, min(_BAR, width - max(map(len, lines)) - 2))
     greatest = max((share.share for share in explanation.budget), default=1.0)
@@ -133,11 +125,8 @@ def _calls(explanation: Explanation, width: int) -> Iterator[str]:
         yield "system calls: none could be seen"
         return
     note = ", times inflated by ptrace" if explanation.calls_inflated else ""
-    yield f"system calls of a launch{note} (median each; all of a launch, mean)"
-    for call in explanation.calls:
-        count = f"{call.count:.3g}"
-        each, whole = format_duration(call.each_ns), format_duration(call.launch_ns)
-        yield f"  {call.who:<7} {call.name:<18} {count:>6} x {each:>9} {whole:>10}"
+    yield f"system calls of a launch{note}:"
+    yield from draw_table(calls_table(explanation), width, colour=False)
     yield from _made(explanation, width)
 
 
@@ -156,19 +145,13 @@ def _made(explanation: Explanation, width: int) -> Iterator[str]:
 def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
     heads = {"median": "the launch nearest the median", "p99": "the p99 launch"}
     yield f"timeline of {heads.get(timeline.which, timeline.which)}: {format_duration(timeline.reaped_ns)}"
-    yield f"{'µs':>9}  {'who':<12} {'cpu':>3}  event"
-    shown = timeline.moments
-    left_out = 0
-    if len(shown) > _MOST_ROWS:
-        head, tail = shown[: _MOST_ROWS // 2], shown[-_MOST_ROWS // 2 :]
-        left_out = len(shown) - len(head) - len(tail)
-        shown = (*head, *tail)
-    for number, moment in enumerate(shown):
-        if left_out and number == _MOST_ROWS // 2:
-            yield f"{'...':>9}  {left_out} events are left out here; --json and --trace have them all"
-        cpu = "" if moment.cpu < 0 else str(moment.cpu)
-        line = f"{moment.time_ns / 1000:9.2f}  {moment.who:<12} {cpu:>3}  {clean(moment.words)}"
-        yield elide(line, width)
+    head, left_out = ends(len(timeline.moments), _MOST_ROWS)
+    shown = [*timeline.moments[:head], *timeline.moments[head + left_out :]]
+    lines = draw_table(events_table(shown), width, colour=False)
+    yield from lines[: head + 1]
+    if left_out:
+        yield f"... {left_out:,} events are left out here; --json and --trace have them all"
+    yield from lines[head + 1 :]
 
 
 def _footnotes(explanation: Explanation, width: int) -> list[str]:
@@ -197,7 +180,3 @@ def _listing(explanation: Explanation, width: int) -> Iterator[str]:
 
 def _time(figure: Bounded) -> str:
     return format_duration_interval(figure.value, figure.low, figure.high)
-
-
-def _resolved(figure: Bounded) -> str:
-    return "0 ns" if figure.value == 0 else format_duration_interval(figure.value, figure.low, figure.high, 1.0)

@@ -10,17 +10,13 @@ from clonometer.views.studies import (
     STATUS_WORDS,
     counts_text,
     effect_lines,
-    ours_text,
-    published_text,
-    ratio_text,
+    figure_table,
     study_items,
 )
-from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import clean, page, paint, wrap
 
 LEAST_WIDTH = 60
-_LABEL_LEAST = 16
 _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
 _STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold"}
 
@@ -66,25 +62,12 @@ def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -
     rows = [row for item in figures for row in reproduction.rows[item.id]]
     measured = [row for row in rows if row.value is not None]
     if measured:
-        drawn += draw_table(_table(measured, study), width, colour)
+        drawn += draw_table(figure_table(measured, study), width, colour)
     drawn += [piece for line in _unmeasured(rows) for piece in wrap(line, width, bullet="  ")]
     drawn.append("")
     for item in claims:
         drawn += _claim(item, reproduction, width, colour)
     return drawn
-
-
-def _table(rows: Sequence[FigureRow], study: Study) -> Table:
-    return Table(
-        [
-            Column("", [row.id for row in rows], once=True),
-            Column("", [row.published.what for row in rows], least=_LABEL_LEAST),
-            Column(str(study.year or "published"), [published_text(row.published) for row in rows]),
-            Column("here", [ours_text(row) for row in rows]),
-            Column("ratio", [ratio_text(row) for row in rows]),
-            Column("", [row.note for row in rows], drop=1),
-        ]
-    )
 
 
 def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:

@@ -18,7 +18,7 @@ Layer = Sequence[Column]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnTables:
     """Tables as lines, the heading first, and the headings of columns for which there was no room."""
 
     tables: list[list[str]]
@@ -31,7 +31,7 @@ def draw_table(table: Table, width: int, colour: bool) -> list[str]:
     return [*wrap(table.title, width), *lines, *wrap(table.note, width)]
 
 
-def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> Drawn:
+def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables:
     """Draw tables that have the same columns below each other, each column as wide in all of them.
 
     Parameters
@@ -61,7 +61,7 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> Drawn:
     drawn = [
         _lines(table, [cells[number] for cells in laid], dim, width, colour) for number, table in enumerate(tables)
     ]
-    return Drawn(drawn, tuple(reversed(dropped)))
+    return DrawnTables(drawn, tuple(reversed(dropped)))
 
 
 def _laid(layers: Sequence[Layer], titles: Sequence[str]) -> list[list[list[str]]]:
