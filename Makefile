@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build dev run test core-test pytest lint format bench coverage matrix torture variants docs dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test pytest lint format bench coverage matrix torture variants docs dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -61,6 +61,9 @@ build: $(VENV)/.built
 
 run: $(VENV)/.built
 	@$(BIN)/clonometer run --out clonometer-run.parquet --report clonometer-report.html --keep-previous $(RUN_ARGS)
+
+# What both need from pip, and nothing built of it.
+downloads: $(VENV)/.run $(VENV)/.dev
 
 # What tests and checks need besides: the whole set-up.
 dev: $(VENV)/.built $(VENV)/.dev
