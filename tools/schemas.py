@@ -16,6 +16,7 @@ from clonometer.results.check.types import Checked
 from clonometer.results.compare.types import Compared
 from clonometer.results.noise.types import Noise
 from clonometer.results.workers.types import WorkersOfRun
+from clonometer.studies.answer import WrittenReproduction
 
 _MOST_COLUMNS = 120
 _WITHIN = "NaN and infinities never occur. Within schema 1 keys may be added, none goes or changes its meaning."
@@ -56,6 +57,12 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "A machine against itself: false alarms of a check, and what it would see. Shares are fractions of 1. "
         f"{_NULLS}",
         {"noise": Noise},
+    ),
+    "reproduce": (
+        "clonometer reproduce --json",
+        "The studies on one machine: an entry for each figure, claim and question, then what reverses their "
+        f"contradictions. {_NULLS}",
+        {"reproduction": WrittenReproduction},
     ),
 }
 

@@ -6,13 +6,14 @@ import pytest
 from made import measured, series
 
 from clonometer.stats.interval import Interval
-from clonometer.studies.answer import CLAIMS, answer, to_json
+from clonometer.studies.answer import CLAIMS, answer, answer_to_json
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
 from clonometer.studies.judge import CALL, IMAGE, REAPED, RUNS, judge_all
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import load_published
-from clonometer.studies.verdicts import STATUSES, JudgedRatio, over_conditions, over_demands
+from clonometer.studies.types import STATUSES
+from clonometer.studies.verdicts import JudgedRatio, over_conditions, over_demands
 
 
 def ratio(value, half=0.01, n=12):
@@ -205,7 +206,7 @@ def test_on_one_cpu_nothing_can_migrate():
 
 def test_an_answer_has_every_item_once_and_only_known_statuses():
     reproduction = answer(measured(sysel(1.3, 0.2) | loop(13, 6)), [])
-    document = to_json(reproduction)
+    document = answer_to_json(reproduction)
     ids = [entry["id"] for entry in document["items"]]
     assert ids == [item.id for item in load_published().items]
     assert {entry["status"] for entry in document["items"]} <= set(STATUSES)
@@ -213,6 +214,6 @@ def test_an_answer_has_every_item_once_and_only_known_statuses():
         assert {"id", "status", "effect", "interval", "evidence", "reason"} <= set(entry)
         assert entry["reason"].endswith(".")
         assert entry["kind"] == "figure" or entry["status"] != "measured"
-    assert [entry["id"] for entry in to_json(answer(measured({}), ["loop-10000"]))["items"]] == [
+    assert [entry["id"] for entry in answer_to_json(answer(measured({}), ["loop-10000"]))["items"]] == [
         f"L{number}" for number in range(1, 10)
     ]

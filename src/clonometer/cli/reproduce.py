@@ -85,9 +85,9 @@ def command(
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
         ctx.exit(EXIT_INTERRUPTED)
     if as_json:
-        from clonometer.studies.answer import to_json
+        from clonometer.studies.answer import answer_to_json
 
-        print_json(to_json(reproduction))
+        print_json(answer_to_json(reproduction))
     else:
         _print(reproduction)
     _write(reproduction, report, pictures, force=force)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
+from clonometer.records import Mark, Only, to_json, written
 from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
@@ -12,9 +14,8 @@ from clonometer.studies.flips import reconcile
 from clonometer.studies.judge import Claim, Judge, judge_all
 from clonometer.studies.measured import Measurements
 from clonometer.studies.pairings import PAIRINGS
-from clonometer.studies.published import Item, load_published
-from clonometer.studies.types import FigureRow, Reconciliation, Reproduction, Verdict
-from clonometer.studies.verdicts import NOT_MEASURABLE
+from clonometer.studies.published import Item, Study, load_published
+from clonometer.studies.types import NOT_MEASURABLE, FigureRow, Reconciliation, Reproduction, Verdict
 
 CLAIMS: Mapping[str, Claim] = {
     **claims_sysel.CLAIMS,
@@ -23,7 +24,10 @@ CLAIMS: Mapping[str, Claim] = {
     **claims_loop.CLAIMS,
     **claims_sharing.CLAIMS,
 }
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
+_OF_ITEM = Only("item", ("id", "study", "kind", "text"))
+_OF_VERDICT = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
+_OF_STUDY = Only("study", ("id", "author", "title", "year", "machine"))
 
 
 def answer(
@@ -72,86 +76,51 @@ def _unknown(id_: str) -> Verdict:
     return Verdict(id_, NOT_MEASURABLE, "This version has no workload that measures it.")
 
 
-def to_json(reproduction: Reproduction) -> dict[str, Any]:
-    """Gather what ``reproduce --json`` prints: an entry for each item, then the reconciliation."""
-    return {
-        "schema": SCHEMA,
-        "quick": reproduction.quick,
-        "notes": list(reproduction.notes),
-        "studies": [
-            {"id": study.id, "author": study.author, "title": study.title, "year": study.year, "machine": study.machine}
-            for study in reproduction.studies
-        ],
-        "items": [_item(item, reproduction) for item in reproduction.items],
-        "reconciliation": [_flip(flip) for flip in reproduction.flips],
-    }
+@dataclass(frozen=True)
+class FigureEntry:
+    """A figure of a study: what is said of it, and its numbers beside ours."""
+
+    item: Annotated[Item, Mark.MERGED, _OF_ITEM]
+    verdict: Annotated[Verdict, Mark.MERGED, _OF_VERDICT]
+    values: Sequence[FigureRow]
 
 
-def _item(item: Item, reproduction: Reproduction) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ClaimEntry:
+    """A claim or question of a study, and what is said of it."""
+
+    item: Annotated[Item, Mark.MERGED, _OF_ITEM]
+    verdict: Annotated[Verdict, Mark.MERGED, _OF_VERDICT]
+    least_effect: Annotated[str | None, "What counts as an effect; None where nothing tests it."]
+
+
+@dataclass(frozen=True)
+class WrittenReproduction:
+    """The studies on one machine: an entry for each figure, claim and question, then what reverses contradictions."""
+
+    @written()
+    def schema(self) -> Literal[1]:
+        """The version of its form."""
+        return SCHEMA
+
+    quick: bool
+    notes: Sequence[str]
+    studies: Sequence[Annotated[Study, _OF_STUDY]]
+    items: Sequence[FigureEntry | ClaimEntry]
+    reconciliation: Sequence[Reconciliation]
+
+
+def answer_to_json(reproduction: Reproduction) -> dict[str, Any]:
+    """Gather what ``reproduce --json`` prints (docs/schemas/reproduce.schema.json)."""
+    entries = [_entry(item, reproduction) for item in reproduction.items]
+    return to_json(
+        WrittenReproduction(reproduction.quick, reproduction.notes, reproduction.studies, entries, reproduction.flips)
+    )
+
+
+def _entry(item: Item, reproduction: Reproduction) -> FigureEntry | ClaimEntry:
     verdict = reproduction.verdicts[item.id]
-    entry: dict[str, Any] = {
-        "id": item.id,
-        "study": item.study,
-        "kind": item.kind,
-        "text": item.text,
-        "status": verdict.status,
-        "effect": verdict.effect,
-        "effect_is": verdict.effect_is,
-        "interval": None if verdict.interval is None else list(verdict.interval),
-        "evidence": list(verdict.evidence),
-        "reason": verdict.reason,
-    }
     if item.kind == "figure":
-        entry["values"] = [_row(row) for row in reproduction.rows[item.id]]
-    else:
-        claim = CLAIMS.get(item.id)
-        entry["least_effect"] = None if claim is None else claim.effect
-    return entry
-
-
-def _row(row: FigureRow) -> dict[str, Any]:
-    published = row.published
-    return {
-        "what": published.what,
-        "unit": published.unit,
-        "published": published.value,
-        "published_low": published.low,
-        "published_high": published.high,
-        "value": row.value,
-        "low": row.low,
-        "high": row.high,
-        "ratio": row.ratio,
-        "note": row.note,
-        "cells": list(row.cells),
-    }
-
-
-def _flip(flip: Reconciliation) -> dict[str, Any]:
-    return {
-        "id": flip.pairing.id,
-        "title": flip.pairing.title,
-        "sides": list(flip.pairing.sides),
-        "sentence": flip.sentence,
-        "evidence": list(flip.evidence),
-        "reversed_by": [_pair(pair) for pair in flip.reversed_by],
-        "tried": [_pair(pair) for pair in flip.pairs],
-        "untried": list(flip.untried),
-        "effects": {
-            quantity: [
-                {"design": effect.design, "factors": list(effect.factors), "times": effect.value,
-                 "interval": [effect.low, effect.high]}
-                for effect in effects
-            ]
-            for quantity, effects in flip.effects.items()
-        },
-    }  # fmt: skip
-
-
-def _pair(pair: Any) -> dict[str, Any]:
-    return {
-        "condition": dict(pair.condition),
-        "quantity": pair.quantity,
-        "ratio": pair.value,
-        "interval": [pair.low, pair.high],
-        "cells": list(pair.cells),
-    }
+        return FigureEntry(item, verdict, reproduction.rows[item.id])
+    claim = CLAIMS.get(item.id)
+    return ClaimEntry(item, verdict, None if claim is None else claim.effect)

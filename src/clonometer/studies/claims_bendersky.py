@@ -5,8 +5,8 @@ from __future__ import annotations
 from clonometer.studies.cells import cell, heap
 from clonometer.studies.claims_sysel import flags_verdict
 from clonometer.studies.judge import CALL, RUNS, Claim, Judge
-from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import HOLDS, over_conditions, over_demands, verdict
+from clonometer.studies.types import HOLDS, Verdict
+from clonometer.studies.verdicts import over_conditions, over_demands, verdict
 from clonometer.units import format_duration_interval
 
 PAGES = (63 << 20) // 4096

@@ -10,16 +10,8 @@ from clonometer.stats.ladder import ladder_of_differences
 from clonometer.studies.cells import axes_of
 from clonometer.studies.explained import EXPLANATIONS, WORK
 from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
-from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    NOT_DISTINGUISHABLE,
-    NOT_MEASURABLE,
-    JudgedRatio,
-    over_conditions,
-    verdict,
-)
+from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.verdicts import JudgedRatio, over_conditions, verdict
 from clonometer.studies.workers import (
     LINE,
     PROCESS,

@@ -6,15 +6,8 @@ from clonometer.explain.types import Versus
 from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
 from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
 from clonometer.studies.judge import CALL, REAPED, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
-from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    NOT_DISTINGUISHABLE,
-    over_conditions,
-    over_demands,
-    verdict,
-)
+from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, Verdict
+from clonometer.studies.verdicts import over_conditions, over_demands, verdict
 from clonometer.units import format_duration_interval, format_ratio
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")

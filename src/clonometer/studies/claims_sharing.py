@@ -9,18 +9,8 @@ import numpy as np
 from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
-from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import (
-    DEPENDS,
-    DOES_NOT_HOLD,
-    HOLDS,
-    NOT_DISTINGUISHABLE,
-    NOT_MEASURABLE,
-    JudgedRatio,
-    over_conditions,
-    over_some,
-    verdict,
-)
+from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.verdicts import JudgedRatio, over_conditions, over_some, verdict
 from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
 
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"

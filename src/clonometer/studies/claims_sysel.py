@@ -5,17 +5,8 @@ from __future__ import annotations
 from clonometer.studies.cells import axes_of, cell, parent_bytes, sysel_fork, sysel_thread
 from clonometer.studies.conditions import largest
 from clonometer.studies.judge import CALL, IMAGE, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
-from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    NOT_DISTINGUISHABLE,
-    NOT_MEASURABLE,
-    JudgedRatio,
-    over_conditions,
-    over_demands,
-    verdict,
-)
+from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.verdicts import JudgedRatio, over_conditions, over_demands, verdict
 from clonometer.units import approximate_bytes, format_share
 
 RARE = 0.10

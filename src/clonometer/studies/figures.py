@@ -12,8 +12,7 @@ from clonometer.studies.figures_burian import computed
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import Item, PublishedValue
-from clonometer.studies.types import FigureRow, Verdict
-from clonometer.studies.verdicts import MEASURED, NOT_MEASURABLE
+from clonometer.studies.types import MEASURED, NOT_MEASURABLE, FigureRow, Verdict
 from clonometer.units import approximate_bytes, format_duration
 
 #: How many of a row's unit (ns, bytes, %) make one of the published unit.

@@ -10,8 +10,8 @@ from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.studies.measured import Measurements
-from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import NOT_MEASURABLE, JudgedRatio
+from clonometer.studies.types import NOT_MEASURABLE, Verdict
+from clonometer.studies.verdicts import JudgedRatio
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
 STAGE_WORDS = {

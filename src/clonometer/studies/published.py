@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any
 
 from clonometer.errors import InputError, UsageError, unknown
+from clonometer.records import Key, Known, Pattern
 
 SCHEMA = 1
 KINDS = ("figure", "claim", "question")
@@ -77,10 +78,10 @@ class PublishedValue:
     """
 
     what: str
-    unit: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    unit: Annotated[str, Known(UNITS)]
+    value: Annotated[float | None, Key("published")] = None
+    low: Annotated[float | None, Key("published_low")] = None
+    high: Annotated[float | None, Key("published_high")] = None
     approximate: bool = False
     at_least: bool = False
     wording: str | None = None
@@ -105,9 +106,9 @@ class PublishedValue:
 class Item:
     """A figure, a claim or an open question of a study; only figures have ``values``."""
 
-    id: str
+    id: Annotated[str, Pattern("^[SBUL][0-9]+$")]
     study: str
-    kind: str
+    kind: Annotated[str, Known(KINDS)]
     text: str
     values: tuple[PublishedValue, ...] = ()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from clonometer.records import After, Key, Known, Mark, Only, written
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.studies.published import Item, PublishedValue, Study
 
@@ -13,31 +14,28 @@ from clonometer.studies.published import Item, PublishedValue, Study
 LEAST = 0.05
 
 
+HOLDS = "holds"
+DOES_NOT_HOLD = "does_not_hold"
+DEPENDS = "depends"
+NOT_DISTINGUISHABLE = "not_distinguishable"
+NOT_MEASURABLE = "not_measurable"
+MEASURED = "measured"
+STATUSES = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, MEASURED)
+_PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high"))
+_ASKED = Only("asked", ("id", "title", "sides"))
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of one claim, question or figure on this machine.
+    """What is said of one claim, question or figure on this machine."""
 
-    Attributes
-    ----------
-    id, status
-        The id of the study's, and one of `STATUSES`.
-    reason
-        A sentence with the numbers.
-    effect, interval
-        The number that decided, with its 95% interval; None where there is none.
-    effect_is
-        What that number is, in words.
-    evidence
-        The cells that it rests on.
-    """
-
-    id: str
-    status: str
-    reason: str
-    effect: float | None = None
-    interval: tuple[float, float] | None = None
-    effect_is: str = ""
-    evidence: tuple[str, ...] = ()
+    id: Annotated[str, "The id of the study's."]
+    status: Annotated[str, Known(STATUSES)]
+    reason: Annotated[str, "A sentence with the numbers."]
+    effect: Annotated[float | None, "The number that decided; its unit or kind is effect_is."] = None
+    interval: Annotated[tuple[float, float] | None, "Its 95% interval."] = None
+    effect_is: Annotated[str, "What that number is, in words."] = ""
+    evidence: Annotated[tuple[str, ...], "The cells, or demos, that it rests on."] = ()
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,15 @@ class FigureRow:
     nothing was measured ``value`` is None and ``note`` the reason.
     """
 
-    id: str
-    published: PublishedValue
+    id: Annotated[str, Mark.UNWRITTEN]
+    published: Annotated[PublishedValue, Mark.MERGED, _PUBLISHED]
     value: float | None
     low: float | None
     high: float | None
     note: str
     cells: tuple[str, ...]
 
-    @property
+    @written("Ours over the published number, or over the middle of its range on a logarithmic scale.", after="high")
     def ratio(self) -> float | None:
         """Ours over the published number, or over the middle of its range on a logarithmic scale."""
         if self.value is None or not self.published.middle:
@@ -112,11 +110,16 @@ class Effect:
     ``design`` says under which conditions, in words.
     """
 
-    factors: tuple[str, ...]
-    value: float
-    low: float
-    high: float
-    design: str = ""
+    factors: Annotated[tuple[str, ...], After("design")]
+    value: Annotated[float, Key("times"), After("factors")]
+    low: Annotated[float, Mark.UNWRITTEN]
+    high: Annotated[float, Mark.UNWRITTEN]
+    design: Annotated[str, "Which factorial, by what it varies and holds."] = ""
+
+    @written("Ends of its 95% interval.", after="value")
+    def interval(self) -> tuple[float, float]:
+        """Ends of its 95% interval."""
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -187,11 +190,16 @@ class Pair:
 
     condition: Mapping[str, str]
     quantity: str
-    value: float
-    low: float
-    high: float
-    n: int
+    value: Annotated[float, Key("ratio")]
+    low: Annotated[float, Mark.UNWRITTEN]
+    high: Annotated[float, Mark.UNWRITTEN]
+    n: Annotated[int, Mark.UNWRITTEN]
     cells: tuple[str, str]
+
+    @written("Ends of its 95% interval.", after="value")
+    def interval(self) -> tuple[float, float]:
+        """Ends of its 95% interval."""
+        return self.low, self.high
 
     @property
     def sign(self) -> int:
@@ -203,32 +211,24 @@ class Pair:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """The answer to one contradiction.
+    """The answer to one contradiction."""
 
-    Attributes
-    ----------
-    pairing
-        What was asked.
-    sentence
-        The answer in one sentence.
-    reversed_by
-        The pairs whose sign is against the base's, those that differ least from it first.
-    pairs
-        All that was tried.
-    effects
-        For each quantity the effects of the factorials; those of a design that was not complete are not there.
-    untried
-        Suspected conditions that could not be set here, with the reason.
-    """
+    pairing: Annotated[Pairing, Mark.MERGED, _ASKED]
+    sentence: Annotated[str, "The answer in one sentence."]
+    reversed_by: Annotated[
+        tuple[Pair, ...], "The pairs whose sign is against the base's, those that differ least from it first."
+    ]
+    pairs: Annotated[tuple[Pair, ...], Key("tried"), "All that was tried."]
+    effects: Annotated[
+        Mapping[str, tuple[Effect, ...]],
+        After("untried"),
+        "For each quantity those of the factorials; a design that was not complete has none.",
+    ]
+    untried: Annotated[
+        tuple[str, ...], "Suspected conditions that this machine does not let be set, with the reason."
+    ] = ()
 
-    pairing: Pairing
-    sentence: str
-    reversed_by: tuple[Pair, ...]
-    pairs: tuple[Pair, ...]
-    effects: Mapping[str, tuple[Effect, ...]]
-    untried: tuple[str, ...] = ()
-
-    @property
+    @written("The cells of the pairs that the sentence rests on.", after="sentence")
     def evidence(self) -> tuple[str, ...]:
         """The cells of the pairs that the sentence rests on."""
         chosen = self.reversed_by or self.pairs

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import Interval
-from clonometer.studies.types import Verdict
+from clonometer.studies.types import (
+    DEPENDS,
+    DOES_NOT_HOLD,
+    HOLDS,
+    NOT_DISTINGUISHABLE,
+    NOT_MEASURABLE,
+    Verdict,
+)
 from clonometer.units import format_ratio
-
-HOLDS = "holds"
-DOES_NOT_HOLD = "does_not_hold"
-DEPENDS = "depends"
-NOT_DISTINGUISHABLE = "not_distinguishable"
-NOT_MEASURABLE = "not_measurable"
-MEASURED = "measured"
-STATUSES = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, MEASURED)
 
 
 @dataclass(frozen=True)
