@@ -1,0 +1,53 @@
+"""A run file of the time before families had modules gives the numbers that it gave then (tests/data)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clonometer.results import summarize
+from clonometer.results.types import Results
+from clonometer.runfile import open_run
+
+DATA = Path(__file__).parents[1] / "data"
+FROZEN: dict[str, Any] = json.loads((DATA / "families.json").read_text())
+# What compilers and libraries of numbers may differ by.
+CLOSE = 1e-6
+# What is not known must stay so.
+NONE = math.inf
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    path = tmp_path_factory.mktemp("old") / "families.parquet"
+    path.write_bytes(gzip.decompress((DATA / "families.parquet.gz").read_bytes()))
+    with open_run(path) as run:
+        return summarize(run)
+
+
+def test_every_row_has_its_numbers(results: Results) -> None:
+    for estimate, frozen in zip(results.cells, FROZEN["cells"], strict=True):
+        timed = estimate.median_ns is not None
+        ends = (estimate.median_low_ns, estimate.median_high_ns) if timed else (estimate.value_low, estimate.value_high)
+        middle = estimate.median_ns if timed else estimate.value
+        assert [estimate.cell, estimate.quantity, estimate.placement, estimate.n_samples] == frozen[:4]
+        numbers = [NONE if number is None else number for number in (middle, *ends, estimate.p99_ns)]
+        expected = [NONE if number is None else number for number in frozen[4:]]
+        assert numbers == pytest.approx(expected, rel=CLOSE), frozen[:2]
+
+
+def test_every_finding_has_its_place_and_its_numbers(results: Results) -> None:
+    assert [finding.id for finding in results.findings] == [name for name, _ in FROZEN["findings"]]
+    for finding, (name, numbers) in zip(results.findings, FROZEN["findings"], strict=True):
+        assert {key: finding.numbers[key] for key in numbers} == pytest.approx(numbers, rel=CLOSE), name
+
+
+def test_every_family_of_it_has_what_its_figures_draw(results: Results) -> None:
+    drawn = {name for name, series in results.series.items() if series}
+    assert drawn == {"fits", "footprints", "isolation", "ladders"}
+    assert {scan.axis for scan in results.scans} == {"parent_bytes", "message_bytes", "vmas", "workers", "numbers"}
