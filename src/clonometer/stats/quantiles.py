@@ -12,6 +12,8 @@ References
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -104,6 +106,7 @@ def quantile_of_ordered(ordered: Floats, probability: float) -> float:
     return high - (high - low) * (1 - weight) if weight >= 0.5 else low + (high - low) * weight
 
 
+@lru_cache(maxsize=64)
 def binomial_cdf(n: int, probability: float) -> Floats:
     """Cumulative distribution of Binomial(n, probability) at 0, 1, ..., n.
 
@@ -136,7 +139,10 @@ def binomial_cdf(n: int, probability: float) -> Floats:
     steps = np.log((n - k + 1) / k) + np.log(probability / (1 - probability))
     log_mass = np.concatenate([[0.0], np.cumsum(steps)]) + n * np.log1p(-probability)
     cumulative = np.cumsum(np.exp(log_mass))
-    return np.asarray(np.minimum(cumulative / cumulative[-1], 1.0), dtype=np.float64)
+    distribution = np.asarray(np.minimum(cumulative / cumulative[-1], 1.0), dtype=np.float64)
+    # Kept for the next one of so many: nobody may change it.
+    distribution.flags.writeable = False
+    return distribution
 
 
 def quantile_interval(values: ArrayLike, probability: float = 0.5, confidence: float = CONFIDENCE) -> Interval:

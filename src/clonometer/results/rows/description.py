@@ -106,11 +106,11 @@ def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelCh
     order = np.argsort(starts, kind="stable")[:MOST_VALUES]
     when, values = starts[order], process_medians[order]
     rise = theil_sen(when, values) * float(np.ptp(when)) / middle
-    if mann_kendall(values).p_value < CHANGE_P and abs(rise) >= CHANGE_SHARE:
+    if abs(rise) >= CHANGE_SHARE and mann_kendall(values).p_value < CHANGE_P:
         return LevelChange("trend", rise)
     ordered = np.sort(values)
     apart = (quantile_of_ordered(ordered, 0.9) - quantile_of_ordered(ordered, 0.1)) / middle
-    if rank_von_neumann(values).p_value < CHANGE_P and apart >= CHANGE_SHARE:
+    if apart >= CHANGE_SHARE and rank_von_neumann(values).p_value < CHANGE_P:
         return LevelChange("wandering", apart)
     return None
 

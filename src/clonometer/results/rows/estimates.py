@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from clonometer.results.rows.description import describe, median_interval
@@ -14,6 +15,7 @@ from clonometer.results.rows.outliers import block_causes, find_outliers
 from clonometer.results.rows.warnings import effective_frequencies_mhz, estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
+from clonometer.stats.quantiles import finite_values
 
 P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1
@@ -139,10 +141,13 @@ def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
         return Processes.of(group.totals.medians, None if None in known else [start or 0.0 for start in known])
     first = group.process_starts
     started_ns = [starts.get(process) for process in group.process[first].tolist()]
-    return Processes.of(
-        group.process_medians,
-        None if None in started_ns else [start or 0.0 for start in started_ns],
-        np.split(group.block_medians, np.searchsorted(group.block_starts, first[1:])),
+    # All blocks are checked at once: one by one that costs more than their medians.
+    medians = finite_values(group.block_medians, "block medians")
+    edges = [*np.searchsorted(group.block_starts, first).tolist(), medians.size]
+    return Processes(
+        finite_values(group.process_medians, "process values"),
+        None if None in started_ns else np.array([start or 0.0 for start in started_ns]),
+        tuple(medians[start:stop] for start, stop in pairwise(edges)),
     )
 
 
