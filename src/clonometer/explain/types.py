@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated
 
 from clonometer.explain.parts import ANY_PART, PARTS, UNEXPLAINED, part_of
-from clonometer.records import Check, Count, Key, Known, Least, Mark, Most, Positive, written
+from clonometer.records import Check, Count, Key, Known, Least, Mark, Most, Positive, version, written
 from clonometer.results.startup import traps
 
-EXPLAIN_SCHEMA: Literal[1] = 1
+EXPLAIN_SCHEMA = 1
 TIERS = ("tracepoints", "own", "stamps")
 
 NotNegative = Annotated[float, Least(0)]
@@ -231,10 +231,7 @@ class LaunchCounts:
 class Explanation:
     """Where the time of one mechanism's launches went."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return EXPLAIN_SCHEMA
+    schema = version(EXPLAIN_SCHEMA)
 
     cell: Annotated[str, "Canonical text of the condition."]
     workload: str

@@ -25,7 +25,6 @@ clonometer.errors.InputError: number is 0, less than 1
 
 from __future__ import annotations
 
-from clonometer.records.kinds import Place, plain_json
 from clonometer.records.layout import from_json, schema_of, to_json
 from clonometer.records.marks import (
     Above,
@@ -41,7 +40,7 @@ from clonometer.records.marks import (
     Only,
     Pattern,
     Positive,
-    Written,
+    version,
     written,
 )
 
@@ -58,12 +57,10 @@ __all__ = [
     "Most",
     "Only",
     "Pattern",
-    "Place",
     "Positive",
-    "Written",
     "from_json",
-    "plain_json",
     "schema_of",
     "to_json",
+    "version",
     "written",
 ]

@@ -195,8 +195,7 @@ def _slots(record: type, limits: tuple[Least, ...]) -> tuple[_Slot, ...]:
     slots, elsewhere = [], []
     for name, member in ((name, member) for base in reversed(record.__mro__) for name, member in vars(base).items()):
         if isinstance(member, Written):
-            hint = get_type_hints(member.make, include_extras=True)["return"]
-            slot = _slot(name, Annotated[hint, member.doc] if member.doc else hint, None, is_read=False)
+            slot = _slot(name, Annotated[member.hint, member.doc] if member.doc else member.hint, None, is_read=False)
             elsewhere.append((member.after, slot))
     for field in fields(record):
         default = field.default_factory() if field.default_factory is not MISSING else field.default

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Annotated, Any, Generic, TypeVar, overload
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_type_hints, overload
 
 _Value = TypeVar("_Value")
 
@@ -111,8 +111,16 @@ Positive = Annotated[int, Least(1)]
 class Written(Generic[_Value]):
     """A property that is written but not read."""
 
-    def __init__(self, make: Callable[[Any], _Value], doc: str, after: str | None) -> None:
+    def __init__(
+        self, make: Callable[[Any], _Value], doc: str = "", after: str | None = None, hint: Any = None
+    ) -> None:
         self.make, self.doc, self.after = make, doc, after
+        self._hint = hint
+
+    @property
+    def hint(self) -> Any:
+        """The type of what it gives."""
+        return get_type_hints(self.make, include_extras=True)["return"] if self._hint is None else self._hint
 
     @overload
     def __get__(self, record: None, owner: type) -> Written[_Value]: ...
@@ -136,3 +144,8 @@ def written(doc: str = "", *, after: str | None = None) -> Callable[[Callable[[A
         The field or property behind which it stands; None for the first place.
     """
     return lambda make: Written(make, doc, after)
+
+
+def version(number: int) -> Written[int]:
+    """Declare the key that says which version of its form a document has; it stands first."""
+    return Written(lambda record: number, hint=Literal.__getitem__(number))

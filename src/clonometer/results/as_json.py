@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from clonometer.records import Count, Key, Known, Least, Mark, to_json, written
+from clonometer.records import Count, Key, Known, Least, Mark, to_json, version
 from clonometer.results.ended import CellStatus
 from clonometer.results.series.types import AblationSeries, FitSeries
 from clonometer.results.types import RESULTS_SCHEMA, Estimate, Finding, Results, RunWarning
@@ -16,10 +16,7 @@ from clonometer.results.types import RESULTS_SCHEMA, Estimate, Finding, Results,
 class ShownResults:
     """What is written of results; the fields are those of `Results`."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return RESULTS_SCHEMA
+    schema = version(RESULTS_SCHEMA)
 
     status: Annotated[str, Known(("complete", "partial", "failed"))]
     status_reason: Annotated[str | None, "Why the run is not complete."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from clonometer.records import Above, Count, Least, Like, Mark, Most, Pattern
 from clonometer.results.ended import CellStatus
@@ -21,7 +21,7 @@ from clonometer.results.json_rules import (
 )
 from clonometer.results.series.types import EcdfSeries, ScanSeries
 
-RESULTS_SCHEMA: Literal[1] = 1
+RESULTS_SCHEMA = 1
 #: Below this share of a median no difference counts, however sure it is.
 LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.

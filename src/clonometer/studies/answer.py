@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from clonometer.records import Mark, Only, to_json, written
+from clonometer.records import Mark, Only, to_json, version
 from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
@@ -24,7 +24,7 @@ CLAIMS: Mapping[str, Claim] = {
     **claims_loop.CLAIMS,
     **claims_sharing.CLAIMS,
 }
-SCHEMA: Literal[1] = 1
+SCHEMA = 1
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
 _OF_VERDICT = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
 _OF_STUDY = Only("study", ("id", "author", "title", "year", "machine"))
@@ -98,10 +98,7 @@ class ClaimEntry:
 class WrittenReproduction:
     """The studies on one machine: an entry for each figure, claim and question, then what reverses contradictions."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return SCHEMA
+    schema = version(SCHEMA)
 
     quick: bool
     notes: Sequence[str]

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, NotNegative, Segment, Tier, Versus
-from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, written
+from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, version, written
 from clonometer.results.series.types import AblationSeries
 
-WORK_SCHEMA: Literal[1] = 1
+WORK_SCHEMA = 1
 TIERS = ("tracepoints", "proc")
 #: Where a futex lies (`clonometer.explain.work.read.futex_place`), and what that means.
 FUTEX_PLACES = {
@@ -138,10 +138,7 @@ class WorkSides:
 class WorkExplanation:
     """Why workers that are threads and workers that are processes take different times."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return WORK_SCHEMA
+    schema = version(WORK_SCHEMA)
 
     condition: Annotated[str, Key("cell"), "The condition, without task_kind."]
     workload: Literal["work.factor"]

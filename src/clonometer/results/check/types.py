@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from clonometer.records import Above, After, Count, Key, Known, Mark, Only, written
-from clonometer.results.compare.types import ComparedRow, Difference, LeftOut, Positive
+from clonometer.records import Above, After, Count, Key, Known, Mark, Only, version, written
+from clonometer.results.compare.types import ComparedRow, Difference, LeftOut, ShareOrNone
 
-CHECK_SCHEMA: Literal[1] = 1
+CHECK_SCHEMA = 1
 REGRESSED, SUSPECT, FINE, UNCLEAR = "regressed", "suspect", "fine", "not distinguishable"
 MEDIAN, DECILE = "median", "lower decile"
 #: With fewer processes on a side the fastest tenth is four of them or less, and the medians are compared.
@@ -35,7 +35,7 @@ class CheckedRow:
     compared: Annotated[ComparedRow, Mark.MERGED, _COMPARED]
     verdict: Annotated[str, Known(ROW_VERDICTS)]
     detectable: Annotated[
-        Positive,
+        ShareOrNone,
         Key("detectable_change"),
         After("ratio_measured"),
         "The smallest slow-down that this check would find in 95% of cases, as a share; None where it would find none.",
@@ -57,7 +57,7 @@ class CheckedRow:
         return self.compared.reason
 
     @written("The ratio as it was measured, the machine's own speed in it.", after="level")
-    def ratio_measured(self) -> Positive:
+    def ratio_measured(self) -> ShareOrNone:
         """The ratio as it was measured, the machine's own speed in it."""
         base, other = self.compared.base.median_ns, self.compared.other.median_ns
         return other / base if self.compared.ratio is not None and base and other else None
@@ -67,10 +67,7 @@ class CheckedRow:
 class Checked:
     """A run against its baseline."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return CHECK_SCHEMA
+    schema = version(CHECK_SCHEMA)
 
     baseline: str
     run: str

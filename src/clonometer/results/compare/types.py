@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Most, Only, written
+from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Most, Only, version, written
 from clonometer.results.types import Estimate
 
-COMPARE_SCHEMA: Literal[1] = 1
+COMPARE_SCHEMA = 1
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
 #: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
 HIGHER, LOWER = "higher", "lower"
@@ -32,7 +32,7 @@ SIDE = Only(
         "effective_mhz",
     ),
 )
-Positive = Annotated[float | None, Least(0)]
+ShareOrNone = Annotated[float | None, Least(0)]
 Probability = Annotated[float | None, Least(0), Most(1)]
 
 
@@ -43,21 +43,22 @@ class ComparedRow:
     base: Annotated[Estimate, SIDE]
     other: Annotated[Estimate, SIDE]
     ratio: Annotated[
-        Positive, "The other side's median over the base's; None where a median is zero or below, or no time was found."
+        ShareOrNone,
+        "The other side's median over the base's; None where a median is zero or below, or no time was found.",
     ]
     low: Annotated[
-        Positive,
+        ShareOrNone,
         Key("ratio_low"),
         "Lower end of its own 95% interval, see docs/methods.md; None with one process on a side.",
     ]
-    high: Annotated[Positive, Key("ratio_high")]
+    high: Annotated[ShareOrNone, Key("ratio_high")]
     p_value: Annotated[Probability, "Of the rank-sum test of process medians; null where not tested."]
     p_adjusted: Annotated[Probability, "Corrected for all rows that were tested."]
     verdict: Annotated[str, Known(VERDICTS)]
-    within: Annotated[Positive, "Where the verdict is same: the share that the interval keeps within, rounded up."]
+    within: Annotated[ShareOrNone, "Where the verdict is same: the share that the interval keeps within, rounded up."]
     reason: Annotated[str | None, "Why there is no ratio, no interval or no test."]
     rest: Annotated[
-        Positive,
+        ShareOrNone,
         Key("rest_ratio"),
         Mark.OPTIONAL,
         "The median ratio of all other kinds of process, of the same temperature where these are enough; null where "
@@ -148,10 +149,7 @@ class Compared:
     ]
     n_tests: Annotated[Count, "Rows that were tested, over all comparisons: what the p-values are corrected for."]
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return COMPARE_SCHEMA
+    schema = version(COMPARE_SCHEMA)
 
     @written("What the p-values are corrected by.", after="error_rate")
     def correction(self) -> Literal["Holm"]:

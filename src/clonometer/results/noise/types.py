@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from clonometer.records import Above, Count, Key, Least, Mark, Most, Only, written
+from clonometer.records import Above, Count, Key, Least, Mark, Most, Only, version
 from clonometer.results.types import Estimate
 
-NOISE_SCHEMA: Literal[1] = 1
+NOISE_SCHEMA = 1
 
 
 _NOISE_OF = Only("noise_of", ("cell", "stage", "quantity", "placement", "n_processes", "median_ns"))
@@ -53,10 +53,7 @@ class NoiseRow:
 class Noise:
     """The noise of a machine under a plan."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return NOISE_SCHEMA
+    schema = version(NOISE_SCHEMA)
 
     plan: str
     rounds: Count

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from clonometer.records import Count, Key, Least, written
+from clonometer.records import Count, Key, Least, version
 
-WORKERS_SCHEMA: Literal[1] = 1
+WORKERS_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,7 @@ class WorkersOfCell:
 class WorkersOfRun:
     """What each worker of a program of workers did, by its number."""
 
-    @written()
-    def schema(self) -> Literal[1]:
-        """The version of its form."""
-        return WORKERS_SCHEMA
+    schema = version(WORKERS_SCHEMA)
 
     run: Annotated[str, "The run file, as it was named."]
     cells: Annotated[tuple[WorkersOfCell, ...], Least(1)]
