@@ -11,7 +11,7 @@ from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, sentence
+from clonometer.results.findings.wording import condition, listed, sentence, short_median
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
@@ -147,10 +147,7 @@ def _short(side: _Figure, *, by_page: bool) -> str:
     if by_page and side.ns_per_page is not None:
         each = side.ns_per_page
         return f"{format_number(each.value, each.low, each.high)} ns"
-    estimate = side.row.estimate
-    return format_duration(
-        estimate.median_ns or 0.0, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
-    )
+    return short_median(side.row)
 
 
 def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at: tuple[str, str]) -> _Figure | None:

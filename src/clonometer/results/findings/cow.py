@@ -6,7 +6,7 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, sentence
+from clonometer.results.findings.wording import condition, median_with_ends, sentence, short_median
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
@@ -54,8 +54,8 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     words = condition(changes, None, first.estimate.condition.get("placement"))
     text = f"after a fork, {' and '.join(filter(None, sides))}"
     if fresh is not None:
-        text += f"; {page} of new memory costs {_median(fresh)}"
-    text += f", and a write that needs no fault {_median(floor)}, {words}"
+        text += f"; {page} of new memory costs {median_with_ends(fresh)}"
+    text += f", and a write that needs no fault {median_with_ends(floor)}, {words}"
     rows = [*writes.values(), *([fresh] if fresh is not None else [])]
     numbers = _numbers(comparer, writes) | {
         "writes": [_entry(row) for row in rows],
@@ -99,9 +99,9 @@ def _side(side: str, kept: dict[str, str], page: str, writes: dict[tuple[str, st
     other = "child" if side == "parent" else "parent"
     costs = []
     if alive is not None:
-        costs.append(f"{_median(alive)} while the {other} lives (it copies)")
+        costs.append(f"{median_with_ends(alive)} while the {other} lives (it copies)")
     if gone is not None:
-        costs.append(f"{_median(gone)} after the {other} has exited ({kept[workload]})")
+        costs.append(f"{median_with_ends(gone)} after the {other} has exited ({kept[workload]})")
     return f"the {side}'s first write to {page} costs {' and '.join(costs)}" if costs else ""
 
 
@@ -110,7 +110,8 @@ def _headline(writes: dict[tuple[str, str], Evidence], page: str, words: str) ->
     if alive is None or gone is None:
         return ""
     return sentence(
-        f"after a fork the parent pays {_median(alive)} for the first write to {page}, {_median(gone)} once the child "
+        f"after a fork the parent pays {median_with_ends(alive)} for the first write to {page}, "
+        f"{median_with_ends(gone)} once the child "
         f"has exited, {words}"
     )
 
@@ -176,15 +177,17 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
     each = (
         f", {format_duration(extra.value / (size / PAGE_BYTES))} for each 4 KiB page" if size and extra.low > 0 else ""
     )
+    times = {name: median_with_ends(row) for name, row in known.items()}
+    brief = {name: short_median(row) for name, row in known.items()}
     text = (
-        f"fork of a parent with {memory}{words}: the call takes {_median(known['fork_call'])}; another thread that "
-        f"writes to that memory stands still for {_median(known['call_stall'])} of it (its longest gap without a fork: "
-        f"{_median(known['quiet_stall'])}); afterwards writing all of it once takes that thread {more}{each}, with "
-        f"gaps of up to {_median(known['aftermath_stall'])}{_tail(comparer, changes)}"
+        f"fork of a parent with {memory}{words}: the call takes {times['fork_call']}; another thread that "
+        f"writes to that memory stands still for {times['call_stall']} of it (its longest gap without a fork: "
+        f"{times['quiet_stall']}); afterwards writing all of it once takes that thread {more}{each}, with "
+        f"gaps of up to {times['aftermath_stall']}{_tail(comparer, changes)}"
     )
     headline = (
-        f"fork with {memory}{words}: {_short(known['fork_call'])} the call, {_short(known['call_stall'])} another "
-        f"thread's stall, {_short(known['aftermath_pass'])} to write it all again"
+        f"fork with {memory}{words}: {brief['fork_call']} the call, {brief['call_stall']} another thread's stall, "
+        f"{brief['aftermath_pass']} to write it all again"
     )
     numbers: dict[str, Any] = {f"{name}_ns": row.estimate.median_ns for name, row in known.items()}
     numbers |= {
@@ -208,24 +211,8 @@ def _tail(comparer: Comparer, changes: Changes) -> str:
     rows = [row for row in steps if row is not None]
     if len(rows) < len(steps):
         return ""
-    middle, usual, tail, before = map(_short, rows)
+    middle, usual, tail, before = map(short_median, rows)
     return f": half of them longer than {middle}, one in 100 than {tail} (before the fork {usual} and {before})"
-
-
-def _short(row: Evidence) -> str:
-    estimate = row.estimate
-    return format_duration(
-        estimate.median_ns or 0.0, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
-    )
-
-
-def _median(row: Evidence) -> str:
-    estimate = row.estimate
-    if estimate.median_low_ns is None or estimate.median_high_ns is None:
-        return _short(row)
-    return format_duration_interval(
-        estimate.median_ns or 0.0, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
-    )
 
 
 FINDERS = (

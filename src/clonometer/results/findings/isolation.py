@@ -8,11 +8,10 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import sentence
+from clonometer.results.findings.wording import sentence, short_median
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.isolated import COUNTS, TIMES, Incident, incidents_of
 from clonometer.results.types import Finding
-from clonometer.units import format_duration
 from clonometer.words import axis_words
 
 _WHO = {"thread": "as a thread", "process": "as a process", "pool": "in a pool"}
@@ -59,13 +58,9 @@ def _times(rows: dict[str, Evidence]) -> str:
     """Say how long each takes; nothing is known of what nobody notices."""
     if "known_ns" not in rows:
         return ", and nobody notices"
-    return ", " + ", ".join(f"{words} after {_median(rows[name])}" for name, words in _MENDED.items() if name in rows)
-
-
-def _median(row: Evidence) -> str:
-    estimate = row.estimate
-    ends = estimate.median_low_ns, estimate.median_high_ns
-    return format_duration(estimate.median_ns or 0.0, *ends, estimate.resolution_ns)
+    return ", " + ", ".join(
+        f"{words} after {short_median(rows[name])}" for name, words in _MENDED.items() if name in rows
+    )
 
 
 def _numbers(incident: Incident) -> dict[str, Any]:

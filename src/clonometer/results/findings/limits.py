@@ -1,52 +1,15 @@
-"""What the instrument itself costs, and what could not be told apart."""
+"""What could not be told apart."""
 
 from __future__ import annotations
 
 from clonometer.families import axis as axis_of
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, measured, sentence
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.findings.wording import condition, measured, sentence
 from clonometer.results.types import Estimate, Finding
-from clonometer.units import format_duration
 from clonometer.words import mechanism_name
 
 Changes = dict[str, int | str]
-_FLOOR = (
-    ("launch.none", "reaped", "the bare loop takes {}"),
-    ("launch.stamp", None, "the child's stamp {} (inside reaped where the child has memory of its own: fork, clone)"),
-    ("clock.used", None, "a clock reading {}"),
-)
-
-
-def floor(comparer: Comparer) -> list[Finding]:
-    """What measuring costs: the empty loop, the child's stamp, one clock reading."""
-    costs: list[str] = []
-    cells: list[str] = []
-    numbers: dict[str, object] = {}
-    for workload, stage, words in _FLOOR:
-        row = _floor_row(comparer, workload, stage)
-        if row is None or row.estimate.median_ns is None:
-            continue
-        estimate, median = row.estimate, row.estimate.median_ns
-        text = format_duration(median, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns)
-        costs.append(words.format(text))
-        key = workload.replace(".", "_")
-        numbers |= {
-            f"{key}_ns": estimate.median_ns,
-            f"{key}_low_ns": estimate.median_low_ns,
-            f"{key}_high_ns": estimate.median_high_ns,
-        }
-        cells.append(estimate.cell)
-    if not costs:
-        return []
-    return [Finding("floor", sentence(f"the instrument itself: {listed(costs)}"), numbers | {"cells": cells})]
-
-
-def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence | None:
-    """The default condition's row, warm where there is a temperature."""
-    rows = (comparer.book.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
-    return next((row for row in rows if row is not None), None)
 
 
 def indistinct(comparer: Comparer) -> list[Finding]:
@@ -95,7 +58,4 @@ def _side(changes: dict[str, int | str], common: dict[str, int | str], workload:
 
 
 # The last: it reports on the comparisons that the others made.
-FINDERS = (
-    Finder(floor, 240),
-    Finder(indistinct, 250),
-)
+FINDERS = (Finder(indistinct, 250),)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clonometer.results.findings.comparing import Comparison
-from clonometer.units import approximate_bytes
+from clonometer.results.rows.evidence import Evidence
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.words import axis_words, quantity_name, until
 
 
@@ -62,6 +63,22 @@ def listed(words: Sequence[str]) -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def short_median(row: Evidence) -> str:
+    """Write a row's median, with as many digits as its interval supports."""
+    estimate = row.estimate
+    ends = estimate.median_low_ns, estimate.median_high_ns
+    return format_duration(estimate.median_ns or 0.0, *ends, estimate.resolution_ns)
+
+
+def median_with_ends(row: Evidence) -> str:
+    """Write a row's median with the ends of its interval, where it has one."""
+    estimate = row.estimate
+    low, high = estimate.median_low_ns, estimate.median_high_ns
+    if low is None or high is None:
+        return short_median(row)
+    return format_duration_interval(estimate.median_ns or 0.0, low, high, estimate.resolution_ns)
 
 
 def several_ratios(a: str, b: str, comparisons: Sequence[Comparison], *, plural: bool = False) -> str:

@@ -1,0 +1,47 @@
+"""What the instrument itself costs."""
+
+from __future__ import annotations
+
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.wording import listed, sentence, short_median
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.types import Finding
+
+_FLOOR = (
+    ("launch.none", "reaped", "the bare loop takes {}"),
+    ("launch.stamp", None, "the child's stamp {} (inside reaped where the child has memory of its own: fork, clone)"),
+    ("clock.used", None, "a clock reading {}"),
+)
+
+
+def floor(comparer: Comparer) -> list[Finding]:
+    """What measuring costs: the empty loop, the child's stamp, one clock reading."""
+    costs: list[str] = []
+    cells: list[str] = []
+    numbers: dict[str, object] = {}
+    for workload, stage, words in _FLOOR:
+        row = _floor_row(comparer, workload, stage)
+        if row is None or row.estimate.median_ns is None:
+            continue
+        estimate = row.estimate
+        costs.append(words.format(short_median(row)))
+        key = workload.replace(".", "_")
+        numbers |= {
+            f"{key}_ns": estimate.median_ns,
+            f"{key}_low_ns": estimate.median_low_ns,
+            f"{key}_high_ns": estimate.median_high_ns,
+        }
+        cells.append(estimate.cell)
+    if not costs:
+        return []
+    return [Finding("floor", sentence(f"the instrument itself: {listed(costs)}"), numbers | {"cells": cells})]
+
+
+def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence | None:
+    """The default condition's row, warm where there is a temperature."""
+    rows = (comparer.book.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
+    return next((row for row in rows if row is not None), None)
+
+
+FINDERS = (Finder(floor, 240),)
