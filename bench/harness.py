@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 from clonometer.protocol import AnswerReader, Block
@@ -17,6 +19,8 @@ from clonometer.stats.quantiles import quantile_interval
 HALF_WIDTH = 0.005
 MOST_PAIRS = 1000
 FEWEST_PAIRS = 20
+PAGE_BYTES = 4096
+PARTS = 30  # of a loop (bare_loop.c)
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,11 @@ def clock() -> list[str]:
     return [f"clock={calibrated['clock']}", f"clock_hz={calibrated['clock_hz']}"]
 
 
-def ask_probe(words: Sequence[str], linkage: str = "static") -> list[Block]:
-    """Start the probe once and return its blocks."""
+def ask_probe(words: Sequence[str], linkage: str = "static", probe: Path | None = None) -> list[Block]:
+    """Start the probe once, or this copy, and return its blocks."""
     reading, writing = os.pipe()
-    command = [str(binaries() / f"probe-{linkage}"), "--fd", str(writing), f"linkage={linkage}", *words]
+    program = probe or binaries() / f"probe-{linkage}"
+    command = [str(program), "--fd", str(writing), f"linkage={linkage}", *words]
     with subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL) as process:
         os.close(writing)
         with os.fdopen(reading, "rb") as answer:
@@ -74,23 +79,44 @@ def ask_probe(words: Sequence[str], linkage: str = "static") -> list[Block]:
     return blocks
 
 
-def launch_ns(kind: str, launches: int, cpu: int, clock_words: Sequence[str], *condition: str) -> float:
-    """Nanoseconds a launch of the probe, pinned: the block's wall time, everything included."""
-    words = [f"workload=launch.{kind}", f"samples={launches}", "blocks=1", "warmup=20", *condition]
-    (block,) = ask_probe([*words, f"cpu={cpu}", *clock_words])
-    return float(block.facts["wall_ns"]) / launches
+def copy_by_pages(program: Path, copy: Path) -> Path:
+    """Copy a program so that the page cache holds it in single pages.
+
+    How a file was written decides whether it lies there in large folios, of which a child maps many pages at once:
+    the same program takes 1 to 4% less or more for a fork.
+    """
+    data = program.read_bytes()
+    with copy.open("wb", buffering=0) as file:
+        for at in range(0, len(data), PAGE_BYTES):
+            file.write(data[at : at + PAGE_BYTES])
+    copy.chmod(0o755)
+    return copy
 
 
-def compile_bare_loop(folder: str) -> Path:
-    """The loop that anyone can check, linked as the probe is."""
-    source = Path(__file__).with_name("bare_loop.c")
-    return compile_c(source, Path(folder) / "bare", "-static", "-no-pie", "-fno-pie")
+def launch_ns(probe: Path, kind: str, launches: int, cpu: int, clock_words: Sequence[str], *condition: str) -> float:
+    """Nanoseconds a launch of the probe, pinned, from one start to the next, everything included.
+
+    The median of 30 parts, as of the bare loop: others' time slices fall on some parts, and by no means equally on a
+    program that has just begun and on one that has prepared for milliseconds.
+    """
+    each = launches // PARTS
+    words = [f"workload=launch.{kind}", f"samples={launches + 1}", "blocks=1", "warmup=20", *condition]
+    (block,) = ask_probe([*words, f"cpu={cpu}", *clock_words], probe=probe)
+    starts = [int(start) for start in block.columns["start_ns"][::each]]
+    return statistics.median((after - before) / each for before, after in pairwise(starts))
+
+
+def bare_loop_and_probe(folder: str) -> tuple[Path, Path]:
+    """The loop that anyone can check, linked as the probe is, and the probe: copies of one kind."""
+    place = Path(folder)
+    loop = compile_c(Path(__file__).with_name("bare_loop.c"), place / "linked", "-static", "-no-pie", "-fno-pie")
+    return copy_by_pages(loop, place / "bare"), copy_by_pages(binaries() / "probe-static", place / "probe")
 
 
 def bare_loop_ns(program: Path, word: str, launches: int, cpu: int) -> float:
-    """Nanoseconds a launch of the bare loop, pinned; ``word`` is what it launches (bare_loop.c)."""
+    """Nanoseconds a launch of the bare loop, pinned, as `launch_ns`; ``word`` is what it launches (bare_loop.c)."""
     command = ["taskset", "-c", str(cpu), str(program), word, str(launches)]
-    return float(subprocess.check_output(command))
+    return statistics.median(float(part) for part in subprocess.check_output(command).split())
 
 
 def compile_c(source: Path, output: Path, *flags: str) -> Path:

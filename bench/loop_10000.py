@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-from bench.harness import Line, bare_loop_ns, clock, compile_bare_loop, interleaved_ratio, launch_ns, say
+from bench.harness import Line, bare_loop_and_probe, bare_loop_ns, clock, interleaved_ratio, launch_ns, say
 
 LAUNCHES = 10_000
 LIMITS = {"fork": 1.05, "pthread": 1.02}
@@ -22,13 +22,13 @@ def run() -> Iterator[Line]:
     cpu = max(os.sched_getaffinity(0))
     clock_words = clock()
     with tempfile.TemporaryDirectory() as folder:
-        program = compile_bare_loop(folder)
+        program, probe = bare_loop_and_probe(folder)
         for kind, limit in LIMITS.items():
             word = {"fork": "p", "pthread": "x"}[kind]
             yield say(
                 interleaved_ratio(
                     f"loop_10000.{kind}",
-                    lambda k=kind: launch_ns(k, LAUNCHES, cpu, clock_words, *CONDITION[k]),
+                    lambda k=kind: launch_ns(probe, k, LAUNCHES, cpu, clock_words, *CONDITION[k]),
                     lambda w=word: bare_loop_ns(program, w, LAUNCHES, cpu),
                     limit,
                     "probe / bare loop",

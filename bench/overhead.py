@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-from bench.harness import Line, ask_probe, bare_loop_ns, clock, compile_bare_loop, interleaved_ratio, launch_ns, say
+from bench.harness import Line, ask_probe, bare_loop_and_probe, bare_loop_ns, clock, interleaved_ratio, launch_ns, say
 from clonometer.stats.quantiles import quantile_interval
 
 # Few launches a process and many processes: where the kernel puts a process moves its ratio, so pairs must be many.
@@ -24,12 +24,12 @@ def run() -> Iterator[Line]:
     cpu = max(os.sched_getaffinity(0))
     clock_words = clock()
     with tempfile.TemporaryDirectory() as folder:
-        program = compile_bare_loop(folder)
+        program, probe = bare_loop_and_probe(folder)
         for (kind, stages), limit in LIMITS.items():
             yield say(
                 interleaved_ratio(
                     f"overhead.{kind}.stages={stages}",
-                    lambda k=kind, s=stages: launch_ns(k, LAUNCHES[k], cpu, clock_words, f"stages={s}"),
+                    lambda k=kind, s=stages: launch_ns(probe, k, LAUNCHES[k], cpu, clock_words, f"stages={s}"),
                     lambda k=kind: bare_loop_ns(program, WORDS[k], LAUNCHES[k], cpu),
                     limit,
                     "probe / bare loop",

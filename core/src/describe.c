@@ -240,7 +240,7 @@ static int send(int fd, struct json *json) {
 
 int describe(int fd) {
     struct arena arena;
-    int error = arena_map(&arena, CATALOGUE_BYTES);
+    int error = arena_map(&arena, CATALOGUE_BYTES, false);
     if (error != 0) {
         return error;
     }

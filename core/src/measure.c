@@ -38,9 +38,11 @@ static int map_all(struct measurement *measurement, const struct request *reques
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
     size_t parent_bytes = parent_shared_bytes(request) * launchers;
     size_t stamp_bytes = launchers * STAMP_PAGE_BYTES;
-    int error = arena_map(arena, stamp_bytes + sample_bytes + block_bytes + parent_bytes +
-                                     crew_bytes(request) + caches_shared_bytes(request) +
-                                     sizeof(struct sys_cpus) + SCRATCH_BYTES + ROUNDING_BYTES);
+    size_t all_bytes = stamp_bytes + sample_bytes + block_bytes + parent_bytes + crew_bytes(request) +
+                       caches_shared_bytes(request) + sizeof(struct sys_cpus) + SCRATCH_BYTES +
+                       ROUNDING_BYTES;
+    /* What is locked counts with all its addresses. */
+    int error = arena_map(arena, all_bytes, request->mlockall == 0);
     if (error != 0) {
         return error;
     }
@@ -99,6 +101,7 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     struct bench *bench = &measurement->bench;
     bench->request = request;
     bench->stamp_child = request->stages == STAGES_ALL;
+    bench->stamp_event = -1;
     clock_used.kind = (enum clock_kind)request->clock_kind;
     clock_used.hz = request->clock_kind == CLOCK_KIND_TSC ? (uint64_t)request->clock_hz : 1000000000U;
     int error = request->workload->available != NULL ? request->workload->available(reason) : 0;
@@ -125,6 +128,7 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     if (error != 0) {
         return error;
     }
+    rows_open_event(bench);
     error = parent_build(bench, reason);
     if (error != 0 && request->workload->finish != NULL) {
         request->workload->finish(bench);
@@ -163,13 +167,12 @@ static void measure_frequency(const struct measurement *measurement, struct bloc
 }
 
 /* What preparing needed of the stack lies below this frame, page after page that each fork would copy: they
- * are given back, but for those that a launch needs, since the cold one must not fault them in. The range may
+ * are given back, but for what a launch needs, since the cold one must not fault them in. The range may
  * reach below the stack, where nothing is: the kernel keeps that free (stack_guard_gap), and goes on after
  * what is not mapped. */
 static void give_stack_back(size_t page_bytes) {
-    enum { KEPT_PAGES = 2, RANGE_BYTES = 128 << 10 };
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~((uintptr_t)page_bytes - 1);
-    uintptr_t end = here - KEPT_PAGES * page_bytes;
+    enum { KEPT_BYTES = 4096, RANGE_BYTES = 128 << 10 };
+    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - KEPT_BYTES) & ~((uintptr_t)page_bytes - 1);
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this stack */
     (void)madvise((void *)(end - RANGE_BYTES), RANGE_BYTES, MADV_DONTNEED);
 }

@@ -1,7 +1,9 @@
 #include "rows.h"
 
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "caches/caches.h"
 #include "clock/clock.h"
@@ -27,6 +29,21 @@ int64_t rows_each(const struct request *request) {
     return request->workload->rows_each != NULL ? request->workload->rows_each(request) : 1;
 }
 
+void rows_open_event(struct bench *bench) {
+    bool wanted = bench->stamp_child && bench->stamp_by_write;
+    bench->stamp_event = wanted ? eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) : -1;
+    bench->stamp_base = clock_read().ticks;
+}
+
+/* A word that was not sent reads as none. */
+static void receive_stamp(const struct bench *bench) {
+    uint64_t word = 0;
+    if (bench->stamp_event >= 0 && read(bench->stamp_event, &word, sizeof word) == sizeof word) {
+        bench->stamps->task_ticks = bench->stamp_base + (word >> STAMP_CPU_BITS);
+        bench->stamps->task_cpu = (int32_t)(word & ((1U << STAMP_CPU_BITS) - 1));
+    }
+}
+
 int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
     int error = parent_before_launch(bench);
     error = error != 0 ? error : caches_before_launch(bench);
@@ -39,6 +56,7 @@ int rows_launch(struct bench *bench, const struct workload *workload, struct sam
     stamps->image_cpu = -1;
     sample->cpu_child = -1;
     error = workload->launch(bench, sample);
+    receive_stamp(bench);
     if (workload->rows_each != NULL) {
         return error; /* its rows are as it left them */
     }

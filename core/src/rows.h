@@ -22,6 +22,10 @@ struct sample *rows_at(const struct workload *workload, struct sample *first, in
 /* How many rows a launch of the request's workload fills. */
 int64_t rows_each(const struct request *request);
 
+/* Opens the eventfd by which tasks with their own copy of the memory send their first stamp. Where there can
+ * be none, they go on writing it to the stamp page's file. */
+void rows_open_event(struct bench *bench);
+
 /* One launch of the workload into its zeroed rows, the parent's memory brought into its state before. 0, or
  * -errno if that state cannot be had; a launch that fails is noted in the sample. */
 int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample);

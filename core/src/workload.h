@@ -83,6 +83,9 @@ struct program {
     char *arguments[PROGRAM_MOST_ARGUMENTS + 3];
 };
 
+/* What a task sends as one word: its ticks, and its CPU in the lowest bits, as many as sys_cpus has. */
+enum { STAMP_CPU_BITS = 12 };
+
 /* What a workload works with. All of it is set up before the first stamp. */
 struct bench {
     const struct request *request;
@@ -91,6 +94,8 @@ struct bench {
     int stamps_offset; /* of `stamps` in that file */
     bool stamp_child;
     bool stamp_by_write;     /* the new task has no mapping of the stamp page */
+    int stamp_event;         /* an eventfd: the way of the new task's first stamp; below 0: as all others */
+    uint64_t stamp_base;     /* what the ticks in it count from */
     struct program *program; /* written by who prepares one */
     struct parent parent;
     struct sys_cpus *affinity; /* the CPUs this process was given, before it pinned itself */

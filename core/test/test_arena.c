@@ -25,7 +25,7 @@ static bool keeps_from_children(void) {
 static void keep_large_pages(void) {
     enum { LARGE = 65536 };
     struct arena arena;
-    CHECK(arena_map(&arena, 4 * LARGE) == 0, "not mapped");
+    CHECK(arena_map(&arena, 4 * LARGE, false) == 0, "not mapped");
     CHECK(arena.page_bytes == (size_t)sysconf(_SC_PAGESIZE), "pages of %zu bytes", arena.page_bytes);
     arena.page_bytes = LARGE;
     unsigned char *page = arena_take(&arena, 40);
@@ -33,10 +33,45 @@ static void keep_large_pages(void) {
     CHECK(first - page == LARGE && arena.stamp_bytes == LARGE, "the rest cannot be kept from children");
 }
 
+/* Between the program and its heap, with neighbours on both sides, or as large as was asked for. */
+static void fill_the_hole(void) {
+    struct arena arena;
+    CHECK(arena_map(&arena, 8192, true) == 0, "not mapped");
+    unsigned char *page = arena_take(&arena, 40);
+    unsigned char *last = arena_take(&arena, 8192);
+    CHECK(page != NULL && last != NULL && last + 8192 <= arena.memory + arena.mapped,
+          "less than was asked for");
+    last[8191] = 5;
+    if (arena.mapped > arena.length) {
+        unsigned char here;
+        CHECK(mincore(arena.memory - arena.page_bytes, 1, &here) == 0, "a hole is left below");
+        CHECK(mincore(arena.memory + arena.mapped, 1, &here) == 0, "a hole is left above");
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        unsigned char here;
+        _exit(mincore(last, 1, &here) == 0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    CHECK(WEXITSTATUS(status) == 1, "the child has not even what it is given");
+    CHECK(arena_keep_from_children(&arena, true) == 0, "not kept");
+    pid = fork();
+    if (pid == 0) {
+        unsigned char here;
+        _exit(mincore(page, 1, &here) == 0 ||
+              mincore(arena.memory + arena.mapped - arena.page_bytes, 1, &here) == 0);
+    }
+    waitpid(pid, &status, 0);
+    CHECK(WEXITSTATUS(status) == 0, "the child has a part of it");
+    munmap(arena.memory, arena.mapped);
+}
+
 int main(void) {
     struct arena arena;
+    fill_the_hole();
     keep_large_pages();
-    CHECK(arena_map(&arena, 8192) == 0, "not mapped");
+    CHECK(arena_map(&arena, 8192, false) == 0, "not mapped");
     unsigned char *page = arena_take(&arena, 40);
     unsigned char *first = arena_take(&arena, 10);
     unsigned char *second = arena_take(&arena, 10);

@@ -56,8 +56,7 @@ void bare_task_run(void *argument) {
         spin(bench->request->stamp_spin_ns);
     }
     if (bench->stamp_child) {
-        struct stamp stamp = read_clock();
-        launch_put(bench, offsetof(struct stamps, task_ticks), &stamp, TASK_STAMP_BYTES);
+        launch_send(bench, read_clock());
     }
     if (bench->request->child_spin_ns > 0) {
         spin(bench->request->child_spin_ns);

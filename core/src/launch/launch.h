@@ -68,6 +68,17 @@ static inline void launch_put(const struct bench *bench, size_t offset, const vo
     }
 }
 
+/* Sends the new task's first stamp: where it has its own copy of the memory in one word of an eventfd, since
+ * in a new task a write to a file costs three times as much. */
+static inline void launch_send(const struct bench *bench, struct stamp stamp) {
+    if (bench->stamp_event >= 0) {
+        uint64_t word = (stamp.ticks - bench->stamp_base) << STAMP_CPU_BITS | stamp.cpu;
+        raw_call4(SYS_write, bench->stamp_event, (long)&word, sizeof word, 0);
+    } else {
+        launch_put(bench, offsetof(struct stamps, task_ticks), &stamp, TASK_STAMP_BYTES);
+    }
+}
+
 /* The new task's own first code: the clock is read first, then stored, since storing takes a system call in a
  * forked child and must not be part of the stamp. */
 static inline void launch_task_runs(const struct bench *bench) {
@@ -75,8 +86,7 @@ static inline void launch_task_runs(const struct bench *bench) {
         clock_spin((uint64_t)bench->request->stamp_spin_ns);
     }
     if (bench->stamp_child) {
-        struct stamp stamp = clock_read();
-        launch_put(bench, offsetof(struct stamps, task_ticks), &stamp, TASK_STAMP_BYTES);
+        launch_send(bench, clock_read());
     }
 }
 

@@ -1,5 +1,5 @@
 /* launch.stamp
- * Timed: inside a forked child, the first stamp: reading the clock and writing it to the probe's memory file.
+ * Timed: inside a forked child, the first stamp: reading the clock and sending it to the parent.
  * It is what stages=all adds to a fork's reaped.
  */
 #include <errno.h>
@@ -24,7 +24,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 static const struct column COLUMNS[] = {
     {"stamp_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
-     "the forked child's stamp: reading the clock, writing it to the memory file"},
+     "the forked child's stamp: reading the clock, sending it to the parent"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
