@@ -44,7 +44,7 @@ class ComparedRow:
     other: Annotated[Estimate, SIDE]
     ratio: Annotated[
         ShareOrNone,
-        "The other side's median over the base's; None where a median is zero or below, or no time was found.",
+        "The other side's median over the base's; None where a median is zero or below.",
     ]
     low: Annotated[
         ShareOrNone,
