@@ -30,6 +30,20 @@ def can_trace() -> bool:
     return json.loads(run("--json", "--", "true").stdout)["how"] == "tracepoints"
 
 
+def watched(pid: int | str, attached: Callable[[int], bool], work: Callable[[], object]) -> dict[str, Any]:
+    """The answer of a census of a process that runs, and works when the census is attached."""
+    words = [CLONOMETER, "census", "--pid", str(pid), "--json"]
+    with (
+        subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as census,
+        ended_after(census),
+    ):
+        until(lambda: attached(census.pid))
+        work()
+        census.send_signal(signal.SIGTERM)
+        answer: dict[str, Any] = json.loads(census.communicate(timeout=60)[0])
+        return answer
+
+
 @contextlib.contextmanager
 def ended_after(process: subprocess.Popen[str]) -> Iterator[None]:
     """End it in any case: a test that failed would wait for it as long as it has to watch."""

@@ -18,7 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.integration.census import CLONOMETER, can_trace, ended_after, run, taken, until
+from tests.integration.census import CLONOMETER, can_trace, ended_after, run, taken, until, watched
 from tests.integration.leftovers import Trace, gone, tasks
 from tests.integration.started import members
 
@@ -181,23 +181,20 @@ def test_a_process_that_runs_is_watched_with_what_it_has_already() -> None:
     with subprocess.Popen(["sh", "-c", script], start_new_session=True, **pipes) as process:
         try:
             assert process.stdout.readline() == "there\n"
-            words = [CLONOMETER, "census", "--pid", str(process.pid), "--json"]
-            with (
-                subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as census,
-                ended_after(census),
-            ):
-                until(lambda: attached(census.pid))
-                process.stdin.write("go\n")
-                process.stdin.flush()
-                assert process.stdout.readline() == "done\n"
-                until(lambda: b"sleep" in names(process.pid))
-                census.send_signal(signal.SIGTERM)
-                answer = json.loads(census.communicate(timeout=60)[0])
+            answer = watched(process.pid, attached, lambda: works(process))
             assert answer["tasks_created"] == 4, "three programs and the sleep"
             assert answer["creators"][0]["program"].startswith("/")
             assert process.poll() is None, "a census of a process leaves it alone"
         finally:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def works(process: subprocess.Popen[str]) -> None:
+    """Let the script go on, until it sleeps."""
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "done\n"
+    until(lambda: b"sleep" in names(process.pid))
 
 
 def names(session: int) -> set[bytes]:
@@ -303,18 +300,7 @@ def test_a_process_in_another_pid_namespace_is_watched_by_its_number_here() -> N
             until(lambda: bool(children.read_text()))
             [inside] = children.read_text().split()
             assert Path(f"/proc/{inside}/status").read_text().split("NSpid:")[1].split()[1] == "1"
-            words = [CLONOMETER, "census", "--pid", inside, "--json"]
-            with (
-                subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as census,
-                ended_after(census),
-            ):
-                until(lambda: attached(census.pid))
-                process.stdin.write("go\n")
-                process.stdin.flush()
-                assert process.stdout.readline() == "done\n"
-                until(lambda: b"sleep" in names(process.pid))
-                census.send_signal(signal.SIGTERM)
-                answer = json.loads(census.communicate(timeout=60)[0])
+            answer = watched(inside, attached, lambda: works(process))
             assert answer["tasks_created"] == 4, "three programs and the sleep"
         finally:
             os.killpg(process.pid, signal.SIGKILL)
