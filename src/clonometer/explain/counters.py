@@ -15,11 +15,12 @@ from clonometer.explain.partition import TracedLaunch, traced_launches
 from clonometer.explain.parts import ORDER, USER_PARTS
 from clonometer.explain.source import Trace
 from clonometer.explain.types import Counters, Counts
+from clonometer.words import STAGE_ORDER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STAGES = ("call_returns", "task_runs", "image_entered", "image_runs", "image_ends")
+STAGES = STAGE_ORDER[:-1]
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clonometer.explain.source import Trace
+from clonometer.words import STAGE_ORDER
 
-_STAGES = (
-    "call_returns_ns",
-    "task_runs_ns",
-    "image_entered_ns",
-    "image_runs_ns",
-    "image_ends_ns",
-    "reaped_ns",
-)
+_STAGES = tuple(f"{stage}_ns" for stage in STAGE_ORDER)
 _NULL = -(2**63)
 
 
