@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.results.compare.types import (
@@ -183,29 +183,18 @@ def _times(ratio: float) -> str:
 
 def reasons(pair: ComparedPair) -> list[str]:
     """Say what was left out or not tested, the same reason once."""
-    grouped: dict[str, list[str]] = {}
-    for omitted in pair.left_out:
-        grouped.setdefault(omitted.reason, []).append(omitted.cell)
-    for row in pair.rows:
-        if row.reason is not None:
-            cells = grouped.setdefault(row.reason, [])
-            if row.other.cell not in cells:
-                cells.append(row.other.cell)
-    return _said_once(grouped)
+    untested = [LeftOut(row.other.cell, row.reason) for row in pair.rows if row.reason is not None]
+    return left_out_reasons([*pair.left_out, *dict.fromkeys(untested)])
 
 
 def left_out_reasons(left_out: Sequence[LeftOut]) -> list[str]:
     """Say what was left out, the same reason once."""
-    grouped: dict[str, list[str]] = {}
+    cells_of: dict[str, list[str]] = {}
     for omitted in left_out:
-        grouped.setdefault(omitted.reason, []).append(omitted.cell)
-    return _said_once(grouped)
-
-
-def _said_once(grouped: Mapping[str, Sequence[str]]) -> list[str]:
+        cells_of.setdefault(omitted.reason, []).append(omitted.cell)
     return [
         f"{reason} ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})"
-        for reason, cells in grouped.items()
+        for reason, cells in cells_of.items()
     ]
 
 
