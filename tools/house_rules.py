@@ -30,10 +30,8 @@ OWNERS = ("families/", "studies/", "explain/work/")
 # In these rooms each module belongs to a family, but for those that speak of any.
 ROOMS = ("results/findings/", "results/series/", "views/figures/")
 OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "scanned", "scans", "types", "wording"}
-NAMED_ROOTS = (
-    *("src/", "bench/", "drivers/", "tools/"),
-    *(f"tests/{room}/" for room in ("families", "host", "plan", "protocol", "runfile", "runner", "stats", "tools")),
-)
+NAMED_TESTS = "browser cli families host plan protocol runfile runner stats studies tools"
+NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/", *(f"tests/{room}/" for room in NAMED_TESTS.split()))
 
 
 def tracked() -> list[Path]:

@@ -45,9 +45,9 @@ class Visit:
 
     def __init__(self, page, path):
         self.page = page
-        self.said, self.asked = [], []
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.messages, self.asked = [], []
+        page.on("console", lambda message: self.messages.append(message.text))
+        page.on("pageerror", lambda error: self.messages.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))
         page.goto(path.as_uri())
         page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)

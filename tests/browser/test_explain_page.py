@@ -72,21 +72,21 @@ def hover(page, marks, number):
 
 
 def test_it_loads_in_silence_and_asks_for_nothing(explain_page):
-    assert explain_page.said == []
+    assert explain_page.messages == []
     assert len(explain_page.asked) == 1
 
 
 @pytest.mark.parametrize(
-    ("marks", "said"),
+    ("marks", "words_shown"),
     [
         ("#timeline-0-median svg .mark-symbol:not(.role-legend-symbol) path", ("event", "meaning", "who")),
         ("#timeline-0-median svg .mark-rect path", ("part", "lasts", "meaning")),
         ("#budget-0 svg .mark-rect path", ("label", "share", "meaning")),
     ],
 )
-def test_who_points_at_a_mark_sees_its_meaning(explain_page, marks, said):
+def test_who_points_at_a_mark_sees_its_meaning(explain_page, marks, words_shown):
     shown = hover(explain_page.page, marks, 2)
-    for word in said:
+    for word in words_shown:
         assert word in shown
     assert len(shown.split("meaning")[1].strip()) > 10
 
@@ -107,7 +107,7 @@ def test_nothing_overflows_sideways(explain_page, width):
 
 
 def test_the_page_of_workers_draws_every_chart_in_silence_and_says_what_a_bar_means(work_page):
-    assert work_page.said == []
+    assert work_page.messages == []
     page = work_page.page
     for name in ("lives", "cpus", "timeline-thread", "timeline-process", "ablation-chart"):
         assert page.locator(f"#{name} svg").count() == 1, name
@@ -117,7 +117,7 @@ def test_the_page_of_workers_draws_every_chart_in_silence_and_says_what_a_bar_me
 
 
 def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
-    assert report_page.said == []
+    assert report_page.messages == []
     assert len(report_page.asked) == 1
     page = report_page.page
     charts = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).explained.map((c) => c.id)")

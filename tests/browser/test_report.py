@@ -34,7 +34,7 @@ def marks(page, chart):
 
 def test_it_loads_in_silence_asks_for_nothing_and_draws_every_chart(look, report_file):
     seen = look()
-    assert seen.said == []
+    assert seen.messages == []
     assert seen.asked == [report_file.as_uri()]
     for chart in CHARTS:
         assert marks(seen.page, chart) > 0, chart

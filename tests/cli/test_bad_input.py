@@ -169,17 +169,17 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     contents["zeros"] = bytes(100_000)
     contents["magic and zeros"] = b"PAR1" + bytes(100_000) + b"PAR1"
     contents["text"] = b"cell,process\n1,2\n"
-    found = {}
+    files = {}
     for number, (name, content) in enumerate(contents.items()):
-        found[name] = folder / f"{number}.parquet"
-        found[name].write_bytes(content)
-    found["foreign"] = folder / "foreign.parquet"
-    pl.DataFrame({"a": [1, 2]}).write_parquet(found["foreign"])
-    found["raw"] = write_raw(folder / "a.raw")
-    found["folder"] = folder
-    found["newer"] = _rewrite(source, folder / "newer.parquet", schema=2)
+        files[name] = folder / f"{number}.parquet"
+        files[name].write_bytes(content)
+    files["foreign"] = folder / "foreign.parquet"
+    pl.DataFrame({"a": [1, 2]}).write_parquet(files["foreign"])
+    files["raw"] = write_raw(folder / "a.raw")
+    files["folder"] = folder
+    files["newer"] = _rewrite(source, folder / "newer.parquet", schema=2)
     blocks = _metadata(source)["blocks"]
-    found["many rows by metadata"] = _rewrite(source, folder / "rows.parquet", blocks=[{**blocks[0], "rows": 10**12}])
+    files["many rows by metadata"] = _rewrite(source, folder / "rows.parquet", blocks=[{**blocks[0], "rows": 10**12}])
     for name, text in {
         "nested": "[" * 200_000,
         "nested objects": '{"schema":' * 100_000,
@@ -190,18 +190,18 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "steering the terminal": '{"schema": 1, "status": "\\u001b[31m\\u0007\\u009b"}',
         "half a character": '{"schema": 1, "status": "\\ud800"}',
     }.items():
-        found[name] = folder / f"{name}.parquet"
-        pq.write_table(pq.read_table(source).replace_schema_metadata({"clonometer": text}), found[name])
+        files[name] = folder / f"{name}.parquet"
+        pq.write_table(pq.read_table(source).replace_schema_metadata({"clonometer": text}), files[name])
     kept = pq.ParquetFile(source).metadata.metadata[b"clonometer"]
     table = pq.read_table(source)
     place = table.column_names.index("reaped_ns")
     nested = pa.array([[1]] * table.num_rows)
     for name, column in {"texts": pa.array(["x"] * table.num_rows), "lists": nested}.items():
-        found[f"column of {name}"] = folder / f"column {name}.parquet"
+        files[f"column of {name}"] = folder / f"column {name}.parquet"
         changed = table.set_column(place, "reaped_ns", column).replace_schema_metadata({"clonometer": kept})
-        pq.write_table(changed, found[f"column of {name}"])
-    found["bomb"] = _bomb(folder / "bomb.parquet", source)
-    return found
+        pq.write_table(changed, files[f"column of {name}"])
+    files["bomb"] = _bomb(folder / "bomb.parquet", source)
+    return files
 
 
 def _bomb(path: Path, source: Path) -> Path:

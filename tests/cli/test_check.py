@@ -89,7 +89,7 @@ def test_a_regression_that_rerun_sees_again_is_1(runs: CommandLine) -> None:
     starts = [json.loads(line)["argv"] for line in (runs.folder / "again.log").read_text().splitlines()]
     kinds = ["launch.fork" in str(argv) for argv in starts if "--fd" in argv]
     assert len(kinds) == 32
-    assert sum(one != two for one, two in pairwise(kinds)) >= 8
+    assert sum(first != second for first, second in pairwise(kinds)) >= 8
 
 
 def test_a_regression_that_rerun_does_not_see_is_no_alarm(runs: CommandLine) -> None:

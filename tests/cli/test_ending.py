@@ -205,10 +205,10 @@ def test_whatever_happens_no_status_is_that_of_a_regression(tmp_path: Path) -> N
     for number, (status, (code, (expected, words))) in enumerate(
         zip(ended.stdout.split(), FAILURES.items(), strict=True)
     ):
-        said = (tmp_path / str(number)).read_text()
-        assert int(status) == expected, (code, said)
-        assert words in said, (code, said)
-        assert ("Traceback" in said) == ("defect" in words), (code, said)
+        text = (tmp_path / str(number)).read_text()
+        assert int(status) == expected, (code, text)
+        assert words in text, (code, text)
+        assert ("Traceback" in text) == ("defect" in words), (code, text)
 
 
 FULL_ANSWERS = (["--help"], ["--version"], ["check", "absent", "--baseline", "absent"])

@@ -15,7 +15,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["launch.frok"], "did you mean 'launch.fork'"),
         (["launch.fork", "--vs", "launch.pthreat"], "did you mean 'launch.pthread'"),
@@ -32,20 +32,20 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["launch.fork", "--set", "concurrency=2"], "one at a time"),
     ],
 )
-def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
     status, out, err = run(capsys, *words)
     assert status == 2
     assert out == ""
-    assert said in " ".join(err.split())
+    assert message in " ".join(err.split())
 
 
 def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    there = tmp_path / "why.json"
-    there.write_text("mine")
-    status, _, err = run(capsys, "launch.fork", "--trace", str(there))
+    existing = tmp_path / "why.json"
+    existing.write_text("mine")
+    status, _, err = run(capsys, "launch.fork", "--trace", str(existing))
     assert status == 2
     assert "--force" in err
-    assert there.read_text() == "mine"
+    assert existing.read_text() == "mine"
 
 
 @pytest.mark.real
@@ -55,7 +55,7 @@ def test_each_tier_answers_with_the_three_keys(capsys: pytest.CaptureFixture[str
     document = json.loads(out)
     assert status == 0
     assert document["tier"]["name"] in (tier, "stamps")
-    assert sum(one["mean_ns"] for one in document["budget"]) + document["unexplained_ns"] == pytest.approx(
+    assert sum(part["mean_ns"] for part in document["budget"]) + document["unexplained_ns"] == pytest.approx(
         document["reaped_ns"]
     )
     assert isinstance(document["overhead"], float)

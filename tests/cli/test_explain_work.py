@@ -19,7 +19,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--set", "workers=0"], "workers"),
         (["--set", "numbers=0"], "numbers"),
@@ -37,11 +37,11 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["--picture", "why.gif"], "must end in .png or .svg"),
     ],
 )
-def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
     status, out, err = run(capsys, "work.factor", *words)
     assert status == 2
     assert out == ""
-    assert said in " ".join(err.split())
+    assert message in " ".join(err.split())
 
 
 def test_the_ablation_is_about_workers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,12 +51,12 @@ def test_the_ablation_is_about_workers(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    there = tmp_path / "why.json"
-    there.write_text("mine")
-    status, _, err = run(capsys, "work.factor", "--out", str(there))
+    existing = tmp_path / "why.json"
+    existing.write_text("mine")
+    status, _, err = run(capsys, "work.factor", "--out", str(existing))
     assert status == 2
     assert "--force" in err
-    assert there.read_text() == "mine"
+    assert existing.read_text() == "mine"
 
 
 @pytest.mark.real

@@ -49,9 +49,9 @@ def small() -> tuple[pa.Table, Any]:
         cell: sorted({block["process"] for block in metadata["blocks"] if block["cell"] == cell}) for cell in CELLS
     }
     chosen = {cell: processes[:PROCESSES] for cell, processes in chosen.items()}
-    own = [pc.and_(pc.equal(table["cell"], cell), pc.is_in(table["process"], pa.array(some, pa.int32())))
+    masks = [pc.and_(pc.equal(table["cell"], cell), pc.is_in(table["process"], pa.array(some, pa.int32())))
            for cell, some in chosen.items()]  # fmt: skip
-    table = table.filter(pc.and_(pc.or_(pc.or_(*own[:2]), own[2]), pc.less(table["sample"], SAMPLES)))
+    table = table.filter(pc.and_(pc.or_(pc.or_(*masks[:2]), masks[2]), pc.less(table["sample"], SAMPLES)))
     metadata["blocks"] = [block for block in metadata["blocks"] if block["process"] in chosen.get(block["cell"], ())]
     for holder in (metadata, metadata["plan"]):
         holder["cells"] = [cell for cell in holder["cells"] if cell["cell"] in CELLS]
@@ -62,13 +62,13 @@ def columns_set(table: pa.Table, change: Callable[[str, np.random.Generator, int
     """Give columns other values: ``change(name, random, rows)``, or None to leave one alone. Null stays null."""
     random = np.random.default_rng(5)
     for place, name in enumerate(table.column_names):
-        own = table.column(place)
+        column = table.column(place)
         values = change(name, random, table.num_rows)
         if values is None or name == "cell":
             continue
-        wanted = np.broadcast_to(values, table.num_rows).astype(own.type.to_pandas_dtype()).tolist()
-        kept = [None if old is None else new for old, new in zip(own.to_pylist(), wanted, strict=True)]
-        table = table.set_column(place, table.schema.field(place), pa.array(kept, own.type))
+        wanted = np.broadcast_to(values, table.num_rows).astype(column.type.to_pandas_dtype()).tolist()
+        kept = [None if old is None else new for old, new in zip(column.to_pylist(), wanted, strict=True)]
+        table = table.set_column(place, table.schema.field(place), pa.array(kept, column.type))
     return table
 
 

@@ -47,7 +47,7 @@ def test_an_existing_picture_is_spared_without_force(run_file: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "said"),
+    ("kind", "name", "message"),
     [
         ("scna", "a.svg", "did you mean 'scan'"),
         ("scan", "a.gif", "must end in .png or .svg"),
@@ -55,8 +55,8 @@ def test_an_existing_picture_is_spared_without_force(run_file: Path, tmp_path: P
     ],
 )
 def test_what_cannot_be_drawn_names_what_can(  # noqa: PLR0917 (three parameters and three fixtures)
-    run_file: Path, tmp_path: Path, kind: str, name: str, said: str, capsys: Captured
+    run_file: Path, tmp_path: Path, kind: str, name: str, message: str, capsys: Captured
 ) -> None:
     assert plot(run_file, "--kind", kind, "--out", str(tmp_path / name)) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -40,7 +40,7 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ("{}", "this JSON is no explanation"),
         ("<html>", "not valid JSON"),
@@ -49,13 +49,13 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_explanation_ends_with_the_file_and_the_place(
-    tmp_path: Path, capsys: Captured, document: Any, said: str
+    tmp_path: Path, capsys: Captured, document: Any, message: str
 ) -> None:
     file, out = write(tmp_path, "why.json", document), tmp_path / "report.html"
     assert run_to_the_end(["report", RUN, "--explain", file, "--out", str(out)]) == 2
-    told = " ".join(capsys.readouterr().err.split())
-    assert "why.json" in told
-    assert said in told
+    errors = " ".join(capsys.readouterr().err.split())
+    assert "why.json" in errors
+    assert message in errors
     assert not out.exists()
 
 

@@ -82,13 +82,13 @@ def test_u7_and_u8_are_the_gap_beyond_and_within_the_cpus(beyond, u7):
 
 
 def test_the_quadratic_fit_is_found_in_days():
-    found = rows("U2", numbers_scan())
-    assert [row.published.what for row in found][:1] == ["threads, x^2"]
+    fitted = rows("U2", numbers_scan())
+    assert [row.published.what for row in fitted][:1] == ["threads, x^2"]
     for place in (0, 4):
-        assert found[place].value == pytest.approx(0.02 / DAY, rel=1e-3)
-        assert found[place + 1].value == pytest.approx(50.0 / DAY, rel=1e-2)
-        assert found[place + 3].value > 0.99
-        assert found[place].low <= found[place].value <= found[place].high
+        assert fitted[place].value == pytest.approx(0.02 / DAY, rel=1e-3)
+        assert fitted[place + 1].value == pytest.approx(50.0 / DAY, rel=1e-2)
+        assert fitted[place + 3].value > 0.99
+        assert fitted[place].low <= fitted[place].value <= fitted[place].high
 
 
 def test_figure_1_compares_close_numbers_and_u13_large_ones():
@@ -152,7 +152,7 @@ def test_the_questions_are_answered_by_the_ablation():
         assert "one appended file" in verdicts[id_].reason
         assert text("thread", 2000, 8, **CHAIN[0]) in verdicts[id_].evidence
     assert "sleeps 500 ns against 10" in verdicts["U10"].reason
-    assert all("explain" not in one for one in verdicts["U11"].evidence)
+    assert all("explain" not in source for source in verdicts["U11"].evidence)
     document = WorkAnswer(
         "Threads need 20% more: futex.",
         WorkTier("tracepoints", "events", {}, ()),
@@ -161,7 +161,12 @@ def test_the_questions_are_answered_by_the_ablation():
     verdicts = judge_all(CLAIMS, measured(values, explained={"work": document}))
     assert "Threads need 20% more: futex." in verdicts["U11"].reason
     assert "those of threads: waits to run 90%" in verdicts["U10"].reason
-    assert {one for id_ in ("U10", "U11") for one in verdicts[id_].evidence if one.startswith("explain work.factor")}
+    assert {
+        source
+        for id_ in ("U10", "U11")
+        for source in verdicts[id_].evidence
+        if source.startswith("explain work.factor")
+    }
     refused = judge_all(CLAIMS, measured(values, explained={"work": Refused("no perf")}))
     assert "could not be looked at closely here (no perf)" in refused["U11"].reason
     assert "unexplained 5%" in refused["U11"].reason

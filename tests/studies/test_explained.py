@@ -70,7 +70,7 @@ def test_without_the_kernels_events_l9_falls_back_to_stages_and_says_why(documen
     assert "could not be seen here" in verdict.reason
     assert "no perf" in verdict.reason
     assert "the call 40%" in verdict.reason
-    assert all(not one.startswith("explain") for one in verdict.evidence)
+    assert all(not source.startswith("explain") for source in verdict.evidence)
 
 
 def test_l8_counts_the_calls_of_the_launch_without_those_of_the_probe():

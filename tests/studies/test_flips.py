@@ -95,7 +95,7 @@ def test_conditions_are_said_in_words():
 
 
 def test_threads_and_processes_of_one_workload_are_told_apart_by_their_axis():
-    work = next(one for one in PAIRINGS if one.id == "work")
+    work = next(pairing for pairing in PAIRINGS if pairing.id == "work")
     values = {}
     for levels in itertools.product((0, 1), repeat=4):
         factors = work.designs[0].factors
@@ -117,22 +117,22 @@ def test_a_design_over_what_only_threads_have_is_held_against_the_fork_without_i
         for stage in STAGES:
             values[cell("launch.fork", **common), stage] = 100.0
             for cache in ("", "cold"):
-                own = common | ({"stack_cache": cache} if cache else {})
-                values[cell("launch.pthread", **own), stage] = 20.0 * (3 if cache else 1) * (5 if locked else 1)
+                axes = common | ({"stack_cache": cache} if cache else {})
+                values[cell("launch.pthread", **axes), stage] = 20.0 * (3 if cache else 1) * (5 if locked else 1)
     reconciliation = reconcile(LAUNCH, Judge(measured(values)))
-    main = {one.factors: one for one in reconciliation.effects[STAGES[0]] if one.design == stacks.words}
+    main = {effect.factors: effect for effect in reconciliation.effects[STAGES[0]] if effect.design == stacks.words}
     assert round(main["stack_cache",].value, 1) == 3.0
     assert round(main["mlockall",].value, 1) == 5.0
     # One point fewer, and the design says nothing rather than something else.
     del values[cell("launch.pthread", stack_cache="cold", mlockall="yes", temperature="cold"), STAGES[0]]
     reconciliation = reconcile(LAUNCH, Judge(measured(values)))
-    assert not [one for one in reconciliation.effects[STAGES[0]] if one.design == stacks.words]
+    assert not [effect for effect in reconciliation.effects[STAGES[0]] if effect.design == stacks.words]
 
 
 def test_a_condition_that_cannot_be_set_here_is_said_with_its_reason():
     missing = {
-        cell(one, frequency=level, temperature="warm"): "the frequency cannot be set here"
-        for one in ("launch.fork", "launch.pthread", "contend.fault")
+        cell(workload, frequency=level, temperature="warm"): "the frequency cannot be set here"
+        for workload in ("launch.fork", "launch.pthread", "contend.fault")
         for level in ("base", "turbo")
     }
     reconciliation = reconcile(LAUNCH, Judge(measured(design(lambda axes: 20.0), missing=missing)))
@@ -144,7 +144,7 @@ def test_every_condition_that_is_suspected_has_its_place_in_a_design():
     axes = {axis for design in LAUNCH.designs for axis in design.factors}
     assert axes == {"temperature", "parent_bytes", "linkage", "placement", "page_kind", "mlockall", "after",
                     "launch_number", "concurrency", "stack_cache", "stack_kind"}  # fmt: skip
-    work = next(one for one in PAIRINGS if one.id == "work")
+    work = next(pairing for pairing in PAIRINGS if pairing.id == "work")
     assert {axis for design in work.designs for axis in design.factors} == {
         "workers", "numbers", "output", "allocate", "cpus", "allocator",
     }  # fmt: skip

@@ -25,7 +25,7 @@ def part(value, expected="above", least=0.05, **how):
 
 
 @pytest.mark.parametrize(
-    ("one", "outcome"),
+    ("judged", "outcome"),
     [
         (part(1.2), "yes"), (part(0.8), "no"), (part(1.03), "unclear"), (part(1.2, half=0.3), "unclear"),
         (part(1.2, n=3), "unclear"), (part(0.8, "below"), "yes"), (part(1.2, "below"), "no"),
@@ -34,8 +34,8 @@ def part(value, expected="above", least=0.05, **how):
         (part(1.0, "alike", n=2), "unclear"),
     ],
 )  # fmt: skip
-def test_a_part_is_met_contradicted_or_unclear(one, outcome):
-    assert one.outcome == outcome
+def test_a_part_is_met_contradicted_or_unclear(judged, outcome):
+    assert judged.outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_s21_and_b12_never_hold_together():
         assert (verdicts["S21"].status, verdicts["B12"].status) == (s21, b12)
         assert (verdicts["L7"].status, verdicts["B11"].status) == ("holds", "holds")
     verdicts = judge_all(CLAIMS, measured(flags(1.0, 1.0)))
-    assert {verdicts[one].status for one in ("S21", "B12", "L7", "B11")} == {"not_distinguishable"}
+    assert {verdicts[id_].status for id_ in ("S21", "B12", "L7", "B11")} == {"not_distinguishable"}
 
 
 def test_the_heap_claims():
@@ -129,7 +129,7 @@ def test_the_heap_claims():
         (heap("launch.fork", "64MiB", page_kind="untouched"), CALL): 38e3,
     }
     verdicts = judge_all(CLAIMS, measured(values))
-    assert {verdicts[one].status for one in ("B6", "B7", "B8", "B9")} == {"holds"}
+    assert {verdicts[id_].status for id_ in ("B6", "B7", "B8", "B9")} == {"holds"}
     assert "an entry costs 28.8" in verdicts["B9"].reason
     values[heap("launch.pthread", "64MiB"), CALL] = 8e3
     values["memcpy.private", "copy_ns"] = 10e3

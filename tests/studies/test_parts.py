@@ -47,9 +47,9 @@ def test_the_factorials_are_planned_whole(catalogue):
                 for levels in product((0, 1), repeat=len(design.factors)):
                     axes = design.held | {axis: two[level] for (axis, two), level in
                                           zip(design.factors.items(), levels, strict=True)}  # fmt: skip
-                    own = {axis: value for axis, value in axes.items()
+                    settings = {axis: value for axis, value in axes.items()
                            if value and (side == pairing.a or axis not in design.first_only)}  # fmt: skip
-                    assert cell(workload, **fixed, **own) in cells, design.words
+                    assert cell(workload, **fixed, **settings) in cells, design.words
 
 
 def test_quick_and_full_keep_their_time(catalogue):
@@ -66,7 +66,7 @@ def test_too_little_memory_makes_the_four_gigabytes_smaller_and_says_so(catalogu
     plan, shrunk = load_part("sysel-2020", catalogue, quick=False, available_bytes=2 * GIB)
     most = max(target.condition.get("parent_bytes", 0) for target in plan.targets)
     assert most == GIB
-    assert {one.planned_bytes for one in shrunk} == {4_000_000_000}
+    assert {change.planned_bytes for change in shrunk} == {4_000_000_000}
     [sentence] = say_shrunk(shrunk)
     assert "1 GiB" in sentence
     assert "extrapolated" in sentence

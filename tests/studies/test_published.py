@@ -38,16 +38,16 @@ def test_every_id_is_there_once_and_in_order():
     assert sorted(ids) == sorted(f"{letter}{number}" for letter, n in COUNTS.items() for number in range(1, n + 1))
     assert len(ids) == 56
     for study in published.studies:
-        own = [int(item.id[1:]) for item in published.of([study])]
-        assert own == list(range(1, len(own) + 1))
+        numbers = [int(item.id[1:]) for item in published.of([study])]
+        assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_figures_claims_and_questions_are_told_apart():
     published = load_published()
     assert {item.kind for item in published.items} == set(KINDS)
     for letter, count in FIGURES.items():
-        own = [item for item in published.items if item.id[0] == letter]
-        assert {int(item.id[1:]) for item in own if item.kind == "figure"} == set(range(1, count + 1))
+        items = [item for item in published.items if item.id[0] == letter]
+        assert {int(item.id[1:]) for item in items if item.kind == "figure"} == set(range(1, count + 1))
     assert {item.id for item in published.items if item.kind == "question"} == QUESTIONS
 
 

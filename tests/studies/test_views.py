@@ -24,7 +24,7 @@ from clonometer.views.terminal.studies import render_studies
 
 
 @pytest.fixture(scope="module")
-def found():
+def reproduction():
     values = {(LOOP_FORK, "wall_ns"): 200e3, (LOOP_THREAD, "wall_ns"): 20e3, (LOOP_THREAD, "user_ns"): 0.0}
     for temperature, stage in itertools.product(("cold", "warm"), (CALL, RUNS, REAPED)):
         values[sysel_fork(temperature), stage] = 80e3
@@ -42,11 +42,11 @@ def found():
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_answer_fits_and_says_all(found, width):
-    text = render_studies(found, width=width)
+def test_the_answer_fits_and_says_all(reproduction, width):
+    text = render_studies(reproduction, width=width)
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
-    for item in found.items:
+    for item in reproduction.items:
         assert any(f"{item.id} " in line or f"{item.id}:" in line or f"{item.id}," in line for line in lines), item.id
     flat = " ".join(text.split())
     for words in ("60–170 µs", "2020", "does not hold", "not measured", "A note.", "Cold reverses it",
@@ -54,44 +54,44 @@ def test_the_answer_fits_and_says_all(found, width):
         assert words in flat, words
 
 
-def test_ascii_terminals_get_ascii(found):
-    assert render_studies(found, ascii_only=True).isascii()
+def test_ascii_terminals_get_ascii(reproduction):
+    assert render_studies(reproduction, ascii_only=True).isascii()
 
 
-def test_markdown_has_each_item_in_a_table(found):
-    text = studies_markdown(found)
-    for item in found.items:
+def test_markdown_has_each_item_in_a_table(reproduction):
+    text = studies_markdown(reproduction)
+    for item in reproduction.items:
         assert f"| {item.id} |" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in tables)
     assert "## Is a thread slower to launch than a process?" in text
 
 
-def test_the_page_is_whole_fetches_nothing_and_escapes(found):
-    page = render_studies_report(found)
-    for item in found.items:
+def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
+    page = render_studies_report(reproduction)
+    for item in reproduction.items:
         assert f">{item.id}</t" in page
     assert "Model &lt;1&gt;" in page
-    assert page.count("<svg") == len(list(figure_specs(found)))
+    assert page.count("<svg") == len(list(figure_specs(reproduction)))
     assert "<script" not in page
     assert 'src="http' not in page
     assert 'id="bendersky-2018-heap"' in page
 
 
-def test_pictures_of_every_figure_come_as_png_and_svg(found):
-    pictures = dict(study_pictures(found))
+def test_pictures_of_every_figure_come_as_png_and_svg(reproduction):
+    pictures = dict(study_pictures(reproduction))
     names = {name.rsplit(".", 1)[0] for name in pictures}
     assert {"sysel-2020-table", "loop-10000-times", "bendersky-2018-heap"} <= names
     for name in names:
         assert pictures[f"{name}.png"].startswith(b"\x89PNG")
         assert b"<svg" in pictures[f"{name}.svg"][:500]
-    captions = {name: spec["description"].split()[-1] for name, spec in figure_specs(found)}
+    captions = {name: spec["description"].split()[-1] for name, spec in figure_specs(reproduction)}
     assert all(word in pictures[f"{name}.svg"].decode() for name, word in captions.items() if word.isascii())
 
 
-def test_the_json_keeps_to_its_schema(found):
+def test_the_json_keeps_to_its_schema(reproduction):
     schema = json.loads((Path(__file__).parents[2] / "docs/schemas/reproduce.schema.json").read_text())
-    jsonschema.validate(json.loads(json.dumps(answer_to_json(found), allow_nan=False)), schema)
+    jsonschema.validate(json.loads(json.dumps(answer_to_json(reproduction), allow_nan=False)), schema)
     jsonschema.validate(answer_to_json(answer(measured({}), [])), schema)
 
 
@@ -110,8 +110,8 @@ def test_fits_in_days_keep_their_digits():
     assert ours_text(row) == "1.9e-14 (1.2e-14 to 2.2e-14) d"
 
 
-def test_each_mark_says_on_hover_what_it_is(found):
-    page = render_studies_report(found)
+def test_each_mark_says_on_hover_what_it_is(reproduction):
+    page = render_studies_report(reproduction)
     assert "<title>process launch: launch time (µs) 32.0 (" in page
     assert "at 2 heap (MB)</title>" in page
     assert "<title>published, process launch: launch time (µs) 35.0 at 2 heap (MB)</title>" in page
