@@ -29,7 +29,7 @@ const struct option *option_find(const char *key, size_t length) {
 
 static void store(struct request *request, const struct option *option, int64_t number, const char *text) {
     char *field = (char *)request + option->offset;
-    if (option->kind == OPTION_TEXT || option->offset == offsetof(struct request, linkage)) {
+    if (option->keep_text) {
         memcpy(field, &text, sizeof text);
     } else {
         memcpy(field, &number, sizeof number);
@@ -149,10 +149,9 @@ static int check_axes(int count, char **words, const struct request *request, st
 int options_parse(int count, char **words, struct request *request, struct reason *reason) {
     memset(request, 0, sizeof *request);
     for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
-        const char *text =
-            OPTIONS[i].offset == offsetof(struct request, linkage) ? options_linkage() : OPTIONS[i].text;
-        store(request, &OPTIONS[i], OPTIONS[i].fallback, text);
+        store(request, &OPTIONS[i], OPTIONS[i].fallback, OPTIONS[i].text);
     }
+    request->linkage = options_linkage();
     for (int i = 0; i < count; i++) {
         int error = parse_word(words[i], request, reason);
         if (error != 0) {

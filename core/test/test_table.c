@@ -1,7 +1,33 @@
 /* Every workload is whole: an id found again, axes that exist, columns with known stages, no id twice. */
+#include <string.h>
+
 #include "check.h"
+#include "emit/answer.h"
 #include "options.h"
 #include "workload.h"
+
+static bool is_detail(const struct workload *workload, const char *column) {
+    for (const char *const *name = workload->details; name != NULL && *name != NULL; name++) {
+        if (strcmp(*name, column) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The catalogue has one place for a quantity, and takes what the first workload says. */
+static void agree(const struct workload *workload, const struct workload *other) {
+    for (const struct column *column = workload->columns; column->name != NULL; column++) {
+        for (const struct column *twin = other->columns; twin->name != NULL; twin++) {
+            if (strcmp(column->name, twin->name) == 0 && column->summary != NULL && twin->summary != NULL) {
+                CHECK(is_detail(workload, column->name) == is_detail(other, column->name),
+                      "%s: a detail of %s or of %s alone", column->name, workload->id, other->id);
+                CHECK(strcmp(answer_unit(column->kind), answer_unit(twin->kind)) == 0,
+                      "%s: two units, %s and %s", column->name, workload->id, other->id);
+            }
+        }
+    }
+}
 
 int main(void) {
     size_t count = 0;
@@ -13,6 +39,9 @@ int main(void) {
         for (size_t i = 0; workload->axes[i] != NULL; i++) {
             const struct option *option = option_find(workload->axes[i], strlen(workload->axes[i]));
             CHECK(option != NULL && option->axis, "%s: axis %s", workload->id, workload->axes[i]);
+        }
+        for (size_t i = 0; i < count; i++) {
+            agree(workload, WORKLOADS[i]);
         }
         for (const struct null_reason *null = workload->nulls; null != NULL && null->column != NULL; null++) {
             const struct column *column = workload->columns;

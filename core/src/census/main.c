@@ -15,6 +15,7 @@
 
 #include "census/census.h"
 #include "census/signals.h"
+#include "keys.h"
 #include "trace/files.h"
 
 static const char USAGE[] =
@@ -30,31 +31,27 @@ static bool read_positive(const char *text, double most, double *number) {
 }
 
 static bool read_key(const char *word, struct census *census, enum how *how) {
-    static const char *const HOW[] = {"how=auto", "how=tracepoints", "how=ptrace"};
+    static const char *const HOW[] = {"auto", "tracepoints", "ptrace"};
     double number = 0;
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(word, HOW[i]) == 0) {
+    const char *value = key_value(word, "how");
+    for (int i = 0; value != NULL && i < 3; i++) {
+        if (strcmp(value, HOW[i]) == 0) {
             *how = (enum how)i;
             return true;
         }
     }
-    if (strcmp(word, "until=all") == 0) {
+    if ((value = key_value(word, "until")) != NULL && strcmp(value, "all") == 0) {
         census->until_all_end = true;
-        return true;
-    }
-    if (strncmp(word, "seconds=", 8) == 0 && read_positive(word + 8, 1e9, &number)) {
+    } else if ((value = key_value(word, "seconds")) != NULL && read_positive(value, 1e9, &number)) {
         census->most_ns = (int64_t)(number * 1e9);
-        return true;
-    }
-    if (strncmp(word, "ring_bytes=", 11) == 0 && read_positive(word + 11, 1 << 30, &number)) {
+    } else if ((value = key_value(word, "ring_bytes")) != NULL && read_positive(value, 1 << 30, &number)) {
         census->ring_bytes = (size_t)number;
-        return true;
-    }
-    if (strncmp(word, "pid=", 4) == 0 && read_positive(word + 4, 1 << 22, &number)) {
+    } else if ((value = key_value(word, "pid")) != NULL && read_positive(value, 1 << 22, &number)) {
         census->pid = (pid_t)number;
-        return true;
+    } else {
+        return false;
     }
-    return false;
+    return true;
 }
 
 static bool read_words(int argc, char **argv, struct census *census, enum how *how) {

@@ -32,13 +32,9 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 const struct workload launch_bare_fork = {
     .id = "launch.bare_fork",
-    .family = "same_image",
+    FORK_FACTS,
     .summary = "_Fork(), which runs no fork handlers; the child leaves, waitpid()",
-    .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_FORK,
     .available = available,
     .launch = launch,

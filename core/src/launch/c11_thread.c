@@ -34,12 +34,9 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 const struct workload launch_c11_thread = {
     .id = "launch.c11_thread",
-    .family = "same_image",
+    LAUNCH_FACTS,
     .summary = "thrd_create(), the thread returns, thrd_join()",
-    .columns = LAUNCH_COLUMNS,
     .axes = LAUNCH_AXES,
-    .has_temperature = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_THREAD,
     .launch = launch,
 };

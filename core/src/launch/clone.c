@@ -23,13 +23,9 @@ static const struct clone_facts FLAGS = {.flags = 0, .exact = true, .reaped_by =
 
 const struct workload launch_clone = {
     .id = "launch.clone",
-    .family = "same_image",
+    FORK_FACTS,
     .summary = "the system call clone, like fork; the child leaves, waitpid()",
-    .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &FLAGS,
     .launch = launch,
 };

@@ -61,13 +61,9 @@ static const struct clone_facts PIDFD_FLAGS = {.flags = TASK_PIDFD, .exact = tru
 
 const struct workload launch_clone3_plain = {
     .id = "launch.clone3",
-    .family = "same_image",
+    FORK_FACTS,
     .summary = "the system call clone3, like fork; the child leaves, waitpid()",
-    .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &FLAGS,
     .available = launch_clone3_available,
     .launch = launch,
@@ -75,13 +71,9 @@ const struct workload launch_clone3_plain = {
 
 const struct workload launch_clone3_pidfd = {
     .id = "launch.clone3_pidfd",
-    .family = "same_image",
+    FORK_FACTS,
     .summary = "clone3 with CLONE_PIDFD; the child leaves, waitid() by the pidfd",
-    .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &PIDFD_FLAGS,
     .available = launch_clone3_available,
     .launch = launch_with_pidfd,

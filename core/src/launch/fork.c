@@ -27,13 +27,9 @@ static const char *const AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN,     
 
 const struct workload launch_fork = {
     .id = "launch.fork",
-    .family = "same_image",
+    FORK_FACTS,
     .summary = "fork(), the child leaves, waitpid()",
-    .columns = LAUNCH_COLUMNS,
     .axes = AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_FORK,
     .launch = launch,
 };

@@ -80,13 +80,9 @@ static const struct clone_facts FLAGS = {.flags = TASK_INTO_CGROUP, .exact = tru
 
 const struct workload launch_clone3_into_cgroup = {
     .id = "launch.clone3_into_cgroup",
-    .family = "same_image",
+    FORK_FACTS,
     .summary = "clone3 with CLONE_INTO_CGROUP: the child is born in another cgroup; it leaves, waitpid()",
-    .columns = LAUNCH_COLUMNS,
     .axes = FORK_AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &FLAGS,
     .available = available,
     .prepare = prepare,

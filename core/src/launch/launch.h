@@ -27,6 +27,11 @@ struct program_row {
 };
 _Static_assert(sizeof(struct program_row) == 2 * sizeof(struct sample), "rows are made of samples");
 
+/* What is the same in the table's rows of launches that start no program, and of forks among them. */
+#define LAUNCH_FACTS                                                                                         \
+    .family = "same_image", .columns = LAUNCH_COLUMNS, .has_temperature = true, .nulls = NO_NEW_PROGRAM
+#define FORK_FACTS LAUNCH_FACTS, .child_copies_memory = true
+
 extern const struct column LAUNCH_COLUMNS[];
 extern const struct column PROGRAM_COLUMNS[];
 extern const char *const PROGRAM_DETAILS[];

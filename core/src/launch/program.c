@@ -49,6 +49,9 @@ static int write_folder(const struct request *request, char **to, const char *en
         length = (ssize_t)strlen(own);
         memcpy(*to, own, (size_t)length);
     }
+    if ((size_t)length >= room - 1) {
+        return -ENAMETOOLONG; /* cut, as far as can be seen */
+    }
     (*to)[length] = '\0';
     char *slash = strrchr(*to, '/');
     *to = slash != NULL ? slash + 1 : *to;

@@ -83,12 +83,9 @@ static const char *const AXES[] = {AXES_PLACE,       AXES_PARENT,   AXES_SPIN,  
 
 const struct workload launch_pthread = {
     .id = "launch.pthread",
-    .family = "same_image",
+    LAUNCH_FACTS,
     .summary = "pthread_create(), the thread ends, pthread_join()",
-    .columns = LAUNCH_COLUMNS,
     .axes = AXES,
-    .has_temperature = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &LIBRARY_THREAD,
     .tunables = thread_tunables,
     .prepare = thread_settings_prepare,

@@ -28,12 +28,9 @@ static const struct clone_facts FLAGS = {.flags = TASK_RAW_THREAD, .exact = true
 
 const struct workload launch_raw_thread = {
     .id = "launch.raw_thread",
-    .family = "same_image",
+    LAUNCH_FACTS,
     .summary = "the system call clone with a thread's flags, own stack, no TLS; futex wait for its end",
-    .columns = LAUNCH_COLUMNS,
     .axes = LAUNCH_AXES,
-    .has_temperature = true,
-    .nulls = NO_NEW_PROGRAM,
     .clone = &FLAGS,
     .prepare = bare_task_prepare,
     .launch = launch,

@@ -26,12 +26,9 @@ static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD
 
 const struct workload launch_vfork = {
     .id = "launch.vfork",
-    .family = "same_image",
+    LAUNCH_FACTS,
     .summary = "vfork(), the child leaves by _exit, waitpid()",
-    .columns = LAUNCH_COLUMNS,
     .axes = AXES,
-    .has_temperature = true,
-    .nulls = NO_NEW_PROGRAM,
     .call_returns_contains = "child_life",
     .clone = &LIBRARY_VFORK,
     .launch = launch,

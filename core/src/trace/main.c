@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "emit/json.h"
+#include "keys.h"
 #include "sys/clone.h"
 #include "sys/sys.h"
 #include "trace/files.h"
@@ -148,45 +149,30 @@ static bool read_number(const char *text, uint64_t *number) {
 static bool read_key(const char *word, struct listening *listening) {
     static const char *const HOW[] = {"none", "own", "tracepoints", "ptrace", "fast", NULL};
     static const char *const STAMPS[] = {"monotonic", "tsc", NULL};
-    const char *value = strchr(word, '=');
-    size_t length = value != NULL ? (size_t)(value - word) : 0;
+    const char *value = NULL;
     int index = 0;
     uint64_t number = 0;
-    if (value++ == NULL) {
-        return false;
-    }
-    if (length == 3 && strncmp(word, "how", length) == 0 && is_one_of(value, HOW, &index)) {
+    if ((value = key_value(word, "how")) != NULL && is_one_of(value, HOW, &index)) {
         listening->how = (enum listen_how)index;
-        return true;
-    }
-    if (length == 8 && strncmp(word, "counters", length) == 0) {
+    } else if ((value = key_value(word, "counters")) != NULL) {
         listening->counters = counter_set_named(value);
         return listening->counters != NULL;
-    }
-    if (length == 6 && strncmp(word, "stamps", length) == 0 && is_one_of(value, STAMPS, &index)) {
+    } else if ((value = key_value(word, "stamps")) != NULL && is_one_of(value, STAMPS, &index)) {
         listening->tsc = index == 1;
-        return true;
-    }
-    if (length == 6 && strncmp(word, "events", length) == 0) {
+    } else if ((value = key_value(word, "events")) != NULL) {
         return read_events(value, &listening->wanted);
-    }
-    if (length == 10 && strncmp(word, "ring_bytes", length) == 0 && read_number(value, &number)) {
+    } else if ((value = key_value(word, "ring_bytes")) != NULL && read_number(value, &number)) {
         listening->ring_bytes = (size_t)number;
-        return true;
-    }
-    if (length == 9 && strncmp(word, "window_ns", length) == 0 && read_number(value, &number)) {
+    } else if ((value = key_value(word, "window_ns")) != NULL && read_number(value, &number)) {
         listening->window_ns = number;
-        return true;
-    }
-    if (length == 9 && strncmp(word, "period_ns", length) == 0 && read_number(value, &number)) {
+    } else if ((value = key_value(word, "period_ns")) != NULL && read_number(value, &number)) {
         listening->sample_period_ns = number;
-        return true;
-    }
-    if (length == 9 && strncmp(word, "fault_run", length) == 0 && read_number(value, &number)) {
+    } else if ((value = key_value(word, "fault_run")) != NULL && read_number(value, &number)) {
         listening->most_run = number < MOST_RUN ? (unsigned)number : MOST_RUN;
-        return true;
+    } else {
+        return false;
     }
-    return false;
+    return true;
 }
 
 static int trace_program(int fd, int count, char **words) {

@@ -44,21 +44,27 @@ int trace_by_perf(char **arguments, struct trace *trace, struct reason *reason) 
         _exit(127);
     }
     if (pid < 0) {
+        error = -errno;
         rings_close(&rings);
-        return reason_set(reason, -EAGAIN, "%s cannot be started", arguments[0]);
+        return reason_set(reason, error, "%s cannot be started: %s", arguments[0], strerror(-error));
     }
     int status = 0;
-    while (waitpid(pid, &status, WNOHANG) == 0) {
+    pid_t ended = 0;
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         struct timespec pause = {.tv_nsec = STEP_NS};
         rings_drain(&rings, collection_take, &collection);
         nanosleep(&pause, NULL);
     }
+    error = ended < 0 ? -errno : 0;
     rings_stop(&rings);
     rings_drain(&rings, collection_take, &collection);
     trace->lost = rings_lost(&rings) + collection.dropped;
     note_tasks(&collection, pid, trace);
     collection_free(&collection);
     rings_close(&rings);
+    if (error != 0) {
+        return reason_set(reason, error, "how %s ended cannot be learnt: %s", arguments[0], strerror(-error));
+    }
     trace->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return 0;
 }

@@ -101,7 +101,7 @@ long rings_event(struct perf_event_attr *attributes, int thread, int cpu, int le
     if (fd < 0 && errno == EINVAL && attributes->read_format == FORMAT_LOST) {
         /* Kernels before 6.0 do not count what was lost; their records still tell. */
         attributes->read_format = 0;
-        fd = syscall(SYS_perf_event_open, attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
     }
     return fd < 0 ? -errno : fd;
 }

@@ -20,7 +20,6 @@ enum {
     RINGS_FUTEX = 1U << 7,   /* what calls of futex are about */
     RINGS_LOCKS = 1U << 8,   /* waiting for the lock of an address space (mmap_lock) */
     RINGS_WAKING = 1U << 9,  /* tasks that are made runnable, at that moment: for a census */
-    /* Instead of all these, what an unprivileged user may see of a process of his own (rings_open_own). */
 };
 
 enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24, RINGS_MOST_GROWTHS = 6 };

@@ -93,7 +93,7 @@ static struct stamp release(struct work *work, int64_t count, int error) {
     while (tally_await(&work->ready, (uint32_t)count, LOOK_AFTER_NS) != 0 && !one_died(work, count)) {
     }
     if (error != 0) {
-        work->stop = 1;
+        __atomic_store_n(&work->stop, 1, __ATOMIC_RELAXED);
     }
     struct stamp begins = clock_read();
     gate_open(&work->gate);
