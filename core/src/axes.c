@@ -12,12 +12,12 @@ static const char *const CLOCKS[] = {"monotonic", "tsc", NULL};
 #define V(name, value) value,
 #define NUMBER(what, unit, least, usual, words)                                                              \
     {.key = #what,                                                                                           \
-     .kind = unit,                                                                                           \
+     .kind = (unit),                                                                                         \
      .axis = true,                                                                                           \
      .offset = FIELD(what),                                                                                  \
-     .fallback = usual,                                                                                      \
-     .minimum = least,                                                                                       \
-     .summary = words},
+     .fallback = (usual),                                                                                    \
+     .minimum = (least),                                                                                     \
+     .summary = (words)},
 #define COUNT(what, usual, words) NUMBER(what, OPTION_COUNT, 0, usual, words)
 #define COUNT_FROM_1(what, usual, words) NUMBER(what, OPTION_COUNT, 1, usual, words)
 #define BYTES(what, usual, words) NUMBER(what, OPTION_BYTES, 0, usual, words)
@@ -28,29 +28,29 @@ static const char *const CLOCKS[] = {"monotonic", "tsc", NULL};
      .axis = true,                                                                                           \
      .keep_text = true,                                                                                      \
      .offset = FIELD(what),                                                                                  \
-     .text = usual,                                                                                          \
-     .form = expression,                                                                                     \
-     .summary = words},
+     .text = (usual),                                                                                        \
+     .form = (expression),                                                                                   \
+     .summary = (words)},
 #define TEXT(what, usual, words) TEXT_LIKE(what, usual, NULL, words)
 #define CHOICE_OF(what, kept, can, words, ...)                                                               \
     {.key = #what,                                                                                           \
      .kind = OPTION_CHOICE,                                                                                  \
      .axis = true,                                                                                           \
-     .keep_text = kept,                                                                                      \
+     .keep_text = (kept),                                                                                    \
      .offset = FIELD(what),                                                                                  \
      .choices = (const char *const[]){__VA_ARGS__ NULL},                                                     \
-     .available = can,                                                                                       \
-     .summary = words},
+     .available = (can),                                                                                     \
+     .summary = (words)},
 #define CHOICE(what, can, words, values) CHOICE_OF(what, false, can, words, values)
 #define KEPT_CHOICE(what, can, words, values) CHOICE_OF(what, true, can, words, values)
 #define STEER(unit, word, field, usual, value, values)                                                       \
-    {.key = word,                                                                                            \
+    {.key = (word),                                                                                          \
      .kind = OPTION_##unit,                                                                                  \
      .keep_text = OPTION_##unit == OPTION_TEXT,                                                              \
      .offset = FIELD(field),                                                                                 \
-     .fallback = usual,                                                                                      \
-     .text = value,                                                                                          \
-     .choices = values,                                                                                      \
+     .fallback = (usual),                                                                                    \
+     .text = (value),                                                                                        \
+     .choices = (values),                                                                                    \
      .summary = ""}
 
 const struct option OPTIONS[] = {

@@ -3,13 +3,15 @@
 #ifndef CLONOMETER_KEYS_H
 #define CLONOMETER_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* The value of a word, if that is of this key; else NULL. */
-static inline const char *key_value(const char *word, const char *key) {
+/* Whether a word is of this key; then `value` is what follows. */
+static inline bool key_is(const char *word, const char *key, const char **value) {
     size_t length = strlen(key);
-    return strncmp(word, key, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+    *value = word + length + 1;
+    return strncmp(word, key, length) == 0 && word[length] == '=';
 }
 
 #endif

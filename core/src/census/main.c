@@ -33,20 +33,20 @@ static bool read_positive(const char *text, double most, double *number) {
 static bool read_key(const char *word, struct census *census, enum how *how) {
     static const char *const HOW[] = {"auto", "tracepoints", "ptrace"};
     double number = 0;
-    const char *value = key_value(word, "how");
-    for (int i = 0; value != NULL && i < 3; i++) {
+    const char *value = NULL;
+    for (int i = 0; key_is(word, "how", &value) && i < 3; i++) {
         if (strcmp(value, HOW[i]) == 0) {
             *how = (enum how)i;
             return true;
         }
     }
-    if ((value = key_value(word, "until")) != NULL && strcmp(value, "all") == 0) {
+    if (key_is(word, "until", &value) && strcmp(value, "all") == 0) {
         census->until_all_end = true;
-    } else if ((value = key_value(word, "seconds")) != NULL && read_positive(value, 1e9, &number)) {
+    } else if (key_is(word, "seconds", &value) && read_positive(value, 1e9, &number)) {
         census->most_ns = (int64_t)(number * 1e9);
-    } else if ((value = key_value(word, "ring_bytes")) != NULL && read_positive(value, 1 << 30, &number)) {
+    } else if (key_is(word, "ring_bytes", &value) && read_positive(value, 1 << 30, &number)) {
         census->ring_bytes = (size_t)number;
-    } else if ((value = key_value(word, "pid")) != NULL && read_positive(value, 1 << 22, &number)) {
+    } else if (key_is(word, "pid", &value) && read_positive(value, 1 << 22, &number)) {
         census->pid = (pid_t)number;
     } else {
         return false;

@@ -152,22 +152,22 @@ static bool read_key(const char *word, struct listening *listening) {
     const char *value = NULL;
     int index = 0;
     uint64_t number = 0;
-    if ((value = key_value(word, "how")) != NULL && is_one_of(value, HOW, &index)) {
+    if (key_is(word, "how", &value) && is_one_of(value, HOW, &index)) {
         listening->how = (enum listen_how)index;
-    } else if ((value = key_value(word, "counters")) != NULL) {
+    } else if (key_is(word, "counters", &value)) {
         listening->counters = counter_set_named(value);
         return listening->counters != NULL;
-    } else if ((value = key_value(word, "stamps")) != NULL && is_one_of(value, STAMPS, &index)) {
+    } else if (key_is(word, "stamps", &value) && is_one_of(value, STAMPS, &index)) {
         listening->tsc = index == 1;
-    } else if ((value = key_value(word, "events")) != NULL) {
+    } else if (key_is(word, "events", &value)) {
         return read_events(value, &listening->wanted);
-    } else if ((value = key_value(word, "ring_bytes")) != NULL && read_number(value, &number)) {
+    } else if (key_is(word, "ring_bytes", &value) && read_number(value, &number)) {
         listening->ring_bytes = (size_t)number;
-    } else if ((value = key_value(word, "window_ns")) != NULL && read_number(value, &number)) {
+    } else if (key_is(word, "window_ns", &value) && read_number(value, &number)) {
         listening->window_ns = number;
-    } else if ((value = key_value(word, "period_ns")) != NULL && read_number(value, &number)) {
+    } else if (key_is(word, "period_ns", &value) && read_number(value, &number)) {
         listening->sample_period_ns = number;
-    } else if ((value = key_value(word, "fault_run")) != NULL && read_number(value, &number)) {
+    } else if (key_is(word, "fault_run", &value) && read_number(value, &number)) {
         listening->most_run = number < MOST_RUN ? (unsigned)number : MOST_RUN;
     } else {
         return false;
