@@ -8,7 +8,7 @@ CHARTS = [
     "overview-same_image",
     "overview-new_program",
     "ecdf",
-    *(f"memory-{s}" for s in ("call_returns", "reaped")),
+    *(f"memory-0-{place}" for place in range(3)),
 ]
 
 
