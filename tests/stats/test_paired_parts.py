@@ -16,6 +16,13 @@ def test_shares_sum_to_one_and_their_intervals_hold_them() -> None:
         assert share.high - share.low < 0.1
 
 
+def test_the_seed_and_nothing_else_fixes_what_is_drawn() -> None:
+    parts = np.random.default_rng(1).normal([30.0, 60.0], 5.0, (20, 2))
+    first, again, other = (shares_of_mean(parts, parts.sum(axis=1), seed=seed) for seed in (3, 3, 4))
+    assert first == again
+    assert first != other
+
+
 def test_a_whole_whose_sign_is_in_doubt_does_not_turn_shares_over() -> None:
     whole = [1.0, 1.0, 1.0, 1.0, 1.0, -3.0]
     [share] = shares_of_mean([[value] for value in whole], whole, seed=1)

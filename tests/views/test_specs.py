@@ -25,6 +25,18 @@ def trimmed(value):
 
 def validate(spec):
     altair.Chart.from_dict(trimmed(spec), validate=True)
+    check_scales(spec)
+
+
+def check_scales(spec):
+    """An axis is logarithmic where its title says so, and nowhere else."""
+    if isinstance(spec, dict):
+        title = (spec.get("axis") or {}).get("title") if isinstance(spec.get("axis"), dict) else None
+        if isinstance(title, str) and isinstance(spec.get("scale"), dict):
+            assert ("(log)" in title) == (spec["scale"].get("type") == "log"), (title, spec["scale"])
+    inside = spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ()
+    for one in inside:
+        check_scales(one)
 
 
 @pytest.mark.parametrize(
