@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests import probe
+from tests.integration.started import happens
 
 pytestmark = pytest.mark.real
 
@@ -307,10 +308,15 @@ def test_threads_are_counted_and_a_child_is_single_threaded(workload: str, state
 
 
 def test_busy_threads_compute_on_the_other_cpus() -> None:
-    found = facts("workload=launch.fork", "parent_threads=1", "thread_state=busy", "child_spin_ns=20000000")
-    idle = facts("workload=launch.fork", "parent_threads=1", "thread_state=idle", "child_spin_ns=20000000")
-    # While the child spins on the probe's CPU, only a busy thread can use CPU time of the probe.
-    assert found["cpu_ns"] > idle["cpu_ns"] + 10_000_000
+    words = ("workload=launch.fork", "parent_threads=1", "child_spin_ns=20000000")
+    idle = facts(*words, "thread_state=idle")
+
+    def computes() -> bool:
+        # While the child spins on the probe's CPU, only a busy thread can use CPU time of the probe.
+        return facts.__wrapped__(*words, "thread_state=busy")["cpu_ns"] > idle["cpu_ns"] + 10_000_000
+
+    # Others may have that CPU for a while.
+    assert happens(computes)
 
 
 def test_busy_threads_need_a_cpu_of_their_own() -> None:

@@ -101,6 +101,15 @@ def test_a_program_that_cannot_be_run_is_counted_with_its_errno(workload: str, t
     assert len(present(block, "reaped_ns")) == 0
 
 
+def test_a_program_that_is_killed_is_a_failed_launch_whatever_status_others_end_with(tmp_path: Path) -> None:
+    for ending, outcomes in (("kill -9 $$", {"ok": 0, "ECHILD": 3}), ("exit 3", {"ok": 3})):
+        program = tmp_path / "ends"
+        program.write_text(f"#!/bin/sh\n{ending}\n")
+        program.chmod(0o755)
+        (block,) = probe.ask("workload=launch.fork_exec", f"program={program}", "samples=3", "blocks=1").blocks
+        assert block.outcomes == outcomes
+
+
 def test_a_foreign_program_has_no_stamp_of_its_own() -> None:
     true = shutil.which("true")
     (block,) = probe.ask("workload=launch.posix_spawn", f"program={true}", "samples=3", "blocks=1").blocks
