@@ -48,7 +48,7 @@ static void *fill_hole(struct arena *arena) {
     }
     uintptr_t start = 0;
     size_t length = hole_below_heap(&start);
-    if (length < arena->length) {
+    if (length == 0 || length < arena->length) {
         return MAP_FAILED;
     }
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address from /proc */
