@@ -13,7 +13,8 @@ from tests import probe
 from tests.integration.started import ROOT_ONLY, as_nobody, gone, happens, members, sleepers, started, threads
 from tests.probe import present
 
-pytestmark = pytest.mark.real
+# What the kernel counts of memory it adds up by CPU: that is exact where nobody else wants the CPUs.
+pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 WORKLOADS = ["footprint.process", "footprint.thread"]
 PAGE = resource.getpagesize()

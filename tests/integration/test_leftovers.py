@@ -14,7 +14,8 @@ from tests.integration.leftovers import Trace, nothing_left
 from tests.integration.started import ROOT_ONLY
 from tests.integration.test_limits_real import mounts
 
-pytestmark = pytest.mark.real
+# Some mount and unmount where all others see it.
+pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 
 @pytest.fixture(autouse=True)
