@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests.dispositions import hear_signals
+from tests.integration.leftovers import OTHERS
 
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("search", max_examples=1000, deadline=None)
@@ -40,8 +41,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid} is marked real, and not in {', '.join(sorted(REAL))}")
 
 
+@contextlib.contextmanager
+def _others_at_work() -> Iterator[None]:
+    os.environ[OTHERS] = "yes"
+    try:
+        yield
+    finally:
+        del os.environ[OTHERS]
+
+
 @pytest.fixture(autouse=True)
-def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Share the machine with other tests of real tasks; one that is marked `alone` has it for itself.
 
     Whoever waits to have it alone lets nobody else in meanwhile, or would wait for ever.
@@ -53,6 +63,9 @@ def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with contextlib.ExitStack() as stack:
         door, room = (stack.enter_context((shared / name).open("w")) for name in ("door", "room"))
         fcntl.flock(door, fcntl.LOCK_EX)
-        fcntl.flock(room, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
+        alone = request.node.get_closest_marker("alone") is not None
+        fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         fcntl.flock(door, fcntl.LOCK_UN)
+        if not alone:
+            stack.enter_context(_others_at_work())
         yield

@@ -109,6 +109,7 @@ def measured(ends: Ends) -> set[str]:
     return {name.split("[")[0] for name, (status, _) in ends.items() if status == "ok"}
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
 def test_in_a_container_with_dockers_default_profile(tmp_path: Path) -> None:
     always = (
@@ -199,6 +200,7 @@ def ordinary(public: Path) -> Installed:
     pytest.skip(f"user {NOBODY} has no Python here: {'; '.join(reasons)}")
 
 
+@pytest.mark.alone
 def test_as_an_ordinary_user(ordinary: Installed, tmp_path: Path) -> None:
     ends = run(
         tmp_path,

@@ -184,6 +184,7 @@ def test_a_census_takes_the_best_way_that_is_left(machine: tuple[Case, Installed
         assert all(words in answer["without"] for words in case.words), answer["without"]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("refused", [(), ("fsopen",)], ids=["in no namespace", "in one of its own"])
 def test_what_is_watched_sees_nothing_of_a_private_mount(tmp_path: Path, refused: tuple[str, ...]) -> None:
     namespace = tmp_path / "namespace"
