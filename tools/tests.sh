@@ -1,7 +1,8 @@
 #!/bin/sh
 # tests.sh BIN [PYTEST'S ARGUMENTS]: first what launches nothing real, on all processors; then what does, more at a time
 # than there are processors, since it waits and sleeps for the most part (tests/conftest.py: which have the machine for
-# themselves). pytest says 5 where the arguments choose none of a kind.
+# themselves). What fails there is asked again alone, since it may have seen the others: it fails where it fails twice.
+# pytest says 5 where the arguments choose none of a kind.
 set -u
 bin=$1
 shift
@@ -10,6 +11,13 @@ shift
 first=$?
 "$bin/python" -m pytest -n $((2 * $(nproc))) --dist loadfile -m real "$@"
 second=$?
+if [ $second = 1 ]; then
+    echo "tests: what failed beside others is asked again alone"
+    "$bin/python" -m pytest --last-failed --last-failed-no-failures none -m real "$@"
+    second=$?
+    # 5: none of them is left to ask, as where only the ending of a process failed.
+    [ $second = 5 ] && second=1
+fi
 [ $first = 5 ] && [ $second = 5 ] && exit 5
 [ $first = 5 ] && exit $second
 [ $second = 5 ] || [ $second = 0 ] && exit $first
