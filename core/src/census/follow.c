@@ -23,6 +23,7 @@
  * NOLINTBEGIN(performance-no-int-to-ptr) */
 
 enum { PAUSE_NS = 50000000, EXIT_SIGNAL_BITS = 0xff, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
+enum { MOST_EARLY = 256, MOST_EARLY_NS = 1000000000 };
 
 #define OPTIONS                                                                                              \
     (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
@@ -119,6 +120,39 @@ static int answer_stop(struct family *family, pid_t task, int status) {
     return error;
 }
 
+/* A new task may stop before its maker has told of it: whatever it did until then would be a stranger's, and
+ * its end would never be seen. It stays stopped until its maker tells, which one that was killed never does.
+ */
+static struct {
+    pid_t task;
+    int status;
+    uint64_t since_ns;
+} early[MOST_EARLY];
+
+static bool hold(pid_t task, int status) {
+    for (size_t i = 0; i < MOST_EARLY; i++) {
+        if (early[i].task == 0) {
+            early[i].task = task;
+            early[i].status = status;
+            early[i].since_ns = census_now_ns();
+            return true;
+        }
+    }
+    return false;
+}
+
+static int answer_early(struct family *family) {
+    int error = 0;
+    for (size_t i = 0; i < MOST_EARLY && error == 0; i++) {
+        pid_t task = early[i].task;
+        if (task != 0 && (family_has(family, task) || census_now_ns() - early[i].since_ns > MOST_EARLY_NS)) {
+            early[i].task = 0;
+            error = answer_stop(family, task, early[i].status);
+        }
+    }
+    return error;
+}
+
 /* Until a task has something to say, which may have been just before, or a moment is over. SIGCHLD is
  * blocked. */
 static void doze(const sigset_t *child) {
@@ -143,10 +177,12 @@ static int watch(struct census *census, struct family *family) {
         } else if (task < 0 && errno != EINTR) {
             break;
         } else if (task > 0 && WIFSTOPPED(status)) {
-            error = answer_stop(family, task, status);
+            bool held = status >> 16 == EVENT_STOP && !family_has(family, task) && hold(task, status);
+            error = held ? 0 : answer_stop(family, task, status);
         } else if (task == census->pid) {
             command_note(census, status);
         }
+        error = error != 0 ? error : answer_early(family);
     }
     sigprocmask(SIG_SETMASK, &former, NULL);
     return error;
