@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 
 from clonometer.errors import UnavailableError, UsageError
@@ -17,8 +18,9 @@ from clonometer.explain.partition import FAULT_RUN, TracedLaunch, not_whole, tra
 from clonometer.explain.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
 from clonometer.explain.source import Trace, Tracer
 from clonometer.explain.stacks import fold
+from clonometer.explain.tiers import TRACEPOINTS, Ways, best_tier
 from clonometer.explain.timeline import make_timeline, nearest
-from clonometer.explain.types import TIERS, CallText, CallUse, Counters, Explanation, LaunchCounts, Tier
+from clonometer.explain.types import CallText, CallUse, Counters, Explanation, LaunchCounts, Tier
 from clonometer.families import is_launch
 from clonometer.plan.types import Catalogue, Target
 
@@ -28,25 +30,26 @@ _MAIN = ("tasks", "sched", "main", "faults")
 # What an event costs a launch by measurement, roughly, and how much of a launch all of them may take.
 _EVENT_NS = 150
 _MOST_EVENTS = 0.1
-_WAYS = {"tracepoints": ("fast", "tracepoints"), "own": ("own",), "stamps": ("none",)}
-_MEANS = {
-    "fast": "kernel tracepoints, noted by bpf programs",
-    "tracepoints": "kernel tracepoints, by perf rings",
-    "own": "perf events of the parent alone: its own switches and page faults",
-    "none": "stamps in user code only",
-}
-_CANNOT_SEE = {
-    "tracepoints": ("interrupts, which lengthen whatever they interrupt",),
-    "own": (
-        "system calls and wake-ups: the call, the wait and the reaping are told apart by the parent's switches only",
-        "how long page faults take, and their cause",
-        "the child, but for its own stamps: its waiting, its faults, its exit",
-    ),
-    "stamps": (
-        "everything inside the kernel: parts are what lies between two stamps",
-        "who waited for a CPU, page faults, system calls, exit and reaping",
-    ),
-}
+_WAYS = Ways(
+    of_tier={"tracepoints": ("fast", "tracepoints"), "own": ("own",), "stamps": ("none",)},
+    means={
+        **TRACEPOINTS,
+        "own": "perf events of the parent alone: its own switches and page faults",
+        "none": "stamps in user code only",
+    },
+    cannot_see={
+        "tracepoints": ("interrupts, which lengthen whatever they interrupt",),
+        "own": (
+            "system calls and wake-ups: only the parent's switches separate the call, the wait and the reaping",
+            "how long page faults take, and their cause",
+            "the child, but for its own stamps: its waiting, its faults, its exit",
+        ),
+        "stamps": (
+            "everything inside the kernel: parts are what lies between two stamps",
+            "who waited for a CPU, page faults, system calls, exit and reaping",
+        ),
+    },
+)
 _NO_COUNTERS = {
     "own": "they are read at the kernel's tracepoints, which are not used; --counters software counts the parent's own "
     "page faults and switches",
@@ -124,7 +127,8 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     UnavailableError
         If no launch succeeded.
     """
-    tier, detailed = _best_tier(tracer, target, wish.tier)
+    trace = partial(tracer.trace, target, events=_EVENTS, fault_run=FAULT_RUN)
+    tier, _, detailed = best_tier(Tier, _WAYS, wish.tier, trace)
     first, events = _lighter(tracer, target, detailed)
     rounds = launch_in_turn(tracer, target, first, events, processes=wish.processes, watch=wish.watch)
     _check_launches(target, rounds)
@@ -283,17 +287,6 @@ def _sampled(tracer: Tracer, target: Target, wish: Wish) -> Mapping[str, int]:
     if trace.refused is not None:
         raise UnavailableError(f"kernel stacks cannot be sampled here: {trace.refused}")
     return fold(trace, wish.symbol)
-
-
-def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[Tier, Trace]:
-    refused: dict[str, str] = {}
-    for name in TIERS[0 if wanted is None else TIERS.index(wanted) :]:
-        for how in _WAYS[name]:
-            trace = tracer.trace(target, how, _EVENTS, fault_run=FAULT_RUN)
-            if trace.refused is None:
-                return Tier(name, _MEANS[how], refused, _CANNOT_SEE[name]), trace
-            refused[_MEANS[how]] = trace.refused
-    raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
 
 
 def _left_out(rounds: Rounds) -> list[str]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.source import Trace, Tracer
+from clonometer.explain.tiers import TRACEPOINTS, Ways, best_tier
 from clonometer.explain.types import Bounded, Segment
 from clonometer.explain.work import budget, read
 from clonometer.explain.work.budget import Account, Process
 from clonometer.explain.work.life import Lives, thinned
 from clonometer.explain.work.notes import notes_of
 from clonometer.explain.work.types import (
-    TIERS,
     FutexUse,
     TaskTimeline,
     WorkExplanation,
@@ -31,20 +32,21 @@ WORKLOAD: Literal["work.factor"] = "work.factor"
 KIND = "task_kind"
 SIDES = ("thread", "process")
 _EVENTS = ("tasks", "sched", "calls", "faults", "futex", "locks")
-_WAYS = {"tracepoints": ("fast", "tracepoints"), "proc": ("none",)}
-_MEANS = {
-    "fast": "kernel tracepoints, noted by bpf programs",
-    "tracepoints": "kernel tracepoints, by perf rings",
-    "none": "what each worker read in /proc and from getrusage",
-}
-_CANNOT_SEE = {
-    "tracepoints": ("interrupts, which lengthen whatever they interrupt", "cold caches, which lengthen user code"),
-    "proc": (
-        "what a worker that is blocked waits for: locks, files and page faults are told together",
-        "system calls and page faults: their time is CPU time like all other",
-        "what the CPUs do meanwhile",
-    ),
-}
+_WAYS = Ways(
+    of_tier={"tracepoints": ("fast", "tracepoints"), "proc": ("none",)},
+    means={
+        **TRACEPOINTS,
+        "none": "what each worker read in /proc and from getrusage",
+    },
+    cannot_see={
+        "tracepoints": ("interrupts, which lengthen whatever they interrupt", "cold caches, which lengthen user code"),
+        "proc": (
+            "what a worker that is blocked waits for: locks, files and page faults are told together",
+            "system calls and page faults: their time is CPU time like all other",
+            "what the CPUs do meanwhile",
+        ),
+    },
+)
 # Of one process: how long it may work, and how many executions are of use.
 _PROCESS_NS = 4e8
 _EXECUTIONS = (2, 20)
@@ -146,7 +148,8 @@ def explain_work(
     """
     asked = wish or WorkWish()
     cpus = 1 if sides[0].condition.get("cpus") == "one" else cpus
-    tier, how = _best_tier(tracer, sides[0], asked.tier)
+    small = replace(sides[0], limits=replace(sides[0].limits, samples=1, warmup=0))
+    tier, how, _ = best_tier(WorkTier, _WAYS, asked.tier, partial(tracer.trace, small, events=_EVENTS))
     heard = {side: _Heard() for side in SIDES}
     targets = dict(zip(SIDES, sides, strict=True))
     for round_ in range(asked.pairs):
@@ -165,18 +168,6 @@ def _order(round_: int, *, traced: bool) -> list[tuple[str, bool]]:
     sides = SIDES if round_ % 2 == 0 else SIDES[::-1]
     listening = (True, False) if round_ // 2 % 2 == 0 else (False, True)
     return [(side, is_listening) for is_listening in (listening if traced else (False,)) for side in sides]
-
-
-def _best_tier(tracer: Tracer, target: Target, wanted: str | None) -> tuple[WorkTier, str]:
-    refused: dict[str, str] = {}
-    small = replace(target, limits=replace(target.limits, samples=1, warmup=0))
-    for name in TIERS[0 if wanted is None else TIERS.index(wanted) :]:
-        for how in _WAYS[name]:
-            trace = tracer.trace(small, how, _EVENTS)
-            if trace.refused is None:
-                return WorkTier(name, _MEANS[how], refused, _CANNOT_SEE[name]), how
-            refused[_MEANS[how]] = trace.refused
-    raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")
 
 
 def _hear(heard: _Heard, trace: Trace, *, listening: bool, proc: bool, cpus: int) -> None:

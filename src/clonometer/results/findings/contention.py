@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.findings.wording import listed, sentence, several_ratios
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
@@ -113,19 +113,7 @@ def _count(comparison: Comparison) -> str:
 
 def _finding(comparer: Comparer, workload: str, changes: Changes, made: Sequence[Comparison]) -> Finding:
     name = operation(workload, changes)
-    clauses = []
-    for verdict, who, whom in (("longer", "threads", "processes"), ("shorter", "processes", "threads")):
-        with_verdict = [comparison for comparison in made if comparison.verdict == verdict]
-        ratios = [
-            f"{comparison.text if verdict == 'longer' else comparison.inverse_text} "
-            f"{f'times as long as {whom} ' if comparison is with_verdict[0] else ''}with {_count(comparison)}"
-            for comparison in with_verdict
-        ]
-        if ratios:
-            clauses.append(f"{who} take {listed(ratios)}")
-    same = [f"with {_count(comparison)} ({comparison.aside})" for comparison in made if comparison.verdict == "same"]
-    if same:
-        clauses.append(f"threads and processes cannot be told apart {listed(same)}")
+    clauses = [several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")]
     cpu = {
         _workers(comparison): comparison
         for comparison in _by_workers(comparer, workload, changes, CPU_QUANTITY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from clonometer.results.findings.comparing import Comparison
 from clonometer.results.rows.evidence import Evidence
@@ -81,31 +81,37 @@ def median_with_ends(row: Evidence) -> str:
     return format_duration_interval(estimate.median_ns or 0.0, low, high, estimate.resolution_ns)
 
 
-def several_ratios(a: str, b: str, comparisons: Sequence[Comparison], *, plural: bool = False) -> str:
+def _measured(comparison: Comparison) -> str:
+    return measured(comparison.a.estimate.stage, comparison.a.estimate.quantity)
+
+
+def several_ratios(
+    a: str,
+    b: str,
+    comparisons: Sequence[Comparison],
+    *,
+    plural: bool = False,
+    at: Callable[[Comparison], str] = _measured,
+) -> str:
     """Say how two things compare at several stages, always with a ratio above 1.
 
-    Stages are grouped by who takes longer, and keep their order within a group.
+    Comparisons are grouped by who takes longer, and keep their order within a group; ``at`` says which one it is: by
+    default the stage until which it was measured.
     """
     clauses = []
     for first, second, verdict in ((a, b, "longer"), (b, a, "shorter")):
         with_verdict = [comparison for comparison in comparisons if comparison.verdict == verdict]
         ratios = [
             f"{comparison.text if verdict == 'longer' else comparison.inverse_text} "
-            f"{f'times as long as {second} ' if comparison is with_verdict[0] else ''}{_measured(comparison)}"
+            f"{f'times as long as {second} ' if comparison is with_verdict[0] else ''}{at(comparison)}"
             for comparison in with_verdict
         ]
         if ratios:
             clauses.append(f"{first} {'take' if plural else 'takes'} {listed(ratios)}")
-    same = [
-        f"{_measured(comparison)} ({comparison.aside})" for comparison in comparisons if comparison.verdict == "same"
-    ]
+    same = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons if comparison.verdict == "same"]
     if same:
         clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")
     return "; ".join(clauses)
-
-
-def _measured(comparison: Comparison) -> str:
-    return measured(comparison.a.estimate.stage, comparison.a.estimate.quantity)
 
 
 def sentence(text: str) -> str:

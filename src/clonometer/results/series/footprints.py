@@ -23,7 +23,6 @@ KERNEL_PARTS = {
 class Footprint:
     """What one task holds in one cell: the whole, the kernel's share with its parts by name, and its own pages."""
 
-    any_row: Evidence
     whole: Evidence | None
     kernel: Evidence | None
     user: Evidence | None
@@ -36,7 +35,6 @@ def footprints_of(book: Book) -> tuple[Footprint, ...]:
     cells = {row.estimate.cell: row for row in book.sizes if row.estimate.quantity in (WHOLE, KERNEL)}
     return tuple(
         Footprint(
-            any_row=row,
             whole=book.size(row, WHOLE),
             kernel=book.size(row, KERNEL),
             user=book.size(row, USER),
