@@ -84,7 +84,7 @@ class ScanSeries:
 
 @dataclass(frozen=True)
 class FitSeries:
-    """A polynomial through a quantity along an axis, see docs/methods.md."""
+    """A polynomial through a quantity along an axis, see docs/workloads.md."""
 
     workload: str
     family: str
