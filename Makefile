@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test pytest lint format bench coverage matrix torture variants docs dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test pytest golden lint format bench coverage matrix torture variants docs dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -25,6 +25,7 @@ help:
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
+	@echo 'make golden  write the sentences of findings and warnings anew that tests compare (tests/data/sentences.txt)'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -74,6 +75,10 @@ test: $(VENV)/.built $(VENV)/.dev core-test
 # Without the probe's own tests.
 pytest: $(VENV)/.built $(VENV)/.dev
 	@sh tools/tests.sh $(BIN) $(TEST_ARGS)
+
+# What findings and warnings say of fixed runs: read what changed, then commit it.
+golden: $(VENV)/.built
+	@$(BIN)/python -m tests.results.sentences
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.results.conftest import NULL_I64
+from tests.results.memory_run import NULL_I64
 
 from clonometer.results import summarize
 

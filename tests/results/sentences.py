@@ -1,0 +1,95 @@
+"""The golden file of sentences: every finding and every warning of fixed runs, for a person to read in a row.
+
+Tests judge ids and numbers. Words are judged by reading ``tests/data/sentences.txt``, which ``make golden``
+writes anew.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import tests.results.runs_of_workers  # noqa: F401  its runs are added to RUNS
+from tests.results.runs import RUNS
+
+from clonometer.results import summarize
+from clonometer.results.types import Finding, Results, RunWarning
+from clonometer.runfile import open_run
+
+DATA = Path(__file__).parents[1] / "data"
+GOLDEN = DATA / "sentences.txt"
+SHOWN_CELLS = 3
+INTRODUCTION = """\
+What findings and warnings say of fixed runs, each with the numbers that it rests on.
+Written by `make golden` (tests/results/sentences.py): read what changed, then commit it. Never edited by hand.
+"""
+
+
+def frozen_run() -> Results:
+    """Summarize the frozen run of every family (tests/data)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "families.parquet"
+        path.write_bytes(gzip.decompress((DATA / "families.parquet.gz").read_bytes()))
+        with open_run(path) as run:
+            return summarize(run)
+
+
+def sentences() -> str:
+    """Give the whole golden file."""
+    blocks = [INTRODUCTION]
+    warned: set[tuple[str, str]] = set()
+    for name, make in RUNS.items():
+        assert make.__doc__ is not None
+        blocks.append(f"==== {name}\n{make.__doc__}\n")
+        blocks += _of_run(summarize(make()), warned)
+    blocks.append("==== families.parquet.gz\nA few really measured samples of every family.\n")
+    blocks += _of_run(frozen_run(), warned)
+    return "\n".join(blocks)
+
+
+def _of_run(results: Results, warned: set[tuple[str, str]]) -> Iterator[str]:
+    """Give each finding, and each warning whose words are not in ``warned`` already with other numbers and names."""
+    yield from (_of_finding(finding) for finding in results.findings)
+    for warning in (warning for row in [results, *results.cells] for warning in row.warnings):
+        words = re.sub(r"[\d.,%]+", "", warning.sentence.split(": ", 1)[-1])
+        if (warning.id, words) not in warned:
+            warned.add((warning.id, words))
+            yield _of_warning(warning)
+
+
+def _block(title: str, lines: list[str]) -> str:
+    return "\n".join([title, *(f"    {line}" for line in lines), ""])
+
+
+def _of_finding(finding: Finding) -> str:
+    lines = [finding.sentence]
+    if finding.headline:
+        lines.append(f"headline: {finding.headline}")
+    ratio = _ratio(finding.numbers)
+    if ratio:
+        lines.append(f"ratio: {ratio}")
+    cells = list(finding.numbers["cells"])
+    more = f" ... {len(cells) - SHOWN_CELLS} more" if len(cells) > SHOWN_CELLS else ""
+    lines.append(f"cells: {'; '.join(cells[:SHOWN_CELLS])}{more}")
+    return _block(finding.id, lines)
+
+
+def _ratio(numbers: Mapping[str, Any]) -> str:
+    words = ""
+    if "ratio" in numbers:
+        low, high = numbers["ratio_low"], numbers["ratio_high"]
+        ends = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
+        words = f"{numbers['ratio']:.3g}{ends}"
+    return " ".join(filter(None, [words, str(numbers.get("verdict") or "")]))
+
+
+def _of_warning(warning: RunWarning) -> str:
+    return _block(f"warning {warning.id}", [warning.sentence, f"next: {warning.next_step}"])
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(sentences(), encoding="utf-8")
