@@ -1,0 +1,226 @@
+"""Many paired comparisons that end as soon as they are sure, and err no more often for having looked meanwhile.
+
+Differences are judged at a few looks that are fixed beforehand, by the signed-rank test (`SignedRank`) with Holm's
+correction over all rows. Each look on the way may spend an equal part of half of the error rate, the last one what is
+then left. By Bonferroni's inequality the chances of erring at any look add up to the error rate at most, whatever the
+rows have in common and whenever measuring was broken off [1]_.
+
+References
+----------
+.. [1] S. J. Pocock, "Group sequential methods in the design and analysis of clinical trials", Biometrika 64 (1977)
+       191-199; K. K. G. Lan, D. L. DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983)
+       659-663: a part of the error rate is spent at each look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clonometer.stats.quantiles import Floats
+from clonometer.stats.signed_rank import SignedRank, least_p
+
+#: With fewer pairs not even one row can be told at 5%.
+FEWEST_PAIRS = 6
+_FIRST_LOOK = 12
+_NEXT_LOOK = 1.5
+#: Of the error rate: what the looks on the way may spend together.
+_ON_THE_WAY = 0.5
+
+
+@dataclass(frozen=True)
+class PairedDesign:
+    """What is fixed before the first pair.
+
+    Attributes
+    ----------
+    most_pairs
+        Where measuring ends at the latest.
+    least_effect
+        The least change that is called one, as a share above 0.
+    limit
+        The largest rise allowed, as a share; a row is then measured until it is surely above or surely not. None: no
+        limit.
+    error_rate
+        The chance that any row is called changed where nothing is.
+    """
+
+    most_pairs: int
+    least_effect: float
+    limit: float | None = None
+    error_rate: float = 0.05
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """After how many pairs is looked on the way, each half as many again as before.
+
+        Examples
+        --------
+        >>> PairedDesign(100, 0.02).looks
+        (12, 18, 27, 41, 62, 93)
+        """
+        looks, pairs = [], float(_FIRST_LOOK)
+        while math.ceil(pairs) < self.most_pairs:
+            looks.append(math.ceil(pairs))
+            pairs = looks[-1] * _NEXT_LOOK
+        return tuple(looks)
+
+    @property
+    def spent_at_look(self) -> float:
+        """The error rate of each look on the way."""
+        return _ON_THE_WAY * self.error_rate / max(1, len(self.looks))
+
+
+@dataclass(frozen=True)
+class PairedRow:
+    """Differences of logarithms, B less A, of one row.
+
+    Attributes
+    ----------
+    group
+        Rows of a group are measured together, and go on until all of them are sure.
+    turns
+        Shape (pairs,), rising: in which turn of its group each pair was measured, from 0. A turn may give no pair.
+    differences
+        Shape (pairs,), finite.
+    """
+
+    group: int
+    turns: NDArray[np.int64]
+    differences: Floats
+
+    def until(self, turn: int) -> PairedRow:
+        """The pairs of the first turns."""
+        kept = int(np.searchsorted(self.turns, turn))
+        return PairedRow(self.group, self.turns[:kept], self.differences[:kept])
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is known of one row; ``value``, ``low`` and ``high`` are differences of logarithms.
+
+    ``low`` and ``high`` are None where so few pairs give no interval at the level that decides, all three and ``p``
+    where there is no pair. ``p`` is corrected for the rows and the looks: it is at most the error rate exactly where
+    the interval does not hold zero. ``sure``: no more pairs are needed.
+    """
+
+    pairs: int
+    n_above: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    sure: bool = False
+
+    def is_within(self, share: float) -> bool:
+        """Whether the whole interval is a change by at most a share, up or down."""
+        bound = math.log1p(share)
+        return self.low is not None and self.high is not None and -bound <= self.low and self.high <= bound
+
+    def is_above(self, share: float) -> bool:
+        """Whether the whole interval is a rise by more than a share."""
+        return self.low is not None and self.low > math.log1p(share)
+
+    def is_not_above(self, share: float) -> bool:
+        """Whether the whole interval is a rise by at most a share, or a fall."""
+        return self.high is not None and self.high <= math.log1p(share)
+
+    def changed(self, least_effect: float) -> int:
+        """1 where it surely rose and the estimate is the least effect or more, -1 where it fell so, else 0."""
+        if self.value is None or self.low is None or self.high is None:
+            return 0
+        bound = math.log1p(least_effect)
+        return int(self.low > 0 and self.value >= bound) - int(self.high < 0 and self.value <= -bound)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All rows in their order, and the groups that need more pairs."""
+
+    rows: tuple[Decision, ...]
+    open_groups: frozenset[int]
+
+
+def judge(rows: Sequence[PairedRow], design: PairedDesign, *, ended: bool = True) -> Judged:
+    """Judge what was measured, as if at each look in its turn.
+
+    Parameters
+    ----------
+    rows
+        All rows of the comparison. A group that was sure at a look is judged by the pairs until that look.
+    design
+        What was fixed beforehand.
+    ended
+        Whether no more pairs will come: what is not sure yet is then judged by all of its pairs, with the error rate
+        that no look has spent. Otherwise these rows are as at the last look.
+
+    Returns
+    -------
+    Judged
+        The chance that `Decision.changed` is wrong for any row of which nothing changed is at most the error rate.
+    """
+    turns = max((int(row.turns[-1]) + 1 for row in rows if row.turns.size), default=0)
+    decisions = [Decision(0, 0) for _ in rows]
+    open_groups = {row.group for row in rows}
+    left = design.error_rate
+    for look in design.looks:
+        if look > turns or not open_groups:
+            break
+        places = [place for place, row in enumerate(rows) if row.group in open_groups]
+        judged, spends = _look([rows[place].until(look) for place in places], len(rows), design, design.spent_at_look)
+        left -= design.spent_at_look if spends else 0.0
+        _put(decisions, places, judged)
+        open_groups = {rows[place].group for place in places if not decisions[place].sure}
+    if ended:
+        places = [place for place, row in enumerate(rows) if row.group in open_groups]
+        judged, _ = _look([rows[place] for place in places], len(rows), design, left)
+        _put(decisions, places, judged)
+    return Judged(tuple(decisions), frozenset(open_groups))
+
+
+def _put(decisions: list[Decision], places: Sequence[int], judged: Sequence[Decision]) -> None:
+    for place, decision in zip(places, judged, strict=True):
+        decisions[place] = decision
+
+
+def _look(
+    rows: Sequence[PairedRow], family: int, design: PairedDesign, error_rate: float
+) -> tuple[list[Decision], bool]:
+    """Judge rows at one look by Holm's procedure in a family of so many; and whether any could be rejected at all.
+
+    A row's interval is at the level at which Holm tests it: rejected rows at their step, all others at the step that
+    stopped.
+    """
+    tests = [SignedRank(row.differences) if row.differences.size else None for row in rows]
+    order = sorted((place for place, test in enumerate(tests) if test), key=lambda place: _p(tests[place]))
+    decisions = [Decision(row.differences.size, int((row.differences > 0).sum())) for row in rows]
+    step, stopped, highest = family, False, 0.0
+    for place in order:
+        test = tests[place]
+        assert test is not None
+        highest = max(highest, _p(test) * step)
+        decisions[place] = _decided(decisions[place], test, error_rate / step, highest * design.error_rate / error_rate)
+        stopped = stopped or highest > error_rate
+        step -= not stopped
+    spends = any(test is not None and least_p(test.n) <= error_rate / family for test in tests)
+    return [replace(decision, sure=_is_sure(decision, design)) for decision in decisions], spends
+
+
+def _p(test: SignedRank | None) -> float:
+    return 1.0 if test is None else test.p_value
+
+
+def _decided(decision: Decision, test: SignedRank, error_rate: float, p: float) -> Decision:
+    low, high = test.interval(error_rate)
+    known = math.isfinite(low)
+    return replace(decision, value=test.value, low=low if known else None, high=high if known else None, p=min(1.0, p))
+
+
+def _is_sure(decision: Decision, design: PairedDesign) -> bool:
+    if design.limit is not None:
+        return decision.is_above(design.limit) or decision.is_not_above(design.limit)
+    return decision.changed(design.least_effect) != 0 or decision.is_within(design.least_effect)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clonometer.stats.sequential import Judged, PairedDesign, PairedRow, judge
+
+
+def row(group: int, centre: float, scatter: float = 0.01, pairs: int = 60, seed: int = 1) -> PairedRow:
+    values = np.random.default_rng([seed, group]).normal(centre, scatter, pairs)
+    return PairedRow(group, np.arange(pairs), values)
+
+
+def test_an_obvious_change_is_sure_at_the_first_look_and_judged_by_its_pairs_alone() -> None:
+    judged = judge([row(0, 0.5), row(1, 0.0, 0.3, seed=4)], PairedDesign(60, 0.02))
+    first, second = judged.rows
+    assert (first.pairs, first.n_above, first.changed(0.02), first.sure) == (12, 12, 1, True)
+    assert (second.pairs, second.sure, judged.open_groups) == (60, False, {1})
+
+
+def test_a_group_goes_on_until_all_of_its_rows_are_sure() -> None:
+    judged = judge(
+        [row(0, 0.5), PairedRow(0, np.arange(60), row(7, 0.0, 0.2, seed=4).differences)], PairedDesign(60, 0.02)
+    )
+    assert [decision.pairs for decision in judged.rows] == [60, 60]
+
+
+def test_the_same_is_sure_too() -> None:
+    (decision,) = judge([row(0, 0.0)], PairedDesign(60, 0.02)).rows
+    assert decision.sure
+    assert decision.is_within(0.02)
+    assert not decision.changed(0.02)
+
+
+def test_with_a_limit_it_goes_on_until_it_knows_on_which_side() -> None:
+    design = PairedDesign(60, 0.02, limit=0.1)
+    above, below, between = judge([row(0, 0.5), row(1, 0.05), row(2, 0.0953, 0.1)], design).rows
+    assert (above.is_above(0.1), below.is_not_above(0.1), above.pairs, below.pairs) == (True, True, 12, 12)
+    assert (between.sure, between.is_above(0.1), between.is_not_above(0.1)) == (False, False, False)
+
+
+def test_the_interval_is_that_of_the_decision() -> None:
+    random = np.random.default_rng(3)
+    design = PairedDesign(30, 0.02)
+    for _ in range(60):
+        rows = [
+            PairedRow(group, np.arange(30), random.normal(random.choice([0.0, 0.03]), 0.05, 30)) for group in range(5)
+        ]
+        for decision in judge(rows, design).rows:
+            assert decision.p is not None
+            assert decision.low is not None
+            assert decision.high is not None
+            assert (decision.p <= design.error_rate) == (not decision.low <= 0 <= decision.high)
+
+
+def test_the_looks_and_the_end_spend_the_error_rate_together() -> None:
+    design = PairedDesign(60, 0.02)
+    assert len(design.looks) * design.spent_at_look == pytest.approx(design.error_rate / 2)
+    # 13 pairs of a row that is nearly sure: the look at 12 has spent its part, and the end has the rest.
+    values = np.r_[np.full(10, 0.05), -0.06, -0.07, 0.06]
+    ended, alone = (
+        judge([PairedRow(0, np.arange(13), values)], each).rows[0] for each in (design, PairedDesign(12, 0.02))
+    )
+    assert ended.p is not None
+    assert alone.p is not None
+    assert ended.p == pytest.approx(alone.p * 8 / 7)
+
+
+def test_pairs_that_failed_are_missing_from_a_look_and_too_few_pairs_tell_nothing() -> None:
+    turns = np.array([0, 1, 2, 3, 40])
+    judged: Judged = judge(
+        [PairedRow(0, turns, np.full(5, 0.5)), PairedRow(1, turns[:0], np.zeros(0))], PairedDesign(60, 0.02)
+    )
+    few, none = judged.rows
+    assert (few.pairs, few.low, few.high, few.changed(0.02), few.value) == (5, None, None, 0, 0.5)
+    assert (none.pairs, none.value, none.p, none.sure) == (0, None, None, False)
+
+
+def test_before_the_end_nothing_is_judged_between_looks() -> None:
+    rows = [row(0, 0.5, pairs=11)]
+    assert judge(rows, PairedDesign(60, 0.02), ended=False).rows[0].value is None
+    assert judge(rows, PairedDesign(60, 0.02)).rows[0].changed(0.02) == 1
