@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def _reaped(run: Any) -> Estimate:
     return next(cell for cell in summarize(run).cells if cell.stage == "reaped")
 
 
-def _said(row: Estimate) -> dict[str, str]:
+def _sentences(row: Estimate) -> dict[str, str]:
     return {warning.id: warning.sentence for warning in row.warnings if warning.id in SHAPES}
 
 
@@ -33,12 +34,12 @@ def test_mean_and_mad_are_those_of_the_samples(builder: Any) -> None:
 
 
 def test_quiet_runs_get_none_of_these_warnings(make_builder: Any) -> None:
-    found = []
+    warned = []
     for seed in range(40):
         builder = make_builder(seed)
         builder.cell("launch.fork", FORK, spread=0.05, processes=20)
-        found += [_said(row) for row in summarize(builder.run).cells]
-    assert [one for one in found if one] == []
+        warned += [_sentences(row) for row in summarize(builder.run).cells]
+    assert [sentences for sentences in warned if sentences] == []
 
 
 def test_two_modes_are_told_with_their_places(builder: Any) -> None:
@@ -49,7 +50,7 @@ def test_two_modes_are_told_with_their_places(builder: Any) -> None:
     assert row.n_modes == 2
     assert [round(mode["value_ns"], -4) for mode in row.modes] == [90_000, 180_000]
     assert row.modes[1]["share"] == pytest.approx(0.3, abs=0.05)
-    assert "samples have several modes, near " in _said(row)["modes.several"]
+    assert "modes.several" in _sentences(row)
 
 
 @pytest.mark.parametrize(("rise", "word"), [(0.3, "rose"), (-0.2, "fell")])
@@ -62,7 +63,7 @@ def test_a_trend_over_the_run_is_told(builder: Any, rise: float, word: str) -> N
     assert row.drift is not None
     assert row.drift["kind"] == "trend"
     assert row.drift["share"] == pytest.approx(rise / (1 + rise / 2), rel=0.15)
-    assert f"processes {word} by" in _said(row)["level.drift"]
+    assert f"processes {word} by" in _sentences(row)["level.drift"]
 
 
 def test_wandering_is_told_and_order_is_that_of_time() -> None:
@@ -112,7 +113,7 @@ def test_a_long_warm_up_is_warned_of(builder: Any) -> None:
     columns = builder.run.data[text]
     columns["reaped_ns"][columns["sample"] < 12] *= 2
     row = _reaped(builder.run)
-    assert "the first 12 samples of each process take 100% longer" in _said(row)["warm_up.long"]
+    assert re.findall(r"\b\d+\b", _sentences(row)["warm_up.long"]) == ["12", "100"]
 
 
 def _with_outliers(builder: Any, chosen: Any) -> str:
@@ -129,7 +130,7 @@ def test_outliers_that_migrated_are_told(builder: Any) -> None:
     columns["cpu_after"][(columns["sample"] == 3) & (columns["process"] < 11)] = 1
     row = _reaped(builder.run)
     assert row.outliers == {"count": 36, "causes": {"migration": 33}, "unexplained": 3}
-    assert "36 of 1080 samples are far out, 33 of them where the task was moved" in _said(row)["outliers.explained"]
+    assert "moved to another CPU" in _sentences(row)["outliers.explained"]
 
 
 def test_a_fact_that_holds_everywhere_explains_nothing(builder: Any) -> None:
@@ -137,7 +138,7 @@ def test_a_fact_that_holds_everywhere_explains_nothing(builder: Any) -> None:
     builder.run.data[text]["cpu_after"][:] = 1
     row = _reaped(builder.run)
     assert row.outliers == {"count": 36, "causes": {}, "unexplained": 36}
-    assert "outliers.explained" not in _said(row)
+    assert "outliers.explained" not in _sentences(row)
 
 
 @pytest.mark.parametrize(
@@ -160,4 +161,4 @@ def test_constant_samples_have_no_outliers_and_one_mode(builder: Any) -> None:
     row = _reaped(builder.run)
     assert (row.median_low_ns, row.median_high_ns, row.mad_ns) == (90_000, 90_000, 0)
     assert (row.n_modes, row.outliers) == (1, {"count": 0, "causes": {}, "unexplained": 0})
-    assert _said(row) == {}
+    assert _sentences(row) == {}

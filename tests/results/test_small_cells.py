@@ -47,7 +47,7 @@ def test_one_sample(builder: Any) -> None:
     assert (row.n_samples, row.median_low_ns, row.p99_ns, row.mad_ns, row.n_modes) == (1, None, None, 0.0, 1)
     assert row.mean_ns == row.median_ns == row.min_ns
     assert "95% interval" in _everywhere(results)
-    assert "there is no interval" in next(warning.sentence for warning in row.warnings if warning.id == "processes.few")
+    assert "processes.few" in {warning.id for warning in row.warnings}
 
 
 @pytest.mark.parametrize("value", [0, 1, 90_000])

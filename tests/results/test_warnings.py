@@ -1,14 +1,14 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.results.runs import FORK
 
 from clonometer.results import summarize
 from clonometer.results.types import Results, RunWarning
-
-FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 def _ids(results: Results) -> set[str]:
@@ -17,6 +17,11 @@ def _ids(results: Results) -> set[str]:
 
 def _the(results: Results, id_: str) -> RunWarning:
     return next(warning for warning in results.warnings if warning.id == id_)
+
+
+def _numbers(warning: RunWarning) -> list[int]:
+    """Give the numbers that it says; its words are in the golden file of sentences."""
+    return [int(number) for number in re.findall(r"\b\d+\b", warning.sentence)]
 
 
 def test_a_sound_run_has_no_warning(builder: Any) -> None:
@@ -28,14 +33,11 @@ def test_a_sound_run_has_no_warning(builder: Any) -> None:
     assert all(row.warnings == () for row in results.cells)
 
 
-@pytest.mark.parametrize(
-    ("processes", "words"), [(11, "11 processes instead of 12"), (5, "covers 94%"), (1, "1 process instead")]
-)
-def test_few_processes(builder: Any, processes: int, words: str) -> None:
+@pytest.mark.parametrize(("processes", "numbers"), [(11, [11, 12]), (5, [5, 12, 94]), (1, [1, 12])])
+def test_few_processes(builder: Any, processes: int, numbers: list[int]) -> None:
     builder.cell("launch.fork", FORK, processes=processes)
     warning = _the(summarize(builder.run), "processes.few")
-    assert words in warning.sentence
-    assert ("range" in warning.sentence) == (1 < processes < 6)
+    assert _numbers(warning) == numbers
     assert "--budget" in warning.next_step
 
 
@@ -48,15 +50,15 @@ def test_dependent_samples_are_few(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK, samples=90, blocks=1, processes=4)
     trend = np.tile(np.linspace(0.5, 1.5, 90), 4)
     builder.run.data[text]["call_returns_ns"] = (50_000 * trend).astype(np.int64)
-    sentence = _the(summarize(builder.run), "samples.few").sentence
-    assert "call_returns_ns" in sentence
-    assert "360 samples are worth" in sentence
+    warning = _the(summarize(builder.run), "samples.few")
+    assert "call_returns_ns" in warning.sentence
+    assert _numbers(warning) == [360, 12]
 
 
-@pytest.mark.parametrize(("samples", "words"), [(1, "only 1 sample"), (3, "only 3 samples")])
-def test_few_independent_samples_are_just_few(builder: Any, samples: int, words: str) -> None:
+@pytest.mark.parametrize("samples", [1, 3])
+def test_few_independent_samples_are_just_few(builder: Any, samples: int) -> None:
     builder.cell("launch.fork", FORK, samples=samples, blocks=1, processes=1)
-    assert _the(summarize(builder.run), "samples.few").sentence.endswith(words)
+    assert _numbers(_the(summarize(builder.run), "samples.few")) == [samples]
 
 
 def test_cold_samples_are_not_called_few(builder: Any) -> None:
@@ -77,15 +79,15 @@ def test_an_interval_narrower_than_a_clock_reading_is_not_wide(builder: Any) -> 
 def test_clock_skew(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK)
     builder.run.data[text]["task_runs_ns"][:3] = 10**9
-    warning = _the(summarize(builder.run), "clock.skew")
-    assert "3 of 1080 samples" in warning.sentence
+    assert _numbers(_the(summarize(builder.run), "clock.skew")) == [3, 1080]
 
 
 def test_failed_launches_are_said_once_with_their_names(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK)
     builder.run.data[text]["errno"][:3] = 11
-    sentence = _the(summarize(builder.run), "launches.failed").sentence
-    assert sentence.endswith("3 of 1080 launches failed: 3 EAGAIN")
+    warning = _the(summarize(builder.run), "launches.failed")
+    assert _numbers(warning) == [3, 1080, 3]
+    assert "EAGAIN" in warning.sentence
 
 
 def _set_mhz(builder: Any, values: list[float]) -> None:
@@ -96,7 +98,7 @@ def _set_mhz(builder: Any, values: list[float]) -> None:
 def test_frequency_drift(builder: Any) -> None:
     builder.cell("launch.fork", FORK)
     _set_mhz(builder, [3000.0] * 18 + [2700.0] * 18)
-    assert "between 2700 and 3000 MHz" in _the(summarize(builder.run), "frequency.drift").sentence
+    assert _numbers(_the(summarize(builder.run), "frequency.drift")) == [2700, 3000]
 
 
 @pytest.mark.parametrize("values", [[3000.0] * 18 + [2900.0] * 18, [3000.0] * 35 + [1000.0]])
@@ -108,7 +110,7 @@ def test_small_moves_and_a_single_accident_are_no_drift(builder: Any, values: li
 
 def test_a_neighbour_in_an_empty_loop(builder: Any) -> None:
     builder.cell("launch.none", {"call_returns_ns": 10, "reaped_ns": 20}, None, facts={"involuntary_switches": 2})
-    assert "in 36 of 36 blocks" in _the(summarize(builder.run), "switches.involuntary").sentence
+    assert _numbers(_the(summarize(builder.run), "switches.involuntary")) == [36, 36]
 
 
 def test_children_that_push_their_parent_aside_are_no_neighbours(builder: Any) -> None:
@@ -139,7 +141,7 @@ def test_a_rare_placement_is_listed_with_one_warning(builder: Any) -> None:
     results = summarize(builder.run)
     rare = [row for row in results.cells if row.placement == "other_cpu"]
     assert [[warning.id for warning in row.warnings] for row in rare] == [["placement.rare"]] * 3
-    assert "only 3 of 1080 samples" in _the(results, "placement.rare").sentence
+    assert _numbers(_the(results, "placement.rare")) == [3, 1080]
 
 
 def test_a_common_placement_is_not_rare(builder: Any) -> None:
@@ -152,5 +154,5 @@ def test_the_same_warning_of_many_rows_is_said_once(builder: Any) -> None:
         builder.cell(f"launch.{name}", FORK, processes=4)
     warnings = [warning for warning in summarize(builder.run).warnings if warning.id == "processes.few"]
     assert len(warnings) == 1
-    assert warnings[0].sentence.startswith("launch.fork")
+    assert "launch.fork" in warnings[0].sentence
     assert warnings[0].alike == 2
