@@ -32,10 +32,11 @@ def text(width: int = 80, **wishes: bool) -> str:
     return render_explanation(explained(), width=width, colour=False, ascii_only=False, **wishes)
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
     said = text(width, timeline=True, calls=True)
     assert all(len(line) <= width for line in said.splitlines())
+    assert "…" not in said, "labels and events are wrapped, not cut"
     for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "reaped: all of it", "100%"):
         assert words in said
     assert "exit_group" in said
@@ -46,6 +47,15 @@ def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
 def test_ascii_where_nothing_else_can_be_written() -> None:
     said = render_explanation(explained(), width=80, colour=False, ascii_only=True, timeline=True)
     assert said.isascii()
+
+
+def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
+    lines = render_versus(versus(), width=60, colour=False, ascii_only=False).splitlines()
+    assert all(len(line) <= 60 for line in lines)
+    [place] = [place for place, line in enumerate(lines) if line.startswith("child: first steps")]
+    label, _, figures = lines[place].partition("  ")
+    assert figures.endswith("%"), "figures stand on the first line"
+    assert f"{label} {lines[place + 1].strip()}" == "child: first steps in the kernel"
 
 
 def test_the_ratio_says_what_makes_it() -> None:
@@ -160,11 +170,21 @@ def counted() -> Explanation:
     )
 
 
+def test_counters_for_which_there_is_no_room_are_named() -> None:
+    said = render_explanation(counted(), width=60, colour=False, ascii_only=False)
+    assert all(len(line) <= 60 for line in said.splitlines())
+    [left_out] = [line for line in said.splitlines() if line.startswith("(left out at 60 columns")]
+    [head] = [line for line in said.splitlines() if "IPC" in line]
+    assert "TLB miss" in left_out
+    assert "TLB miss" not in head
+    assert "cycles" in head
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_counters_are_a_table_with_instructions_a_cycle(width: int) -> None:
     said = render_explanation(counted(), width=width, colour=False, ascii_only=False)
     assert all(len(line) <= width for line in said.splitlines())
-    [row] = [line for line in said.splitlines() if line.startswith("parent: the launching") and "120" in line]
+    [row] = [line for line in said.splitlines() if line.startswith("parent: the") and "120" in line]
     assert row.split()[-6:] == ["2.00", "60.0", "120", "0", "0", "0"]
     [head] = [line for line in said.splitlines() if "IPC" in line]
     assert head.split()[:3] == ["IPC", "cycles", "instr."]

@@ -10,7 +10,7 @@ from clonometer.units import format_number
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.words import stage_name
 
-_LABEL_LEAST = 12
+_LABEL_LEAST = 20
 _SUMS = {"user": "all user code", "kernel": "all in the kernel", "all": "all of it"}
 _HEADS = {
     "cycles": "cycles",
@@ -38,8 +38,8 @@ def counter_table(counters: Counters) -> Table:
             Column("", [_label(row) for row in rows], least=_LABEL_LEAST),
             *([] if per_cycle.is_empty else [per_cycle]),
             *(
-                Column(_HEADS.get(name, name), [_count(row.values[name]) for row in rows], "right")
-                for name in counters.names
+                Column(_HEADS.get(name, name), [_count(row.values[name]) for row in rows], "right", drop=drop)
+                for drop, name in zip(range(len(counters.names), 0, -1), counters.names, strict=True)
             ),
         ]
     )

@@ -19,7 +19,7 @@ def budget_table(explanation: Explanation, *, total: bool) -> Table:
     means = [format_duration_interval(each.mean_ns.value, each.mean_ns.low, each.mean_ns.high, 1.0) for each in budget]
     parts = Table(
         [
-            Column("part", [part_of(each.part).title for each in budget]),
+            Column("part", [part_of(each.part).title for each in budget], least=16),
             Column("time", means, "right"),
             Column("share", [format_share(each.share) for each in budget], "right"),
             Column("meaning", [each.meaning for each in budget], prose=True),

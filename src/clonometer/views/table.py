@@ -139,7 +139,7 @@ def table_of_rows(
     for place, heading in enumerate(head):
         texts = [row[place] for row in rows]
         if place == 0:
-            columns.append(Column(heading, texts, least=12))
+            columns.append(Column(heading, texts, least=20))
             continue
         # Texts with an interval are so wide that lining them up at their points would cost too much room.
         align: Align = "right" if any("(" in text for text in texts) else "point"

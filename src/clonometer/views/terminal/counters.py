@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clonometer.explain.types import Counters
 from clonometer.views.counter_table import counter_table
-from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.table import draw_stack
 from clonometer.views.terminal.text import wrap
 
 
@@ -17,7 +17,8 @@ def counter_lines(counters: Counters, width: int) -> Iterator[str]:
         "includes what noting its events took",
         width,
     )
-    heading, *lines = draw_table(counter_table(counters), width, colour=False)
+    drawn = draw_stack([counter_table(counters)], width, colour=False)
+    heading, *lines = drawn.tables[0]
     yield heading
     kind = "part"
     for row, line in zip(counters.rows, lines, strict=True):
@@ -25,3 +26,5 @@ def counter_lines(counters: Counters, width: int) -> Iterator[str]:
             yield ""
         kind = row.kind
         yield line
+    if drawn.dropped:
+        yield f"(left out at {width} columns: {', '.join(drawn.dropped)})"

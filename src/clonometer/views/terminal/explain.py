@@ -24,17 +24,15 @@ from clonometer.views.thinning import ends
 
 _BAR = 24
 _MOST_ROWS = 60
+_UNLIMITED = 10_000
 
 
 def render_explanation(
     explanation: Explanation, *, width: int, colour: bool, ascii_only: bool, timeline: bool = False, calls: bool = False
 ) -> str:
     """Write one mechanism's budget, and what was asked for beside it."""
-    lines = [
-        paint(f"Where a launch's time goes: {clean(explanation.cell)}", "bold", colour),
-        *_about(explanation, width),
-        "",
-    ]
+    title = wrap(f"Where a launch's time goes: {clean(explanation.cell)}", width)
+    lines = [*(paint(line, "bold", colour) for line in title), *_about(explanation, width), ""]
     lines += [*_budget(explanation, width), "", *_sums(explanation, width)]
     lines += _steps(explanation, width)
     if calls:
@@ -55,7 +53,8 @@ def render_explanation(
 def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool) -> str:
     """Write two budgets side by side and the parts that make their ratio."""
     first, second = versus.first, versus.second
-    lines = [paint(f"{clean(first.cell)} against {clean(second.cell)}", "bold", colour), *_about(first, width), ""]
+    title = wrap(f"{clean(first.cell)} against {clean(second.cell)}", width)
+    lines = [*(paint(line, "bold", colour) for line in title), *_about(first, width), ""]
     ratio = format_number(versus.against.ratio)
     lines += wrap(
         f"{_time(first.reaped_ns)} against {_time(second.reaped_ns)}: {ratio} times as long, or "
@@ -89,10 +88,12 @@ def _budget(explanation: Explanation, width: int) -> Iterator[str]:
     budget = budget_table(explanation, total=True)
     heading, *lines = draw_table(Table(budget.columns[:-1]), width, colour=False)
     yield heading
-    longest_bar = max(0, min(_BAR, width - max(map(len, lines)) - 2))
+    longest_bar = max(0, min(_BAR, width - max(len(part) for line in lines for part in line.splitlines()) - 2))
     greatest = max((share.share for share in explanation.budget), default=1.0)
     for line, share in zip(lines, explanation.budget, strict=False):
-        yield f"{line}  {'█' * max(1 if longest_bar else 0, round(longest_bar * share.share / greatest))}"
+        bar = "█" * max(1 if longest_bar else 0, round(longest_bar * share.share / greatest))
+        first, *rest = line.splitlines()
+        yield "\n".join([f"{first}  {bar}".rstrip(), *rest])
     yield from lines[len(explanation.budget) :]
 
 
@@ -139,18 +140,22 @@ def _made(explanation: Explanation, width: int) -> Iterator[str]:
     if explanation.calls:
         makes = sum(call.count for call in explanation.calls if call.who == "parent")
         children = sum(call.count for call in explanation.calls if call.who == "child")
-        yield f"system calls of a launch: {makes:.3g} by the parent, {children:.3g} by what it makes"
+        yield from wrap(f"system calls of a launch: {makes:.3g} by the parent, {children:.3g} by what it makes", width)
 
 
 def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
     heads = {"median": "the launch nearest the median", "p99": "the p99 launch"}
-    yield f"timeline of {heads.get(timeline.which, timeline.which)}: {format_duration(timeline.reaped_ns)}"
+    yield from wrap(
+        f"timeline of {heads.get(timeline.which, timeline.which)}: {format_duration(timeline.reaped_ns)}", width
+    )
     head, left_out = ends(len(timeline.moments), _MOST_ROWS)
     shown = [*timeline.moments[:head], *timeline.moments[head + left_out :]]
-    lines = draw_table(events_table(shown), width, colour=False)
+    lines = draw_table(events_table(shown), _UNLIMITED, colour=False)
+    indent = " " * lines[0].index("event")
+    lines = ["\n".join(wrap(line[len(indent) :], width, bullet=line[: len(indent)])) for line in lines]
     yield from lines[: head + 1]
     if left_out:
-        yield f"... {left_out:,} events are left out here; --json and --trace have them all"
+        yield from wrap(f"... {left_out:,} events are left out here; --json and --trace have them all", width)
     yield from lines[head + 1 :]
 
 

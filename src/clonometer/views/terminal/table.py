@@ -19,7 +19,10 @@ Layer = Sequence[Column]
 
 @dataclass(frozen=True)
 class DrawnTables:
-    """Tables as lines, the heading first, and the headings of columns for which there was no room."""
+    """Tables, an entry for the heading and each row, and the headings of columns for which there was no room.
+
+    An entry is a line, or several with a break between them where a label is wrapped.
+    """
 
     tables: list[list[str]]
     dropped: tuple[str, ...]
@@ -39,7 +42,8 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
     tables
         The title of each stands in the line of its headings, above the first columns, which have none.
     width
-        No line is longer: columns go, then labels are cut, then lines.
+        No line is longer: labels are wrapped (those that stand for several rows are cut, after columns have gone), then
+        columns go, then lines are cut.
     colour
         Whether to use ANSI colours.
     """
@@ -48,20 +52,49 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
     layers = [layer for layer in layers if not all(column.optional and column.is_empty for column in layer)]
     dropped = []
     for layer in sorted((layer for layer in layers if layer[0].drop), key=lambda layer: layer[0].drop):
-        if _width(_laid(layers, titles)) > width:
+        if _width(_laid(layers, titles)) - _spare(layers[0]) > width:
             layers.remove(layer)
             dropped.append(layer[0].head)
+    further: list[list[list[str]]] = [[[]] * len(table.columns[0].texts) for table in tables]
     for place, layer in enumerate(layers):
         laid = _laid(layers, titles)
         if layer[0].least and (over := _width(laid) - width) > 0:
-            room = max(len(laid[place][0][0]) - over, layer[0].least)
-            layers[place] = [replace(column, most=room, wrap_at=0) for column in layer]
+            room = len(laid[place][0][0]) - over
+            if place or layer[0].once:
+                room = max(room, layer[0].least)
+                layers[place] = [replace(column, most=room, wrap_at=0) for column in layer]
+            else:
+                wrapped = [_wrapped(column, max(room, _longest_word(layer))) for column in layer]
+                layers[0], further = [column for column, _ in wrapped], [rest for _, rest in wrapped]
     laid = _laid(layers, titles)
     dim = [layer[0].dim for layer in layers]
-    drawn = [
-        _lines(table, [cells[number] for cells in laid], dim, width, colour) for number, table in enumerate(tables)
-    ]
+    drawn = []
+    for number, table in enumerate(tables):
+        head, *rows = _lines(table, [cells[number] for cells in laid], dim, width, colour)
+        drawn.append([head, *("\n".join([row, *rest]) for row, rest in zip(rows, further[number], strict=True))])
     return DrawnTables(drawn, tuple(reversed(dropped)))
+
+
+def _spare(layer: Layer) -> int:
+    """How much narrower the labels may become, where they are wrapped, before columns go instead."""
+    if layer[0].once or not layer[0].least:
+        return 0
+    longest = max(len(text) for column in layer for text in column.texts)
+    return max(0, longest - max(layer[0].least, _longest_word(layer)))
+
+
+def _longest_word(layer: Layer) -> int:
+    """The least room in which labels can be wrapped without breaking a word."""
+    return max((len(word) for column in layer for text in column.texts for word in text.split()), default=0) + len(
+        _INDENT
+    )
+
+
+def _wrapped(column: Column, room: int) -> tuple[Column, list[list[str]]]:
+    """Break labels between words: the column with their first lines, and each label's further lines."""
+    lines = [[text] if len(text) <= room else wrap(text, room - len(_INDENT)) for text in map(printable, column.texts)]
+    further = [[_INDENT + piece for piece in rest] for _, *rest in lines]
+    return replace(column, texts=[first for first, *_ in lines]), further
 
 
 def _laid(layers: Sequence[Layer], titles: Sequence[str]) -> list[list[list[str]]]:
