@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
-from clonometer.cli.options import DURATION, SIZE, examples
+from clonometer.cli.options import DURATION, FILE, SIZE, examples, force_option
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ _EXAMPLES = examples(
 )
 @click.option("--wide", is_flag=True, help="Show every creator.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
-@click.option("-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the JSON object to a file.")
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("-o", "--out", metavar="FILE", type=FILE, help="Write the JSON object to a file.")
+@force_option
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import examples
+from clonometer.cli.options import examples, json_option
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _EXAMPLES = examples(
 @click.command(name="demo", epilog=_EXAMPLES)
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--source", is_flag=True, help="Print the whole C program, which compiles on its own, and run nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(name: str | None, source: bool, as_json: bool) -> None:
     """Show a few lines of C, run them here, and explain what was seen.
 

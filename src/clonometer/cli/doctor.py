@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import examples
+from clonometer.cli.options import examples, json_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _EXAMPLES = examples(
     show_default=True,
     help="With --self-test: processes for each known delay.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.pass_context
 def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: bool) -> None:
     """Say what on this machine will move the numbers, how, and which command changes it.

@@ -8,7 +8,7 @@ import rich_click as click
 
 from clonometer.cli.explain_files import Files
 from clonometer.cli.explain_launch import WORK, explain_launches
-from clonometer.cli.options import examples
+from clonometer.cli.options import FILE, examples, json_option
 from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
@@ -47,25 +47,14 @@ _EXAMPLES = examples(
     show_default=True,
     help="Count this in each part of a launch: hardware (cycles, misses), software (faults, switches), none.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
+@click.option("-o", "--out", metavar="FILE", type=FILE, help="Also write that JSON object to a file.")
 @click.option(
-    "-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Also write that JSON object to a file."
+    "--html", metavar="FILE", type=FILE, help="Write an interactive HTML page; hover over an event for details."
 )
-@click.option(
-    "--html",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write an interactive HTML page; hover over an event for details.",
-)
-@click.option(
-    "--trace", metavar="FILE", type=click.Path(path_type=Path), help="Write trace events, which Perfetto opens."
-)
-@click.option(
-    "--picture", metavar="FILE", type=click.Path(path_type=Path), help="Draw timeline and budget: .svg or .png."
-)
-@click.option(
-    "--folded", metavar="FILE", type=click.Path(path_type=Path), help="Sample kernel stacks; write them folded."
-)
+@click.option("--trace", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
+@click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
+@click.option("--folded", metavar="FILE", type=FILE, help="Sample kernel stacks; write them folded.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def command(
     *,

@@ -47,8 +47,15 @@ class Files:
         if self.picture is not None and self.picture.suffix.lower() not in _PICTURES:
             raise UsageError(f"--picture {self.picture} must end in {' or '.join(_PICTURES)}")
 
-    def write(self, explanation: AnyExplanation, text: str) -> None:
-        """Make and write what was asked for, and say so; ``text`` is the explanation's JSON."""
+    def answer(self, explanation: AnyExplanation, print_text: Callable[[], None], *, as_json: bool) -> None:
+        """Print an explanation, then make and write what else was asked for, and say so."""
+        from clonometer.records import to_json
+
+        text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
+        if as_json:
+            click.echo(text)
+        else:
+            print_text()
         makers: dict[str, Callable[[], bytes | str]] = {
             "out": lambda: text + "\n",
             "html": lambda: _page(explanation),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Files, watcher
 from clonometer.errors import UsageError, unknown
 
@@ -21,6 +19,7 @@ WORK = "work.factor"
 _COUNTERS = ("hardware", "software", "none")
 _PROCESSES = 6
 _COLD_PROCESSES = 30
+_CHARACTERS = "µ×…█–"
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 
 
@@ -37,29 +36,8 @@ def explain_launches(
     as_json: bool,
     files: Files,
 ) -> None:
-    """Trace, print and write.
-
-    Parameters
-    ----------
-    names
-        One mechanism, or two that are set side by side.
-    settings
-        Texts ``axis=value``.
-    processes
-        How many processes launch; None: as many as are of use.
-    tier
-        Use at most this tracing tier.
-    counters
-        ``hardware``, ``software`` or ``none``.
-    timeline, calls, arguments
-        Whether to also print single launches, their system calls, and those with their arguments.
-    as_json
-        Whether to print JSON instead of a table.
-    files
-        Where else it goes.
-    """
+    """Trace one mechanism, or two that are set side by side, then print and write; ``settings`` are ``axis=value``."""
     from clonometer.explain.types import TIERS
-    from clonometer.records import to_json
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
@@ -72,12 +50,7 @@ def explain_launches(
         "arguments": arguments,
     }
     explanation = _explain(names, settings, processes or _PROCESSES, wishes, files)
-    text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
-    if as_json:
-        click.echo(text)
-    else:
-        _print(explanation, timeline=timeline, calls=calls or arguments)
-    files.write(explanation, text)
+    files.answer(explanation, lambda: _print(explanation, timeline=timeline, calls=calls or arguments), as_json=as_json)
 
 
 def _explain(
@@ -142,14 +115,11 @@ def _print(explanation: Explanation | Versus, *, timeline: bool, calls: bool) ->
     from clonometer.explain.types import Versus
     from clonometer.views.terminal.explain import render_explanation, render_versus
 
-    colour, plain = wants_colour(sys.stdout), not can_write(sys.stdout, "µ×…█–")
-    width = plain_width()
-    texts = []
     if isinstance(explanation, Versus):
-        texts.append(render_versus(explanation, width=width, colour=colour, ascii_only=plain))
-    if not texts or timeline or calls:
-        texts += [
-            render_explanation(each, width=width, colour=colour, ascii_only=plain, timeline=timeline, calls=calls)
-            for each in explanation.mechanisms
-        ]
-    click.echo("\n".join(texts), nl=False, color=colour)
+        print_drawn(render_versus, explanation, characters=_CHARACTERS)
+    if isinstance(explanation, Versus) and not (timeline or calls):
+        return
+    for place, each in enumerate(explanation.mechanisms):
+        if place or isinstance(explanation, Versus):
+            click.echo()
+        print_drawn(render_explanation, each, characters=_CHARACTERS, timeline=timeline, calls=calls)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Files, watcher
 from clonometer.errors import UsageError, unknown
 
@@ -31,48 +27,20 @@ def explain_work_factor(
     refused: Sequence[str],
     files: Files,
 ) -> None:
-    """Measure, print and write.
-
-    Parameters
-    ----------
-    settings
-        Texts ``axis=value``.
-    pairs
-        Processes of each side; None: as many as are of use.
-    tier
-        Use at most this tracing tier.
-    ablation
-        Whether to measure the ablation beside it.
-    as_json
-        Whether to print JSON instead of a table.
-    refused
-        Options that were given but mean nothing here.
-    files
-        Where else it goes.
-    """
+    """Measure, print and write; ``refused`` are options that were given but mean nothing here."""
     if refused:
         raise UsageError(
             f"{refused[0]} is about single launches: explain work.factor sets threads and processes side by side",
             "--html and --trace show what every worker does in one execution",
         )
     from clonometer.explain.work.types import TIERS
-    from clonometer.records import to_json
+    from clonometer.views.terminal.work import render_work
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
     files.check()
     explanation = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
-    text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
-    if as_json:
-        click.echo(text)
-    else:
-        from clonometer.views.terminal.work import render_work
-
-        colour, plain = wants_colour(sys.stdout), not can_write(sys.stdout, "µ×…–")
-        click.echo(
-            render_work(explanation, width=plain_width(), colour=colour, ascii_only=plain), nl=False, color=colour
-        )
-    files.write(explanation, text)
+    files.answer(explanation, lambda: print_drawn(render_work, explanation, characters="µ×…–"), as_json=as_json)
 
 
 def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation: bool) -> WorkExplanation:

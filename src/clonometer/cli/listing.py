@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import plain_width, print_json
-from clonometer.cli.options import examples
+from clonometer.cli.options import examples, json_option
 
 if TYPE_CHECKING:
     from clonometer.plan.cell import CatalogueAxis
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 LIST_SCHEMA = 1
 
 
-@click.command(
-    name="list",
-    epilog=examples("clonometer list", "clonometer list --json | jq '.workloads[].id'"),
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.command(name="list", epilog=examples("clonometer list", "clonometer list --json | jq '.workloads[].id'"))
+@json_option
 def command(as_json: bool) -> None:
     """List workloads, axes and plans, and what of them this machine has.
 

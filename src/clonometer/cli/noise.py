@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import SHARE, examples
+from clonometer.cli.options import SHARE, examples, json_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -40,15 +40,10 @@ _EXAMPLES = examples(
     help="Number of rounds; each takes twice the plan's time.",
 )
 @click.option(
-    "--max-regression",
-    metavar="SHARE",
-    type=SHARE,
-    default="5%",
-    show_default=True,
-    help="As in 'clonometer check'.",
+    "--max-regression", metavar="SHARE", type=SHARE, default="5%", show_default=True, help="As in 'clonometer check'."
 )
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order of measuring.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option("--wide", is_flag=True, help="Show every stage.")
 @click.pass_context
 def command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -57,6 +58,16 @@ DURATION = _Parsed("time", _parse_seconds)
 SHARE = _Parsed("share", parse_share)
 #: A size of at most 1 GiB, such as 16MiB; bytes as the command gets it.
 SIZE = _Parsed("SIZE", _parse_room)
+
+
+#: What more than one command has.
+FILE = click.Path(path_type=Path)
+run_argument = click.argument("run_file", metavar="RUN", type=FILE)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
+seed_option = click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order."
+)
 
 
 def examples(*lines: str) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import DURATION, examples
+from clonometer.cli.options import DURATION, FILE, examples, json_option, seed_option
 
 if TYPE_CHECKING:
     from clonometer.results.peers.rows import PeerRow
@@ -36,10 +36,10 @@ _EXAMPLES = examples(
     type=DURATION,
     help="How long to measure: 30, 30s or 2m; by default what the plan says.",
 )
-@click.option("-o", "--out", metavar="FILE", type=click.Path(path_type=Path), help="Keep our samples as a run file.")
+@click.option("-o", "--out", metavar="FILE", type=FILE, help="Keep our samples as a run file.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@seed_option
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context, *, budget_s: float | None, out: Path | None, force: bool, seed: int, as_json: bool

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.answers import read_results
-from clonometer.cli.options import examples
+from clonometer.cli.options import FILE, examples, force_option, run_argument
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
@@ -35,22 +35,10 @@ class _KindOption(click.Option):
 
 
 @click.command(name="plot", epilog=_EXAMPLES)
-@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
-@click.option(
-    "--kind",
-    metavar="KIND",
-    required=True,
-    cls=_KindOption,
-)
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The picture: NAME.png or NAME.svg.",
-)
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@run_argument
+@click.option("--kind", metavar="KIND", required=True, cls=_KindOption)
+@click.option("-o", "--out", required=True, metavar="FILE", type=FILE, help="The picture: NAME.png or NAME.svg.")
+@force_option
 def command(run_file: Path, kind: str, out: Path, force: bool) -> None:
     """Draw one picture of a run, as in its report."""
     from clonometer.errors import unknown

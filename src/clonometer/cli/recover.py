@@ -6,20 +6,19 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.options import examples
+from clonometer.cli.options import FILE, examples
 from clonometer.errors import InputError
 
 
 @click.command(
-    name="recover",
-    epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet"),
+    name="recover", epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet")
 )
-@click.argument("raw_file", metavar="RAW", type=click.Path(path_type=Path))
+@click.argument("raw_file", metavar="RAW", type=FILE)
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="The run file; by default RAW with the suffix .parquet, and an existing one is kept under another name.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing run file.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import read_results
-from clonometer.cli.options import examples
+from clonometer.cli.options import FILE, examples, force_option, run_argument
 from clonometer.cli.outputs import write_text
 from clonometer.errors import InputError
 
@@ -27,17 +27,17 @@ _EXAMPLES = examples(
 
 
 @click.command(name="report", epilog=_EXAMPLES)
-@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The HTML file.")
+@run_argument
+@click.option("-o", "--out", required=True, metavar="FILE", type=FILE, help="The HTML file.")
 @click.option(
     "--explain",
     "explained",
     metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Also say why: an explanation that clonometer explain --out has written; repeatable.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@force_option
 def command(run_file: Path, out: Path, explained: tuple[Path, ...], force: bool) -> None:
     """Write the report of a run: one HTML file that needs no network."""
     from clonometer.runfile import check_output

@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.answers import keep_cells, print_answer, read_results
 from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
-from clonometer.cli.options import examples
+from clonometer.cli.options import examples, json_option, run_argument
 from clonometer.errors import UsageError
 from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs
@@ -24,8 +24,8 @@ _EXAMPLES = examples(
 
 
 @click.command(name="show", epilog=_EXAMPLES)
-@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@run_argument
+@json_option
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Show only cells that match; repeatable.")
 @click.option("--workers", is_flag=True, help="Show what each worker did: times, switches, faults, waits.")

@@ -22,51 +22,24 @@ from clonometer.views.rows import (
     what_ended,
 )
 from clonometer.views.terminal.table import draw_stack, draw_table
-from clonometer.views.terminal.text import clean, elide, join_phrases, page, paint, wrap
+from clonometer.views.terminal.text import clean, elide, join_phrases, paint, rendered, wrap, wrap_each
 from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 
 FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
-LEAST_WIDTH = 40
 WARNING_EXAMPLES = 3
 NOT_RANKED = "* includes the child's life"
 NOT_RANKED_WAKE = "* may include the worker's answer"
 
 
-def render_answer(
-    results: Results,
-    *,
-    width: int = 80,
-    wide: bool = False,
-    colour: bool = False,
-    lines: int = 25,
-    ascii_only: bool = False,
-) -> str:
-    """Write the answer as text.
+@rendered(least_width=40)
+def render_answer(results: Results, *, width: int, colour: bool, wide: bool = False, lines: int = 25) -> list[str]:
+    """Write the answer.
 
-    Parameters
-    ----------
-    results
-        What is known of the run.
-    width
-        Columns of the terminal; no line is longer, except that fewer than 40 are taken as 40.
-    wide
-        Everything: a line an estimate with p99, minimum and counts, all findings and warnings.
-    colour
-        Whether to use ANSI colours.
-    lines
-        The most lines of the short answer (``wide`` has no limit); fewer than 12 are taken as 12.
-    ascii_only
-        Whether to write without any character outside ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
+    ``lines``: the most lines of the short answer; fewer than 12 are taken as 12. ``wide``: everything, however long: a
+    line an estimate with p99, minimum and counts, all findings and warnings.
     """
-    width = max(width, LEAST_WIDTH)
-    drawn = _wide(results, width, colour) if wide else _short(results, width, max(lines, 12), colour)
-    return page(drawn, ascii_only=ascii_only)
+    return _wide(results, width, colour) if wide else _short(results, width, max(lines, 12), colour)
 
 
 def _head(results: Results, width: int, colour: bool) -> list[str]:
@@ -270,13 +243,13 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     tables = [table for figure in figures() for table in figure.tables(results)]
     blocks += [draw_table(table, width, colour) for table in tables]
     stages = [stage for stage in STAGE_ORDER if any(estimate.stage == stage for estimate in results.cells)]
-    notes = [line for stage in stages for line in wrap(f"{stage_name(stage)}: {stage_explanation(stage)}", width)]
+    notes = wrap_each((f"{stage_name(stage)}: {stage_explanation(stage)}" for stage in stages), width)
     notes += _program_line(rows, width)
     notes += [f"{note}." for note in _not_ranked(rows)]
     notes += wrap(what_ended(results), width)
     blocks.append(notes)
     blocks.append([paint(line, "warn", colour) for line in _trouble_lines(results, width, most=None)])
-    blocks.append([line for finding in results.findings for line in wrap(finding.sentence, width, bullet="- ")])
+    blocks.append(wrap_each((finding.sentence for finding in results.findings), width, bullet="- "))
     blocks.append(_warning_lines(results, width))
     blocks.append(wrap(f"Repeat it with: {clean(shlex.join(results.command))}", width) if results.command else [])
     return _spaced(blocks, 1 << 30)

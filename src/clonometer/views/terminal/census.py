@@ -8,9 +8,8 @@ from clonometer.explain.census import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, page, paint, wrap
+from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 
-LEAST_WIDTH = 60
 _LABEL_LEAST = 10
 _LABEL_MOST = 40
 _ROWS = 15
@@ -18,30 +17,9 @@ _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
 
-def render_census(
-    census: Census, name: str, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
-) -> str:
-    """Write a census as text.
-
-    Parameters
-    ----------
-    census
-        What was found.
-    name
-        What was watched, as the user named it.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60.
-    wide
-        Every creator; by default the 15 that cost most.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
-    """
-    width = max(width, LEAST_WIDTH)
+@rendered(least_width=60)
+def render_census(census: Census, name: str, *, width: int, colour: bool, wide: bool = False) -> list[str]:
+    """Write a census of what the user named; ``wide``: every creator, not only the 15 that cost most."""
     drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
     if (seen := _seen_by_ptrace(census)) is not None:
         drawn += [paint(line, "warn", colour) for line in wrap(seen, width, bullet="! ")]
@@ -54,11 +32,9 @@ def render_census(
     if len(shown) < len(groups):
         drawn.append(f"--wide adds {len(groups) - len(shown)} rows")
     drawn += [""] if shown else []
-    for sentence in _sentences(census, groups):
-        drawn += wrap(sentence, width, bullet="- ")
-    for sentence in _cautions(census):
-        drawn += [paint(line, "warn", colour) for line in wrap(sentence, width, bullet="! ")]
-    return page(drawn, ascii_only=ascii_only)
+    drawn += wrap_each(_sentences(census, groups), width, bullet="- ")
+    drawn += [paint(line, "warn", colour) for line in wrap_each(_cautions(census), width, bullet="! ")]
+    return drawn
 
 
 def _plural(count: int, noun: str) -> str:

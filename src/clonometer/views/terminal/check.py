@@ -20,59 +20,39 @@ from clonometer.units import format_share
 from clonometer.views.comparison import comparison_text, differences_text, left_out_reasons
 from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, page, paint, wrap
+from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
 FIRST_LAUNCHES = " First launches (cold) are suspected at most."
-LEAST_WIDTH = 60
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
 SHORT_DIFFERENCES = 5
 _STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
 
 
-def render_check(
-    checked: Checked, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
-) -> str:
-    """Write a check as text.
-
-    Parameters
-    ----------
-    checked
-        What `clonometer.results.check.check` found.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60.
-    wide
-        Every row; by default those that alarm or are suspected.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline; the verdict is the last sentence.
-    """
-    width = max(width, LEAST_WIDTH)
+@rendered(least_width=60)
+def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = False) -> list[str]:
+    """Write a check, its verdict last; ``wide``: every row, not only those that alarm or are suspected."""
     drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]
     drawn += wrap(differences_text(checked.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(_machine(checked), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
         drawn += ["", *draw_table(_table(shown), width, colour)]
-        drawn += [line for reason in _parts(shown) for line in wrap(reason, width, bullet="! ")]
+        drawn += wrap_each(_parts(shown), width, bullet="! ")
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
     reasons = left_out_reasons(checked.left_out)
     kept = reasons if wide else reasons[:SHORT_LEFT_OUT]
-    drawn += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
+    drawn += wrap_each(kept, width, bullet="! ")
     if len(kept) < len(reasons):
         drawn.append(f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out")
     drawn.append("")
     drawn += wrap(_counts(checked), width)
     style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
     drawn += [paint(line, style, colour) for line in wrap(_verdict(checked), width)]
-    return page(drawn, ascii_only=ascii_only)
+    return drawn
 
 
 def _machine(checked: Checked) -> str:

@@ -20,40 +20,20 @@ from clonometer.views.comparison import (
 from clonometer.views.rows import median_text
 from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import page, paint, wrap
+from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
 
-LEAST_WIDTH = 60
 SHORT_ROWS = 12
 SHORT_DIFFERENCES = 5
 SHORT_REASONS = 3
 _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 
 
-def render_comparison(
-    compared: Compared, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
-) -> str:
-    """Write comparisons as text.
-
-    Parameters
-    ----------
-    compared
-        What `clonometer.results.compare.comparison` found.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60.
-    wide
-        Every row, every difference and every reason.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
-    """
-    width = max(width, LEAST_WIDTH)
+@rendered(least_width=60)
+def render_comparison(compared: Compared, *, width: int, colour: bool, wide: bool = False) -> list[str]:
+    """Write comparisons; ``wide``: every row, every difference and every reason."""
     parts = [_pair(pair, width, wide, colour) for pair in compared.pairs]
     parts.append(wrap(summary(compared), width))
-    return page(["\n\n".join("\n".join(part) for part in parts)], ascii_only=ascii_only)
+    return [line for part in parts for line in ("", *part)][1:]
 
 
 def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]:
@@ -68,7 +48,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     drawn += ["", *table]
     all_reasons = reasons(pair)
     kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
-    drawn += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
+    drawn += wrap_each(kept, width, bullet="! ")
     hidden = [
         f"{count} {noun}{'' if count == 1 else 's'}"
         for count, noun in ((len(lines) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.views.terminal.text import page, paint, wrap
+from clonometer.views.terminal.text import paint, rendered, wrap
 
 _HEADS = {
     "warn": "Will move your numbers",
@@ -13,33 +13,14 @@ _HEADS = {
     "fine": "Fine",
 }
 _STYLES = {"warn": "warn", "note": "bold", "fine": "good"}
-LEAST_WIDTH = 60
 _TITLE_WIDTH = 23
 _VALUE_WIDTH = 34
 _WIDE = 110
 
 
-def render_doctor(answer: Mapping[str, Any], *, width: int = 80, colour: bool = False, ascii_only: bool = False) -> str:
-    """Write an audit as text.
-
-    Parameters
-    ----------
-    answer
-        What ``doctor --json`` prints.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60. Only commands may be longer.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
-    """
-    return page(_lines(answer, max(width, LEAST_WIDTH), colour), ascii_only=ascii_only)
-
-
-def _lines(answer: Mapping[str, Any], width: int, colour: bool) -> Iterator[str]:
+@rendered(least_width=60)
+def render_doctor(answer: Mapping[str, Any], *, width: int, colour: bool) -> Iterator[str]:
+    """Write what ``doctor --json`` prints; only commands may be longer than a line."""
     yield from wrap(str(answer["host"]), width)
     items: Sequence[Mapping[str, Any]] = answer["items"]
     for judged, head in _HEADS.items():

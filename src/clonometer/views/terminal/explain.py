@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
@@ -19,7 +19,7 @@ from clonometer.views.explain_texts import (
 from clonometer.views.table import Table
 from clonometer.views.terminal.counters import counter_lines
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, page, paint, wrap
+from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 from clonometer.views.thinning import ends
 
 _BAR = 24
@@ -27,50 +27,44 @@ _MOST_ROWS = 60
 _UNLIMITED = 10_000
 
 
+@rendered(least_width=60)
 def render_explanation(
-    explanation: Explanation, *, width: int, colour: bool, ascii_only: bool, timeline: bool = False, calls: bool = False
-) -> str:
+    explanation: Explanation, *, width: int, colour: bool, timeline: bool = False, calls: bool = False
+) -> Iterator[str]:
     """Write one mechanism's budget, and what was asked for beside it."""
     title = wrap(f"Where a launch's time goes: {clean(explanation.cell)}", width)
-    lines = [*(paint(line, "bold", colour) for line in title), *_about(explanation, width), ""]
-    lines += [*_budget(explanation, width), "", *_sums(explanation, width)]
-    lines += _steps(explanation, width)
-    if calls:
-        lines += ["", *_calls(explanation, width)]
-    else:
-        lines += ["", *_made(explanation, width)]
+    yield from (paint(line, "bold", colour) for line in title)
+    yield from (*_about(explanation, width), "")
+    yield from _budget(explanation, width)
+    yield from ("", *_sums(explanation, width), *_steps(explanation, width), "")
+    yield from _calls(explanation, width) if calls else _made(explanation, width)
     if explanation.listing:
-        lines += ["", *_listing(explanation, width)]
+        yield from ("", *_listing(explanation, width))
     if explanation.counters is not None and explanation.counters.rows:
-        lines += ["", *counter_lines(explanation.counters, width)]
-    if timeline:
-        for shown_timeline in explanation.timelines:
-            lines += ["", *_timeline(shown_timeline, width)]
-    lines += _footnotes(explanation, width)
-    return _finished(lines, ascii_only)
+        yield from ("", *counter_lines(explanation.counters, width))
+    for shown_timeline in explanation.timelines if timeline else ():
+        yield from ("", *_timeline(shown_timeline, width))
+    yield from _footnotes(explanation, width)
 
 
-def render_versus(versus: Versus, *, width: int, colour: bool, ascii_only: bool) -> str:
+@rendered(least_width=60)
+def render_versus(versus: Versus, *, width: int, colour: bool) -> Iterator[str]:
     """Write two budgets side by side and the parts that make their ratio."""
     first, second = versus.first, versus.second
     title = wrap(f"{clean(first.cell)} against {clean(second.cell)}", width)
-    lines = [*(paint(line, "bold", colour) for line in title), *_about(first, width), ""]
+    yield from (paint(line, "bold", colour) for line in title)
+    yield from (*_about(first, width), "")
     ratio = format_number(versus.against.ratio)
-    lines += wrap(
+    yield from wrap(
         f"{_time(first.reaped_ns)} against {_time(second.reaped_ns)}: {ratio} times as long, or "
         f"{format_duration(versus.against.difference_ns)} more. The parts of that difference, greatest first:",
         width,
     )
-    lines += ["", *draw_table(reasons_table(versus, total=True), width, colour=False), ""]
+    yield from ("", *draw_table(reasons_table(versus, total=True), width, colour=False), "")
     for name, side in (("first", first), ("second", second)):
-        lines += wrap(f"{name}: {clean(side.cell)}: {_quality(side)}", width)
+        yield from wrap(f"{name}: {clean(side.cell)}: {_quality(side)}", width)
     notes = _footnotes(first, width)
-    lines += notes + [line for line in _footnotes(second, width) if line not in notes]
-    return _finished(lines, ascii_only)
-
-
-def _finished(lines: Sequence[str], ascii_only: bool) -> str:
-    return page((line.rstrip() for line in lines), ascii_only=ascii_only)
+    yield from (*notes, *(line for line in _footnotes(second, width) if line not in notes))
 
 
 def _about(explanation: Explanation, width: int) -> list[str]:
@@ -108,13 +102,7 @@ def _sums(explanation: Explanation, width: int) -> list[str]:
 
 def _steps(explanation: Explanation, width: int) -> list[str]:
     sentences = steps_sentences(explanation)
-    if not sentences:
-        return []
-    return [
-        "",
-        *wrap(sentences[0], width),
-        *(line for sentence in sentences[1:] for line in wrap(sentence, width, bullet="- ")),
-    ]
+    return ["", *wrap(sentences[0], width), *wrap_each(sentences[1:], width, bullet="- ")] if sentences else []
 
 
 def _quality(explanation: Explanation) -> str:
@@ -168,10 +156,10 @@ def _footnotes(explanation: Explanation, width: int) -> list[str]:
         *wrap(f"this way ({explanation.tier.name}) cannot see " + "; ".join(explanation.tier.cannot_see), width),
     ]
     if explanation.counters is not None:
-        lines += [line for words in not_counted(explanation.counters) for line in wrap(words, width)]
+        lines += wrap_each(not_counted(explanation.counters), width)
     if explanation.lost or explanation.grown:
         lines += wrap(lost_and_grown(explanation.lost, explanation.grown), width)
-    return lines + [line for note in explanation.notes for line in wrap(note, width, bullet="! ")]
+    return lines + wrap_each(explanation.notes, width, bullet="! ")
 
 
 def _listing(explanation: Explanation, width: int) -> Iterator[str]:

@@ -12,34 +12,16 @@ from clonometer.views.rows import median_text
 from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import page, wrap
+from clonometer.views.terminal.text import rendered, wrap
 from clonometer.words import mechanism_name, stage_name
 
-LEAST_WIDTH = 60
 
+@rendered(least_width=60)
+def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) -> list[str]:
+    """Write a machine's noise.
 
-def render_noise(
-    noise: Noise, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
-) -> str:
-    """Write a machine's noise as text.
-
-    Parameters
-    ----------
-    noise
-        What `clonometer.results.noise.noise` found.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60.
-    wide
-        Every row; by default the last stage of each launch, which contains the others, and what is no launch.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
+    ``wide``: every row; by default the last stage of each launch, which contains the others, and what is no launch.
     """
-    width = max(width, LEAST_WIDTH)
     shown = [row for row in noise.rows if wide or row.estimate.stage in ("reaped", None)] or list(noise.rows)
     drawn = [*draw_table(_table(shown), width, colour), ""] if shown else []
     if len(shown) < len(noise.rows):
@@ -54,7 +36,7 @@ def render_noise(
     drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", noise.error_rate), width)
     if noise.in_a_row is not None:
         drawn += wrap(_alarms(noise.in_a_row, "A against A of the round before", noise.error_rate), width)
-    return page(drawn, ascii_only=ascii_only)
+    return drawn
 
 
 def _alarms(result: AgainstItself, what: str, error_rate: float) -> str:

@@ -8,9 +8,8 @@ from clonometer.results.peers.rows import PeerRow, spread
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_stack
-from clonometer.views.terminal.text import page, wrap
+from clonometer.views.terminal.text import rendered, wrap
 
-LEAST_WIDTH = 70
 _WORDS = {
     "fork": "Fork",
     "vfork": "Vfork",
@@ -22,36 +21,9 @@ _WORDS = {
 }
 
 
-def render_peers(
-    rows: Sequence[PeerRow],
-    installs: Iterable[str],
-    *,
-    width: int = 80,
-    colour: bool = False,
-    ascii_only: bool = False,
-) -> str:
-    """Write rows by word, each with what it measures and its reason.
-
-    Parameters
-    ----------
-    rows
-        What `clonometer.results.peers.compare_peers` found.
-    installs
-        The commands that install the tools that are missing.
-    width
-        Columns of the terminal; fewer than 70 are taken as 70. Only commands may be longer.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
-    """
-    return page(_lines(rows, installs, max(width, LEAST_WIDTH), colour), ascii_only=ascii_only)
-
-
-def _lines(rows: Sequence[PeerRow], installs: Iterable[str], width: int, colour: bool) -> Iterator[str]:
+@rendered(least_width=70)
+def render_peers(rows: Sequence[PeerRow], installs: Iterable[str], *, width: int, colour: bool) -> Iterator[str]:
+    """Write rows by word, each with what it measures and its reason; only commands may be longer than a line."""
     yield from wrap(
         "Clonometer configured as each peer measures, and the peers that are installed, in turn. 'ratio' is the peer's "
         "figure over ours, with its 95% interval.",

@@ -14,33 +14,15 @@ from clonometer.views.studies import (
     study_items,
 )
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, page, paint, wrap
+from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 
-LEAST_WIDTH = 60
 _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
 _STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold"}
 
 
-def render_studies(
-    reproduction: Reproduction, *, width: int = 80, colour: bool = False, ascii_only: bool = False
-) -> str:
-    """Write a reproduction as text.
-
-    Parameters
-    ----------
-    reproduction
-        The answer.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
-    """
-    width = max(width, LEAST_WIDTH)
+@rendered(least_width=60)
+def render_studies(reproduction: Reproduction, *, width: int, colour: bool) -> list[str]:
+    """Write a reproduction."""
     drawn: list[str] = []
     for study in reproduction.studies:
         drawn += [*_study(study, reproduction, width, colour), ""]
@@ -49,11 +31,11 @@ def render_studies(
         for flip in reproduction.flips:
             drawn += ["", *wrap(f"{flip.pairing.title} {'; '.join(flip.pairing.sides)}.", width)]
             drawn += wrap(flip.sentence, width, bullet="- ")
-            drawn += [piece for line in effect_lines(flip) for piece in wrap(line, width, bullet="  ")]
+            drawn += wrap_each(effect_lines(flip), width, bullet="  ")
         drawn.append("")
     drawn += wrap(counts_text(reproduction), width)
-    drawn += [piece for note in reproduction.notes for piece in wrap(note, width)]
-    return page(drawn, ascii_only=ascii_only)
+    drawn += wrap_each(reproduction.notes, width)
+    return drawn
 
 
 def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
@@ -63,7 +45,7 @@ def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -
     measured = [row for row in rows if row.value is not None]
     if measured:
         drawn += draw_table(figure_table(measured, study), width, colour)
-    drawn += [piece for line in _unmeasured(rows) for piece in wrap(line, width, bullet="  ")]
+    drawn += wrap_each(_unmeasured(rows), width, bullet="  ")
     drawn.append("")
     for item in claims:
         drawn += _claim(item, reproduction, width, colour)

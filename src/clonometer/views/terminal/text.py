@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
 
 _CODES = {"bold": "1", "dim": "2", "warn": "33", "bad": "31", "good": "32"}
 _PLAIN = str.maketrans(
@@ -61,6 +63,11 @@ def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:
     return textwrap.wrap(clean(text), width, initial_indent=bullet, subsequent_indent=indent, break_on_hyphens=False)
 
 
+def wrap_each(texts: Iterable[str], width: int, *, bullet: str = "") -> list[str]:
+    """Wrap texts, each from a line of its own on."""
+    return [line for text in texts for line in wrap(text, width, bullet=bullet)]
+
+
 def join_phrases(phrases: list[str], width: int) -> list[str]:
     """Join phrases with commas into lines of at most ``width``, breaking between phrases where that can be.
 
@@ -115,6 +122,25 @@ def page(lines: Iterable[str], *, ascii_only: bool) -> str:
     """Make a page of lines, each ended by a newline; with ASCII characters only where nothing else can be shown."""
     text = "\n".join(lines) + "\n"
     return to_ascii(text) if ascii_only else text
+
+
+def rendered(*, least_width: int) -> Callable[[Callable[..., Iterable[str]]], Callable[..., str]]:
+    """Make a function that writes an answer as text of one that draws its lines.
+
+    What it makes takes, beside what is drawn, ``width`` (columns of the terminal, 80 by default; fewer than
+    ``least_width`` are taken as so many), ``colour`` (whether to use ANSI colours) and ``ascii_only`` (whether to write
+    without any character outside ASCII) by name, and gives lines, each ended by a newline.
+    """
+
+    def make(draw: Callable[..., Iterable[str]]) -> Callable[..., str]:
+        @wraps(draw)
+        def render(*answer: Any, width: int = 80, colour: bool = False, ascii_only: bool = False, **wishes: Any) -> str:
+            lines = draw(*answer, width=max(width, least_width), colour=colour, **wishes)
+            return page((line.rstrip() for line in lines), ascii_only=ascii_only)
+
+        return render
+
+    return make
 
 
 def to_ascii(text: str) -> str:
