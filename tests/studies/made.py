@@ -8,7 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from clonometer.stats.bootstrap import Processes
+from clonometer.studies.answer import CLAIMS
+from clonometer.studies.judge import Judge, judge_all
 from clonometer.studies.measured import Measurements, made_row
+from clonometer.studies.types import Verdict
 
 
 def series(cell, quantity, median, *, spread=0.005, n=12, placement=None, samples=120, unit="ns"):
@@ -16,6 +19,11 @@ def series(cell, quantity, median, *, spread=0.005, n=12, placement=None, sample
     around = np.linspace(-spread, spread, n) if n > 1 else np.zeros(1)
     row = made_row(cell, quantity, unit, Processes.of(median * (1 + around)), samples, placement=placement)
     return replace(row, estimate=replace(row.estimate, effective_mhz=3000.0))
+
+
+def row_of(cell, quantity, unit, values):
+    """One row with these values of its processes."""
+    return made_row(cell, quantity, unit, Processes.of(values), len(values))
 
 
 def measured(values: Mapping[tuple[str, str], float], *, missing=None, host=None, observed=None, explained=None, **how):
@@ -27,3 +35,8 @@ def measured(values: Mapping[tuple[str, str], float], *, missing=None, host=None
         observed,
         explained,
     )
+
+
+def judged(results: Measurements) -> Mapping[str, Verdict]:
+    """The verdict on every claim and question."""
+    return judge_all(CLAIMS, Judge(results))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from made import measured, series
+from made import judged, measured, series
 
 from clonometer.explain.work.types import WorkTier
-from clonometer.studies.answer import CLAIMS, answer
+from clonometer.studies.answer import answer
 from clonometer.studies.cells import cell
 from clonometer.studies.explained import NamedDelay, Refused, WorkAnswer
 from clonometer.studies.figures import figure_rows
-from clonometer.studies.judge import Judge, judge_all
+from clonometer.studies.judge import Judge
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import load_published
 from clonometer.studies.workers import by_numbers, by_workers
@@ -73,12 +73,12 @@ def test_the_experiments_are_found_with_the_number_that_is_held():
     assert by_numbers(results).x[:2] == [1000, 3000]
 
 
-@pytest.mark.parametrize(("beyond", "u7"), [(1.1, "holds"), (0.9, "does_not_hold"), (1.0, "not_distinguishable")])
+@pytest.mark.parametrize(("beyond", "u7"), [(1.1, "holds"), (0.9, "does_not_hold"), (1.0, "does_not_hold")])
 def test_u7_and_u8_are_the_gap_beyond_and_within_the_cpus(beyond, u7):
-    verdicts = judge_all(CLAIMS, measured(workers_scan(lambda w: beyond if w > 2 else 1.0)))
+    verdicts = judged(measured(workers_scan(lambda w: beyond if w > 2 else 1.0)))
     assert (verdicts["U7"].status, verdicts["U8"].status) == (u7, "holds")
     assert verdicts["U7"].effect == pytest.approx(beyond)
-    assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.3)))["U8"].status == "does_not_hold"
+    assert judged(measured(workers_scan(lambda w: 1.3)))["U8"].status == "does_not_hold"
 
 
 def test_the_quadratic_fit_is_found_in_days():
@@ -96,8 +96,8 @@ def test_figure_1_compares_close_numbers_and_u13_large_ones():
     [row] = rows("U1", values)
     assert row.value == pytest.approx(1.0)
     assert len(row.cells) == 10
-    assert judge_all(CLAIMS, measured(values))["U13"].status == "holds"
-    assert judge_all(CLAIMS, measured(numbers_scan()))["U13"].status == "not_distinguishable"
+    assert judged(measured(values))["U13"].status == "holds"
+    assert judged(measured(numbers_scan()))["U13"].status == "does_not_hold"
 
 
 def test_lines_of_figure_4_have_slopes_intercepts_and_r2():
@@ -109,9 +109,9 @@ def test_lines_of_figure_4_have_slopes_intercepts_and_r2():
     assert slope.value == pytest.approx(1.03, rel=1e-3)
     assert intercept.value == pytest.approx(3.0, rel=1e-2)
     assert min(threads.value, processes.value) > 0.99
-    verdicts = judge_all(CLAIMS, measured(values))
+    verdicts = judged(measured(values))
     assert verdicts["U12"].status == "holds"
-    assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), n=12))["U12"].status == "not_distinguishable"
+    assert judged(measured(workers_scan(lambda w: 1.0), n=12))["U12"].status == "not_distinguishable"
 
 
 def test_u3_u5_u6_and_the_cpus():
@@ -135,16 +135,16 @@ def test_u9_is_about_scatter():
             {"cpu.allowed": 2},
         )
 
-    assert judge_all(CLAIMS, scan(0.5, 0.01))["U9"].status == "holds"
-    assert judge_all(CLAIMS, scan(0.01, 0.5))["U9"].status == "does_not_hold"
-    assert judge_all(CLAIMS, scan(0.1, 0.1))["U9"].status == "not_distinguishable"
+    assert judged(scan(0.5, 0.01))["U9"].status == "holds"
+    assert judged(scan(0.01, 0.5))["U9"].status == "does_not_hold"
+    assert judged(scan(0.1, 0.1))["U9"].status == "not_distinguishable"
 
 
 def test_the_questions_are_answered_by_the_ablation():
     values = workers_scan(lambda w: 1.2 if w > 2 else 1.0) | ablation((4.0, 1.0, 1.0, 0.2))
     for kind, sleeps in (("thread", 500.0), ("process", 10.0)):
         values[text(kind, 3000, 32), "voluntary_switches"] = sleeps
-    verdicts = judge_all(CLAIMS, measured(values))
+    verdicts = judged(measured(values))
     assert verdicts["U11"].status == "holds"
     assert "1.200" in verdicts["U11"].reason or "1.20" in verdicts["U11"].reason
     for id_ in ("U10", "U11"):
@@ -158,7 +158,7 @@ def test_the_questions_are_answered_by_the_ablation():
         WorkTier("tracepoints", "events", {}, ()),
         ((NamedDelay("run_queue", "waits to run", 0.9),), ()),
     )
-    verdicts = judge_all(CLAIMS, measured(values, explained={"work": document}))
+    verdicts = judged(measured(values, explained={"work": document}))
     assert "Threads need 20% more: futex." in verdicts["U11"].reason
     assert "those of threads: waits to run 90%" in verdicts["U10"].reason
     assert {
@@ -167,10 +167,10 @@ def test_the_questions_are_answered_by_the_ablation():
         for source in verdicts[id_].evidence
         if source.startswith("explain work.factor")
     }
-    refused = judge_all(CLAIMS, measured(values, explained={"work": Refused("no perf")}))
+    refused = judged(measured(values, explained={"work": Refused("no perf")}))
     assert "could not be looked at closely here (no perf)" in refused["U11"].reason
     assert "unexplained 5%" in refused["U11"].reason
-    assert judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"
+    assert judged(measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"
 
 
 def test_all_six_figures_are_drawn_with_fits_and_equations():
@@ -184,7 +184,7 @@ def test_all_six_figures_are_drawn_with_fits_and_equations():
 
 
 def test_on_one_cpu_there_is_no_number_between():
-    verdicts = judge_all(CLAIMS, measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
+    verdicts = judged(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
     assert verdicts["U8"].status == verdicts["U11"].status == "not_measurable"
     reproduction = answer(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}), ["burian-2015"])
     assert reproduction.verdicts["U5"].status == "not_measurable"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import made
 import pytest
 from explanations import loop
 from made import measured
@@ -11,7 +12,6 @@ from made import measured
 from clonometer.errors import InputError
 from clonometer.explain.work.types import WorkTier
 from clonometer.records import to_json
-from clonometer.studies.answer import CLAIMS
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
 from clonometer.studies.explained import (
@@ -27,7 +27,7 @@ from clonometer.studies.explained import (
     worked_of,
 )
 from clonometer.studies.figures import figure_rows
-from clonometer.studies.judge import CALL, REAPED, RUNS, judge_all
+from clonometer.studies.judge import CALL, REAPED, RUNS
 from clonometer.studies.published import load_published
 
 
@@ -36,7 +36,7 @@ def judged(document, **how):
     for stage, share in ((CALL, 0.4), (RUNS, 0.6), (REAPED, 1.0)):
         values[LOOP_FORK, stage] = 80e3 * share
         values[LOOP_THREAD, stage] = 15e3 * share
-    return judge_all(CLAIMS, measured(values, explained={LOOP: document}, **how))
+    return made.judged(measured(values, explained={LOOP: document}, **how))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_l8_counts_the_calls_of_the_launch_without_those_of_the_probe():
     assert "pwrite64" not in verdict.reason
     demo = {"flags": {f"{kind}_system_calls_{when}": "9" for kind in ("thread", "fork") for when in ("next", "first")}}
     verdict = judged(Refused("no perf"), observed=demo)["L8"]
-    assert verdict.status == "does_not_hold"
+    assert verdict.status == "not_distinguishable"
     assert verdict.evidence == ("demo flags",)
     assert judged(Refused("no perf"))["L8"].status == "not_measurable"
 

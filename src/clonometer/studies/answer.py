@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from clonometer.records import Mark, Only, to_json, version
-from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel
+from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel  # noqa: F401
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.flips import reconcile
-from clonometer.studies.judge import Claim, Judge, judge_all
+from clonometer.studies.judge import CLAIMS, Judge, judge_all
 from clonometer.studies.measured import Measurements
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item, Study, load_published
 from clonometer.studies.types import NOT_MEASURABLE, FigureRow, Reconciliation, Reproduction, Verdict
 
-CLAIMS: Mapping[str, Claim] = {
-    **claims_sysel.CLAIMS,
-    **claims_bendersky.CLAIMS,
-    **claims_burian.CLAIMS,
-    **claims_loop.CLAIMS,
-    **claims_sharing.CLAIMS,
-}
 SCHEMA = 1
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
-_OF_VERDICT = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
+_OF_FIGURE = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
+_OF_CLAIM = Only("judged", ("status", "direction", "size", "effect", "effect_is", "interval", "evidence", "reason"))
 _OF_STUDY = Only("study", ("id", "author", "title", "year", "machine"))
 
 
@@ -51,7 +45,7 @@ def answer(
     items = published.of(chosen)
     judge = Judge(measured, seed)
     rows = {item.id: figure_rows(item, measured, judge) for item in items if item.kind == "figure"}
-    judged = judge_all(CLAIMS, measured, seed)
+    judged = judge_all(CLAIMS, judge)
     verdicts = {}
     for item in items:
         if item.kind == "figure":
@@ -81,7 +75,7 @@ class FigureEntry:
     """A figure of a study: what is said of it, and its numbers beside ours."""
 
     item: Annotated[Item, Mark.MERGED, _OF_ITEM]
-    verdict: Annotated[Verdict, Mark.MERGED, _OF_VERDICT]
+    verdict: Annotated[Verdict, Mark.MERGED, _OF_FIGURE]
     values: Sequence[FigureRow]
 
 
@@ -90,7 +84,7 @@ class ClaimEntry:
     """A claim or question of a study, and what is said of it."""
 
     item: Annotated[Item, Mark.MERGED, _OF_ITEM]
-    verdict: Annotated[Verdict, Mark.MERGED, _OF_VERDICT]
+    verdict: Annotated[Verdict, Mark.MERGED, _OF_CLAIM]
     least_effect: Annotated[str | None, "What counts as an effect; None where nothing tests it."]
 
 

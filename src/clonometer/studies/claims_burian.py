@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import LEAST_EFFECT
+from clonometer.stats.factorial import DesignPoint, factorial_effects
+from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import ladder_of_differences
 from clonometer.studies.cells import axes_of
 from clonometer.studies.explained import EXPLANATIONS, WORK
-from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
-from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedRatio, over_conditions, verdict
+from clonometer.studies.judge import Judge, MissingEvidenceError, claim
+from clonometer.studies.sizes import sized
+from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.verdicts import judged_ratio, over_conditions, verdict
 from clonometer.studies.workers import (
     LINE,
     PROCESS,
@@ -43,10 +46,23 @@ def _beyond(judge: Judge, experiment: Experiment) -> Experiment:
     return experiment.between(judge.measured.cpus + 1, float("inf"))
 
 
-def _one(id_: str, judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
+def _at_points(id_: str, judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
+    """Judge every point of an experiment: where threads are faster at some and slower at others, it depends.
+
+    The mean over the points is the effect that is shown, and decides nothing.
+    """
     expected, least = ("alike", ALIKE) if alike else ("above", LEAST_EFFECT)
-    part = JudgedRatio(_span(experiment), gap(judge, experiment), expected, least, experiment.cells)
-    return verdict(id_, over_conditions([part]), [part], words, _RATIO)
+    mean = gap(judge, experiment)
+    parts = [
+        judged_ratio(f"{x:,}:", judge.ratio(*experiment.pair(x)), expected, least, _cells(experiment.pair(x)))
+        for x in experiment.x
+    ]
+    judged = verdict(id_, over_conditions, parts, words, _RATIO)
+    return replace(judged, effect=mean.value, interval=(mean.low, mean.high), effect_is=f"{_RATIO}, mean of all points")
+
+
+def _cells(pair: tuple[Evidence, Evidence]) -> tuple[str, ...]:
+    return tuple(row.cell for row in pair)
 
 
 def _span(experiment: Experiment) -> str:
@@ -54,20 +70,30 @@ def _span(experiment: Experiment) -> str:
     return f"{x[0]:,} to {x[-1]:,}" if x else ""
 
 
+@claim("U7", "2% at every number of workers")
 def u7(judge: Judge) -> Verdict:
     """More workers than CPUs."""
     beyond = _beyond(judge, by_workers(judge.measured))
-    words = f"Threads over processes, more workers than the {judge.measured.cpus} CPUs"
-    return _one("U7", judge, beyond, words)
+    words = f"Threads over processes, by workers, of which there are more than the {judge.measured.cpus} CPUs"
+    return _at_points("U7", judge, beyond, words)
 
 
+@claim("U8", "within 5% at every number of workers")
 def u8(judge: Judge) -> Verdict:
     """As many workers as CPUs at most."""
+    if judge.measured.cpus < 2:
+        return _one_cpu("U8")
     within = by_workers(judge.measured).between(1, judge.measured.cpus)
-    words = f"Threads over processes, up to the {judge.measured.cpus} CPUs"
-    return _one("U8", judge, within, words, alike=True)
+    words = f"Threads over processes, by workers, of which there are no more than the {judge.measured.cpus} CPUs"
+    return _at_points("U8", judge, within, words, alike=True)
 
 
+def _one_cpu(id_: str) -> Verdict:
+    reason = "There is but one CPU here: no number of workers lies between one and the CPUs."
+    return Verdict(id_, NOT_MEASURABLE, reason)
+
+
+@claim("U9", "the intervals of R2 do not overlap")
 def u9(judge: Judge) -> Verdict:
     """Which line accounts for less of the scatter."""
     line = by_workers(judge.measured).between(*LINE)
@@ -85,28 +111,34 @@ def u9(judge: Judge) -> Verdict:
     return Verdict("U9", status, reason, threads.value, ends, "R2 of threads", line.cells)
 
 
+@claim("U12", "2%; its size within a quarter")
 def u12(judge: Judge) -> Verdict:
     """The intercepts of the lines, as the study reads them."""
     line = by_workers(judge.measured).between(*LINE)
     ratio = coefficients(judge, line, 0, 1)
-    if ratio is None:
+    # Nor is there a ratio of one above zero to one below.
+    if ratio is None or ratio.low <= 0:
         both = [fit(judge, line, kind, 1).coefficients[0] for kind in (THREAD, PROCESS)]
         intercepts = ", ".join(
             format_duration_interval(intercept.value, intercept.low, intercept.high) for intercept in both
         )
-        reason = f"An intercept may be zero (threads, processes: {intercepts}): it tells nothing of the cost to create."
+        reason = (
+            f"An intercept may be zero or less (threads, processes: {intercepts}): "
+            "it says nothing of the cost to create."
+        )
         return Verdict("U12", NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
-    part = JudgedRatio(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
+    part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
-    return verdict("U12", over_conditions([part]), [part], words, "ratio of intercepts")
+    return sized(verdict("U12", over_conditions, [part], words, "ratio of intercepts"), part, judge)
 
 
+@claim("U13", "2% at every number")
 def u13(judge: Judge) -> Verdict:
     """The upper third of the numbers that were scanned."""
     whole = by_numbers(judge.measured)
     upper = whole.between(whole.x[-1] * 2 / 3, float("inf"))
-    words = f"Threads over processes, {whole.held} workers, many numbers"
-    return _one("U13", judge, upper, words)
+    words = f"Threads over processes, {whole.held} workers, by numbers, of which there are many"
+    return _at_points("U13", judge, upper, words)
 
 
 def chain(judge: Judge) -> list[tuple[str, Evidence, Evidence]]:
@@ -187,6 +219,7 @@ def _median(row: Evidence) -> str:
     return format_duration_interval(value, value, value) if row.is_time else f"{value:,.0f}"
 
 
+@claim("U10", "the intervals of R2 do not overlap")
 def u10(judge: Judge) -> Verdict:
     """Whether threads are delayed more at random, and what goes with it."""
     scatter = u9(judge)
@@ -208,49 +241,47 @@ def _pieces(judge: Judge) -> tuple[str, ...]:
     return (EXPLANATIONS[WORK].evidence,) if worked is not None and worked.answer is not None else ()
 
 
+@claim("U11", "2% at every number of workers just beyond the CPUs, against each up to them")
 def u11(judge: Judge) -> Verdict:
     """Whether the gap opens beyond the CPUs, and which shared thing opens it."""
+    if judge.measured.cpus < 2:
+        return _one_cpu("U11")
     workers = by_workers(judge.measured)
     cpus = judge.measured.cpus
-    opening = workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
-    within, beyond = gap(judge, workers.between(1, cpus)), gap(judge, opening)
-    apart = beyond.low > within.high and beyond.value >= within.value * (1 + LEAST_EFFECT)
-    closes = beyond.high < within.low
-    status = HOLDS if apart else DOES_NOT_HOLD if closes else NOT_DISTINGUISHABLE
+    within, beyond = workers.between(1, cpus), workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
+    parts = [
+        judged_ratio(f"{more} over {few}", _opening(judge, within, few, beyond, more), "above", LEAST_EFFECT,
+                     (*_cells(within.pair(few)), *_cells(beyond.pair(more))))
+        for few in within.x
+        for more in beyond.x
+    ]  # fmt: skip
+    if not parts:
+        raise MissingEvidenceError(f"{WORKLOAD}: no point up to the CPUs, or none just beyond them, was measured")
+    status = over_conditions(parts)
     lead = {
         HOLDS: f"A gap opens here too, beyond {cpus} workers",
-        DOES_NOT_HOLD: f"Here the gap closes beyond {cpus} workers",
-    }.get(status, "With the study's settings no gap is told to open here")
+        DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers of them, and not at others",
+        DOES_NOT_HOLD: f"Here no gap opens beyond {cpus} workers",
+    }.get(status, "With the study's settings nobody can tell whether a gap opens here")
     ablation, cells = _ablation(judge)
-    ratios = [format_ratio(ratio.value, ratio.low, ratio.high) for ratio in (within, beyond)]
     reason = (
-        f"{lead}. Threads over processes: {ratios[0]} up to {cpus} workers (as many as CPUs), "
-        f"{ratios[1]} with {_span(opening)}. "
+        f"{lead}. Threads over processes: {_gaps(judge, within)} (no more workers than CPUs), {_gaps(judge, beyond)}. "
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{ablation}."
     )
-    cells = (*cells, *_pieces(judge))
-    return Verdict("U11", status, reason, beyond.value, (beyond.low, beyond.high), _RATIO, cells)
+    mean = gap(judge, beyond)
+    return Verdict(
+        "U11", status, reason, mean.value, (mean.low, mean.high), _RATIO, (*cells, *_pieces(judge)),
+    )  # fmt: skip
 
 
-def _two_cpus(test: Callable[[Judge], Verdict], id_: str) -> Callable[[Judge], Verdict]:
-    def run(judge: Judge) -> Verdict:
-        if judge.measured.cpus < 2:
-            reason = "There is but one CPU here: no number of workers lies between one and the CPUs."
-            return Verdict(id_, NOT_MEASURABLE, reason)
-        return test(judge)
-
-    return run
+def _opening(judge: Judge, within: Experiment, few: int, beyond: Experiment, more: int) -> Interval:
+    """The gap with more workers over the gap with few."""
+    pairs = (within.pair(few), beyond.pair(more))
+    points = [DesignPoint({"more": level}, a.processes, b.processes) for level, (a, b) in enumerate(pairs)]
+    return factorial_effects(points, seed=judge.seed(*pairs[0], *pairs[1]))[0].times
 
 
-CLAIMS = {
-    claim.id: claim
-    for claim in (
-        Claim("U7", "2%", u7),
-        Claim("U8", "within 5%", _two_cpus(u8, "U8")),
-        Claim("U9", "the intervals of R2 do not overlap", u9),
-        Claim("U10", "the intervals of R2 do not overlap", u10),
-        Claim("U11", "2%", _two_cpus(u11, "U11")),
-        Claim("U12", "2%", u12),
-        Claim("U13", "2%", u13),
-    )
-}
+def _gaps(judge: Judge, experiment: Experiment) -> str:
+    """The gap at each number of workers."""
+    ratios = {x: judge.ratio(*experiment.pair(x)) for x in experiment.x}
+    return ", ".join(f"{format_ratio(ratio.value, ratio.low, ratio.high)} with {x}" for x, ratio in ratios.items())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.cells import axes_of, cell
-from clonometer.studies.judge import Claim, Judge, MissingEvidenceError
+from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedRatio, over_conditions, over_some, verdict
+from clonometer.studies.verdicts import JudgedPart, judged_ratio, over_conditions, over_some, verdict
 from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
 
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
@@ -39,6 +37,7 @@ def _why(judge: Judge, prefix: str) -> str:
     return reasons[0] if reasons else "it was not measured in this run"
 
 
+@claim("S16", "5%")
 def s16(judge: Judge) -> Verdict:
     """A message through memory that threads share, against each way between processes, by size."""
     parts = []
@@ -51,16 +50,16 @@ def s16(judge: Judge) -> Verdict:
         if a is not None and b is not None:
             size = approximate_bytes(parse_bytes(axes.get("message_bytes", "1")))
             words = f"{workload.partition('.')[2].replace('_', ' ')}, {size}"
-            parts.append(JudgedRatio(words, judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)))
+            parts.append(judged_ratio(words, judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)))
     if not parts:
         raise MissingEvidenceError(f"ipc.*: {_why(judge, 'ipc.')}")
     words = "A message between processes over one between threads through the memory that they share"
-    return verdict("S16", over_conditions(parts), parts, words, _PROCESS_OVER_THREAD)
+    return verdict("S16", over_conditions, parts, words, _PROCESS_OVER_THREAD)
 
 
-def _switches(judge: Judge) -> list[JudgedRatio]:
+def _switches(judge: Judge) -> list[JudgedPart]:
     return [
-        JudgedRatio(_where(workload, axes), judge.ratio(b, a), "above", 0.05, (a.cell, b.cell))
+        judged_ratio(_where(workload, axes), judge.ratio(b, a), "above", 0.05, (a.cell, b.cell))
         for workload, axes, a, b in _pairs(judge, "switch.", SWITCH)
     ]
 
@@ -70,13 +69,15 @@ def _where(workload: str, axes: dict[str, str]) -> str:
     return f"{name} across CPUs" if axes.get("partner_cpu") == "other" else name
 
 
+@claim("S17", "5% for one way at least, sure among all")
 def s17(judge: Judge) -> Verdict:
     """Every way to switch, between processes over between threads: can be cheaper, so that one is enough."""
     parts = _switches(judge)
     words = "Switches between processes over switches between threads"
-    return verdict("S17", over_some(parts), parts, words, _PROCESS_OVER_THREAD)
+    return verdict("S17", over_some, parts, words, _PROCESS_OVER_THREAD)
 
 
+@claim("B10", "5%")
 def b10(judge: Judge) -> Verdict:
     """How long a switch takes, by each way, between threads and between processes."""
     parts = _switches(judge)
@@ -84,7 +85,7 @@ def b10(judge: Judge) -> Verdict:
     for workload, axes, a, b in _pairs(judge, "switch.", SWITCH):
         times = [_time(row) for row in (a, b)]
         times_of_ways.append(f"{_where(workload, axes)} {times[0]} between threads, {times[1]} between processes")
-    judged = verdict("B10", over_conditions(parts), parts, "", _PROCESS_OVER_THREAD)
+    judged = verdict("B10", over_conditions, parts, "", _PROCESS_OVER_THREAD)
     reason = f"One way, with the wake-up: {'; '.join(times_of_ways)}."
     return Verdict("B10", judged.status, reason, judged.effect, judged.interval, judged.effect_is, judged.evidence)
 
@@ -103,6 +104,7 @@ _KINDS = ("process", "thread")
 _HELD = "whole_each_bytes"
 
 
+@claim("S18", "all others alive, none alive")
 def s18(judge: Judge) -> Verdict:
     """One of several workers fails, as a process and as a thread: how many of the others still work."""
     outcomes, shares, evidence = [], [], []
@@ -130,6 +132,7 @@ def s18(judge: Judge) -> Verdict:
     return Verdict("S18", status, reason, low, (low, high), "share of other processes that work on", tuple(evidence))
 
 
+@claim("S22", "1.5 times")
 def s22(judge: Judge) -> Verdict:
     """What a process weighs over a thread: memory that an idle one holds, its launch, its end, a switch to it."""
     # A group's account counts nothing but the tasks; without the right to make one the whole machine's is read.
@@ -139,29 +142,30 @@ def s22(judge: Judge) -> Verdict:
     parts = []
     for quantity, words in ((_HELD, "memory held"), ("create_each_ns", "to create"), ("reap_each_ns", "to reap")):
         process, thread = (judge.find(cells[kind], quantity) for kind in _KINDS)
-        parts.append(JudgedRatio(words, judge.ratio(process, thread), "above", 0.5, (process.cell, thread.cell)))
+        parts.append(judged_ratio(words, judge.ratio(process, thread), "above", 0.5, (process.cell, thread.cell)))
     switch = [judge.measured.find(text, SWITCH) for text in (cell("switch.pipe", task_kind="process"), "switch.pipe")]
     if switch[0] is not None and switch[1] is not None:
         both = (switch[0].cell, switch[1].cell)
-        parts.append(JudgedRatio("to switch to", judge.ratio(switch[0], switch[1]), "above", 0.5, both))
+        parts.append(judged_ratio("to switch to", judge.ratio(switch[0], switch[1]), "above", 0.5, both))
     held = [_bytes(judge.find(cells[kind], _HELD)) for kind in _KINDS]
     words = (
         f"To the kernel both are tasks; an idle process holds {held[0]}, an idle thread {held[1]}; a process over a "
         "thread"
     )
-    return verdict("S22", over_conditions(parts), parts, words, _PROCESS_OVER_THREAD)
+    return verdict("S22", over_conditions, parts, words, _PROCESS_OVER_THREAD)
 
 
 def _bytes(row: Evidence) -> str:
     return approximate_bytes(round(float(np.median(row.processes.values))))
 
 
+@claim("S19", "5% for one operation at least, sure among all")
 def s19(judge: Judge) -> Verdict:
     """Each operation that touches what threads share, by as many workers as CPUs and more."""
     if judge.measured.cpus < 2:
         return Verdict("S19", NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
     parts = [
-        JudgedRatio(
+        judged_ratio(
             f"{workload.partition('.')[2]}, {_workers(axes)}", judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)
         )
         for workload, axes, a, b in _pairs(judge, "contend.", OPERATION)
@@ -170,7 +174,7 @@ def s19(judge: Judge) -> Verdict:
     if not parts:
         raise MissingEvidenceError("contend.*: no more than one worker was measured")
     words = "An operation by several threads over the same by several processes"
-    return verdict("S19", over_some(parts), parts, words, "threads over processes")
+    return verdict("S19", over_some, parts, words, "threads over processes")
 
 
 def _workers(axes: dict[str, str]) -> str:
@@ -178,33 +182,20 @@ def _workers(axes: dict[str, str]) -> str:
     return f"{axes['workers']} workers{', false sharing' if layout == 'packed' else ', one counter' if layout else ''}"
 
 
+@claim("S20", "those of S16 and S18")
 def s20(judge: Judge) -> Verdict:
-    """What follows from S16 and S18."""
-    grounds = [s16(judge), s18(judge)]
-    statuses = {ground.status for ground in grounds}
-    status = HOLDS if statuses == {HOLDS} else DOES_NOT_HOLD if DOES_NOT_HOLD in statuses else _weakest(statuses)
-    reason = " ".join(f"{ground.id}: {ground.reason}" for ground in grounds)
-    return Verdict("S20", status, reason, grounds[0].effect, grounds[0].interval, grounds[0].effect_is,
-                   _cells(grounds))  # fmt: skip
+    """What follows from S16 and S18, which have the evidence."""
+    shared, safe = s16(judge), s18(judge)
+    statuses = {shared.status, safe.status}
+    status = next((status for status in (DOES_NOT_HOLD, NOT_DISTINGUISHABLE, DEPENDS) if status in statuses), HOLDS)
+    reason = f"It follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
+    evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence]))
+    return Verdict("S20", status, reason, shared.effect, shared.interval, shared.effect_is, evidence)
 
 
-def _weakest(statuses: Iterable[str]) -> str:
-    return DEPENDS if DEPENDS in statuses else NOT_DISTINGUISHABLE
-
-
-def _cells(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for verdict in verdicts for text in verdict.evidence))
-
-
-CLAIMS = {
-    claim.id: claim
-    for claim in (
-        Claim("S16", "5%", s16),
-        Claim("S17", "5% for one way at least", s17),
-        Claim("S18", "all others alive, none alive", s18),
-        Claim("S19", "5% for one operation at least", s19),
-        Claim("S22", "1.5 times", s22),
-        Claim("S20", "those of S16 and S18", s20),
-        Claim("B10", "5%", b10),
-    )
+_WORDS = {
+    HOLDS: "holds",
+    DEPENDS: "depends on how",
+    DOES_NOT_HOLD: "does not hold",
+    NOT_DISTINGUISHABLE: "cannot be told",
 }

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from clonometer.studies.cells import axes_of, cell, parent_bytes, sysel_fork, sysel_thread
+from collections.abc import Sequence
+
+import numpy as np
+
+from clonometer.results.noise.noise import rate_interval
+from clonometer.results.types import FEWEST_PROCESSES
+from clonometer.stats.interval import CONFIDENCE, Interval
+from clonometer.stats.quantiles import Floats
+from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread
 from clonometer.studies.conditions import largest
-from clonometer.studies.judge import CALL, IMAGE, RUNS, STAGE_WORDS, Claim, Judge, MissingEvidenceError
-from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedRatio, over_conditions, over_demands, verdict
+from clonometer.studies.judge import CALL, IMAGE, RUNS, STAGE_WORDS, Judge, MissingEvidenceError, claim
+from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
+from clonometer.studies.types import DOES_NOT_HOLD, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.verdicts import JudgedPart, judged_ratio, judged_share, over_conditions, over_demands, verdict
 from clonometer.units import approximate_bytes, format_share
 
 RARE = 0.10
 _THREAD_OVER_FORK = "thread over fork"
+_TEMPERATURES = ("cold", "warm")
 
 
-def _first_stages(judge: Judge, temperature: str) -> list[JudgedRatio]:
+def _first_stages(judge: Judge, temperature: str) -> list[JudgedPart]:
     return [
         judge.part(
             f"{temperature}, {STAGE_WORDS[stage]}", (sysel_thread(temperature), stage), (sysel_fork(temperature), stage)
@@ -22,7 +32,7 @@ def _first_stages(judge: Judge, temperature: str) -> list[JudgedRatio]:
     ]
 
 
-def _at_frequency(judge: Judge, level: str) -> list[JudgedRatio]:
+def _at_frequency(judge: Judge, level: str) -> list[JudgedPart]:
     """The same at an end of the frequency range; nothing where it cannot be set."""
     thread, fork = (make("cold", frequency=level) for make in (sysel_thread, sysel_fork))
     if judge.measured.find(thread, CALL) is None or judge.measured.find(fork, CALL) is None:
@@ -33,86 +43,143 @@ def _at_frequency(judge: Judge, level: str) -> list[JudgedRatio]:
     ]
 
 
+@claim("S11", "5%")
 def s11(judge: Judge) -> Verdict:
     """Threads against fork, first launch and later ones, at both of the study's stages."""
-    parts = [part for temperature in ("cold", "warm") for part in _first_stages(judge, temperature)]
+    parts = [part for temperature in _TEMPERATURES for part in _first_stages(judge, temperature)]
     parts += [part for level in ("base", "turbo") for part in _at_frequency(judge, level)]
-    status = over_conditions(parts)
     mhz = judge.find(sysel_fork("warm"), CALL).estimate.effective_mhz
     clock = f" at {mhz:,.0f} MHz" if mhz else ""
     words = f"pthread_create over fork{clock} (the study's launches were probably cold)"
-    return verdict("S11", status, parts, words, _THREAD_OVER_FORK)
+    return verdict("S11", over_conditions, parts, words, _THREAD_OVER_FORK)
 
 
+@claim("S12", "fork twice as long, threads within 25%")
 def s12(judge: Judge) -> Verdict:
-    """Fork with much memory against fork with none, and the same of threads."""
+    """Fork with much memory against fork with none, and the same of threads, at both of the study's stages."""
     fork, thread = (largest(judge.measured, base) for base in (sysel_fork("cold"), sysel_thread("cold")))
     if fork is None or thread is None:
         raise MissingEvidenceError("no launch with memory in the parent was measured")
-    size = approximate_bytes(parent_bytes(fork))
     parts = [
-        judge.part(f"fork with {size} over fork with none", (fork, CALL), (sysel_fork("cold"), CALL), "above", 1.0),
-        judge.part("pthread_create the same", (thread, CALL), (sysel_thread("cold"), CALL), "alike", 0.25),
+        judge.part(f"{name} {STAGE_WORDS[stage]}", (full, stage), (bare, stage), *wanted)
+        for name, full, bare, wanted in (
+            ("fork", fork, sysel_fork("cold"), ("above", 1.0)),
+            ("pthread_create", thread, sysel_thread("cold"), ("alike", 0.25)),
+        )
+        for stage in (CALL, RUNS)
     ]
-    words = "Until the call returns, cold"
-    return verdict("S12", over_demands(parts), parts, words, "with memory over without")
+    words = f"Cold, with {approximate_bytes(parent_bytes(fork))} in the parent over none"
+    return verdict("S12", over_demands, parts, words, "with memory over without")
 
 
+@claim("S13", "half of memcpy; shared pages 20% cheaper")
 def s13(judge: Judge) -> Verdict:
-    """Fork against memcpy of as much, and with memory that is not copied on write."""
-    shared = sysel_fork("warm", page_kind="shared", parent_bytes="64MiB")
-    copied = cell("memcpy.private", copy_bytes="64MiB")
-    parts = [
+    """Fork against memcpy of as much, and with memory that is not copied on write; like temperatures alone."""
+
+    def fork(temperature: str, **axes: str) -> tuple[str, str]:
+        return sysel_fork(temperature, parent_bytes="64MiB", **axes), CALL
+
+    # A copy has no first time: what it copies was written before.
+    copied = (cell("memcpy.private", copy_bytes="64MiB"), "copy_ns")
+    parts = [judge.part("fork with 64 MiB over memcpy of 64 MiB, warm", fork("warm"), copied, "below", 1.0)]
+    parts += [
         judge.part(
-            "fork with 64 MiB over memcpy of 64 MiB",
-            (sysel_fork("cold", parent_bytes="64MiB"), CALL),
-            (copied, "copy_ns"),
-            "below",
-            1.0,
-        ),
-        judge.part(
-            "fork with 64 MiB of shared pages over 64 MiB of private ones",
-            (shared, CALL),
-            (sysel_fork("cold", parent_bytes="64MiB"), CALL),
+            f"fork with 64 MiB of shared pages over 64 MiB of private ones, {temperature}",
+            fork(temperature, page_kind="shared"),
+            fork(temperature),
             "below",
             0.25,
-        ),
+        )
+        for temperature in _TEMPERATURES
     ]
-    return verdict("S13", over_demands(parts), parts, "Page tables are copied, pages are not", "fork over memcpy")
+    return verdict("S13", over_demands, parts, "Page tables are copied, pages are not", "fork over memcpy")
 
 
+@claim("S14", "twice as long; 10% between programs")
 def s14(judge: Judge) -> Verdict:
     """Exec against fork alone, and a C++ program against one without a C library."""
 
-    def program(name: str) -> str:
-        return cell("launch.fork_exec", linkage="dynamic_now", placement="free", program=name, temperature="cold")
+    def program(name: str) -> tuple[str, str]:
+        return cell("launch.fork_exec", **SYSEL, program=name, temperature="cold"), IMAGE
 
+    bare = (sysel_fork("cold"), RUNS)
     parts = [
+        judge.part("fork+exec of a dynamic program over fork alone", program("target_dynamic"), bare, "above", 1.0),
         judge.part(
-            "fork+exec of a dynamic program over fork alone, cold, until it runs",
-            (program("target_dynamic"), IMAGE),
-            (sysel_fork("cold"), RUNS),
-            "above",
-            1.0,
-        ),
-        judge.part(
-            "a C++ program over one without a C library",
-            (program("target_cxx"), IMAGE),
-            (program("target_nolibc"), IMAGE),
-            "above",
-            0.10,
+            "a C++ program over one without a C library", program("target_cxx"), program("target_nolibc"), "above", 0.10
         ),
     ]
-    return verdict("S14", over_demands(parts), parts, "Cold launches", "fork+exec over fork")
+    return verdict("S14", over_demands, parts, "Cold launches, until the program runs", "fork+exec over fork")
 
 
+@claim("S15", "10% of launches, 10% of time")
 def s15(judge: Judge) -> Verdict:
-    """How many launches have their task on another CPU, and what that does to the call."""
+    """How often the parent is on another CPU after a launch than before, and how much longer such a call takes.
+
+    Where the task itself first runs is placement and no migration; it is said beside it.
+    """
     if judge.measured.cpus < 2:
         return Verdict("S15", NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
-    cells = [make(temperature) for make in (sysel_fork, sysel_thread) for temperature in ("cold", "warm")]
-    for text in cells:
-        judge.find(text, CALL)
+    cells = [text for text in judge.measured.cells if _as_sysel(text) and judge.measured.find(text, MIGRATED)]
+    rare = [_how_often(judge, temperature, cells) for temperature in _TEMPERATURES]
+    effects = [
+        judged_ratio(_short(text), judge.ratio(moved, stayed), "alike", RARE, (text,))
+        for text in cells
+        if (moved := judge.measured.find(text, CALL_MOVED)) is not None
+        and (stayed := judge.measured.find(text, CALL_STAYED)) is not None
+        and moved.processes.values.size >= FEWEST_PROCESSES
+    ]
+    status = over_demands([*rare, *effects])
+    if not effects and status != DOES_NOT_HOLD:
+        status = NOT_DISTINGUISHABLE
+    slower = (
+        f"the call of those that migrated over that of those that did not: {'; '.join(part.text for part in effects)}"
+        if effects
+        else "too few migrated to see what that does to the call"
+    )
+    reason = (
+        f"Share of launches after which the parent is on another CPU: {', '.join(part.text for part in rare)}; {slower}"
+        f"{_placed(judge, cells)}."
+    )
+    lead = max(rare, key=lambda part: part.value.value).value
+    return Verdict("S15", status, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
+
+
+def _as_sysel(text: str) -> bool:
+    """Whether a cell is a launch as the study made them, whatever else it varies."""
+    workload, axes = axes_of(text)
+    return workload.startswith("launch.") and SYSEL.items() <= axes.items()
+
+
+def _how_often(judge: Judge, temperature: str, cells: Sequence[str]) -> JudgedPart:
+    """The share that migrates over all conditions of a temperature."""
+    chosen = [text for text in cells if axes_of(text)[1].get("temperature") == temperature]
+    if not chosen:
+        raise MissingEvidenceError(f"no {temperature} launch says on which CPU its parent was")
+    shares = np.concatenate([judge.find(text, MIGRATED).processes.values for text in chosen])
+    return judged_share(temperature, mean_share(shares), RARE, tuple(chosen))
+
+
+def mean_share(shares: Floats) -> Interval:
+    """Mean of a share over processes, with the interval of a proportion that counts each process once.
+
+    No shares of that mean and number scatter more than those that are 0 or 1: it is wide and never narrow.
+
+    Examples
+    --------
+    >>> none = mean_share(np.zeros(40))
+    >>> none.value, none.low, round(none.high, 3)
+    (0.0, 0.0, 0.088)
+    """
+    total, n = float(shares.sum()), int(shares.size)
+    # Rounded outwards, to a millionth, since the sum of thirds is no whole number.
+    low = rate_interval(int(np.floor(total + 1e-6)), n)[0]
+    high = rate_interval(min(n, int(np.ceil(total - 1e-6))), n)[1]
+    return Interval(total / n, min(low, total / n), max(high, total / n), CONFIDENCE, "a process counts once", n)
+
+
+def _placed(judge: Judge, cells: Sequence[str]) -> str:
+    """How many tasks first ran on another CPU than their parent, which is no migration."""
     counts = {"same_cpu": 0, "other_cpu": 0}
     for text in cells:
         for placement, row in judge.measured.placements(text, RUNS).items():
@@ -120,28 +187,15 @@ def s15(judge: Judge) -> Verdict:
                 counts[placement] += row.estimate.n_samples
     total = sum(counts.values())
     if not total:
-        raise MissingEvidenceError("no launch says where its task ran")
-    share = counts["other_cpu"] / total
-    effects = []
-    for text in cells:
-        rows = judge.measured.placements(text, CALL)
-        if {"same_cpu", "other_cpu"} <= set(rows):
-            ratio = judge.ratio(rows["other_cpu"], rows["same_cpu"])
-            effects.append(JudgedRatio(f"{_short(text)}, other CPU over same CPU", ratio, "alike", RARE, (text,)))
-    migrated = f"{format_share(share)} of {total:,} launches ran on another CPU than their parent"
-    outcomes = {part.outcome for part in effects}
-    if share > RARE or "no" in outcomes:
-        status = DOES_NOT_HOLD
-    else:
-        status = HOLDS if outcomes <= {"yes"} else NOT_DISTINGUISHABLE
-    tail = "; ".join(part.text for part in effects)
-    reason = f"{migrated}{f'; until the call returns: {tail}' if tail else ''}."
-    return Verdict("S15", status, reason, share, None, "share on another CPU", tuple(cells))
+        return ""
+    share = format_share(counts["other_cpu"] / total)
+    return f" (the task was placed on another CPU than its parent's in {share} of {total:,})"
 
 
 def _short(text: str) -> str:
     workload, axes = axes_of(text)
-    return f"{workload.removeprefix('launch.')} {axes.get('temperature', '')}"
+    more = [value for name, value in axes.items() if name in ("parent_bytes", "program")]
+    return " ".join([workload.removeprefix("launch."), *more, axes.get("temperature", "")])
 
 
 def flags_verdict(name: str, judge: Judge, expected: str) -> Verdict:
@@ -153,26 +207,14 @@ def flags_verdict(name: str, judge: Judge, expected: str) -> Verdict:
             (cell("flags.none", temperature=temperature), stage),
             expected,
         )
-        for temperature in ("cold", "warm")
+        for temperature in _TEMPERATURES
         for stage in (CALL, RUNS)
     ]
     words = "clone3 with pthread_create's flags over clone3 with none"
-    return verdict(name, over_conditions(parts), parts, words, "all flags over none")
+    return verdict(name, over_conditions, parts, words, "all flags over none")
 
 
+@claim("S21", "5%")
 def s21(judge: Judge) -> Verdict:
     """All flags of pthread_create against none of them, on bare calls of clone3."""
     return flags_verdict("S21", judge, "above")
-
-
-CLAIMS = {
-    claim.id: claim
-    for claim in (
-        Claim("S11", "5%", s11),
-        Claim("S12", "fork twice as long, threads within 25%", s12),
-        Claim("S13", "half of memcpy; shared pages 20% cheaper", s13),
-        Claim("S14", "twice as long; 10% between programs", s14),
-        Claim("S15", "10% of launches, 10% of time", s15),
-        Claim("S21", "5%", s21),
-    )
-}

@@ -304,9 +304,13 @@ def _time(mean_ns: Bounded) -> str:
     return format_duration(mean_ns.value, mean_ns.low, mean_ns.high) if mean_ns.value > 0 else "none"
 
 
-def say_calls(calls: Iterable[CallUse]) -> str:
-    """Name system calls with how often they are made, the parent's first."""
+def say_calls(calls: Iterable[CallUse], *, least: float = 0.05) -> str:
+    """Name system calls with how often they are made, the parent's first; what few launches make is summed up."""
     ordered = sorted((call for call in calls if call.name not in _OURS), key=lambda call: call.who != "parent")
-    return ", ".join(
-        f"{call.name}{f' {call.count:.3g} times' if round(call.count, 2) != 1 else ''}" for call in ordered
-    )
+    words = [
+        f"{call.name}{f' {call.count:.3g} times' if round(call.count, 2) != 1 else ''}"
+        for call in ordered
+        if call.count >= least
+    ]
+    rare = sum(call.count for call in ordered if call.count < least)
+    return ", ".join([*words, *([f"rare others {rare:.2g} times"] if rare >= 0.005 else [])])

@@ -9,12 +9,10 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import axes_of, cell, condition_words, quantity_words
 from clonometer.studies.judge import Judge
+from clonometer.studies.pairs import pairs_of
 from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
+from clonometer.studies.verdicts import sign_of
 from clonometer.units import format_ratio
-
-#: Axes that only one side of a pair has: the other side is then the one that does not name it.
-_ONE_SIDED = ("stack_cache", "stack_kind", "stack_bytes", "thread_ending", "process_ending", "guard", "detached")
-
 
 #: Axes that a machine may refuse to set at all.
 _HARD_TO_SET = ("frequency", "linkage", "mlockall", "page_kind", "stack_kind", "cpus")
@@ -30,7 +28,7 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
     judge
         What was measured.
     """
-    pairs = _pairs(pairing, judge)
+    pairs = pairs_of(pairing, judge)
     if not pairs:
         return None
     effects = {
@@ -39,13 +37,16 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
         if any(pair.quantity == quantity for pair in pairs)
     }
     bases = _bases(pairing, pairs)
-    majority = {quantity: base.sign for quantity, base in bases.items()}
-    against = [pair for pair in pairs if pair.sign * majority.get(pair.quantity, 0) < 0]
+    majority = {quantity: sign_of(base) for quantity, base in bases.items()}
+    base = next((pair for pair in bases.values() if sign_of(pair)), next(iter(bases.values()), None))
+    right = () if base is None else tuple(side for side, favours in pairing.favours.items() if favours == sign_of(base))
+    # Of so many pairs some would differ by chance: one that reverses must be sure among them all.
+    against = [pair for pair in pairs if sign_of(pair, len(pairs)) * majority.get(pair.quantity, 0) < 0]
     against.sort(key=lambda pair: (_distance(pairing, pair), -_size(pair)))
     # Two quantities whose bases themselves disagree: the stage is the condition.
     sentence = _sentence(pairing, pairs, bases, against)
     untried = tuple(_untried(pairing, judge))
-    return Reconciliation(pairing, sentence, tuple(against), tuple(pairs), effects, untried)
+    return Reconciliation(pairing, sentence, base, right, tuple(against), tuple(pairs), effects, untried)
 
 
 def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:
@@ -64,38 +65,6 @@ def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:
                     values.append(axes[axis])
     for (axis, why), values in values_by_reason.items():
         yield f"{axis} {', '.join(values)} ({why})"
-
-
-def _pairs(pairing: Pairing, judge: Judge) -> list[Pair]:
-    told_apart = {axis for side in (pairing.a, pairing.b) for axis in axes_of(side)[1]}
-    sides = [_side(workload, told_apart, judge) for workload in (pairing.a, pairing.b)]
-    pairs: dict[tuple[str, ...], Pair] = {}
-    for first, second in ((0, 1), (1, 0)):
-        for text, condition in sides[first].items():
-            common = {name: value for name, value in condition.items() if name not in _ONE_SIDED}
-            special = {name: value for name, value in condition.items() if name in _ONE_SIDED}
-            other = next((candidate for candidate, theirs in sides[second].items() if theirs == common), None)
-            if other is None or (not special and first == 1):
-                continue
-            cells = (text, other) if first == 0 else (other, text)
-            for quantity in pairing.quantities:
-                a, b = (judge.measured.find(text, quantity) for text in cells)
-                if a is not None and b is not None:
-                    ratio = judge.ratio(a, b)
-                    pair = Pair(condition, quantity, ratio.value, ratio.low, ratio.high, ratio.n, cells)
-                    pairs.setdefault((*cells, quantity), pair)
-    return list(pairs.values())
-
-
-def _side(name: str, told_apart: set[str], judge: Judge) -> dict[str, dict[str, str]]:
-    """Cells of one side with their conditions; what tells the sides apart is no condition."""
-    workload, fixed = axes_of(name)
-    side = {}
-    for text in judge.measured.cells:
-        workload_of_cell, axes = axes_of(text)
-        if workload_of_cell == workload and {axis: axes[axis] for axis in told_apart if axis in axes} == fixed:
-            side[text] = {axis: value for axis, value in axes.items() if axis not in fixed}
-    return side
 
 
 def _bases(pairing: Pairing, pairs: Iterable[Pair]) -> dict[str, Pair]:
@@ -125,7 +94,7 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
     )
     if not bases:
         return f"The base condition was not measured; {span}."
-    signs = {pair.sign for pair in bases.values()}
+    signs = {sign_of(pair) for pair in bases.values()}
     if {-1, 1} <= signs:
         clauses = ", ".join(f"{_text(pair)} {quantity_words(quantity)}" for quantity, pair in bases.items())
         return f"The stage reverses it: {a} over {b} is {clauses}; {span}."

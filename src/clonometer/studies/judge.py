@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Evidence
@@ -10,8 +10,8 @@ from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.studies.measured import Measurements
-from clonometer.studies.types import NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedRatio
+from clonometer.studies.types import NOT_MEASURABLE, Pair, Verdict
+from clonometer.studies.verdicts import LEAST, JudgedPart, judged_ratio
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
 STAGE_WORDS = {
@@ -20,6 +20,9 @@ STAGE_WORDS = {
     IMAGE: "until the program runs",
     REAPED: "until reaped",
 }
+
+
+Test = Callable[["Judge"], Verdict]
 
 
 class MissingEvidenceError(Exception):
@@ -35,7 +38,21 @@ class Claim:
 
     id: str
     effect: str
-    test: Callable[[Judge], Verdict]
+    test: Test
+
+
+#: The claims and questions of all studies by id, as the modules that test them are imported.
+CLAIMS: dict[str, Claim] = {}
+
+
+def claim(id_: str, effect: str) -> Callable[[Test], Test]:
+    """Make a function the test of a claim."""
+
+    def keep(test: Test) -> Test:
+        CLAIMS[id_] = Claim(id_, effect, test)
+        return test
+
+    return keep
 
 
 class Judge:
@@ -51,6 +68,8 @@ class Judge:
 
     def __init__(self, measured: Measurements, seed: int = 1) -> None:
         self.measured = measured
+        #: Pairing -> its pairs (`clonometer.studies.pairs`), once they have been worked out.
+        self.pairs: dict[str, Sequence[Pair]] = {}
         self._seed = seed
 
     def find(self, cell: str, quantity: str) -> Evidence:
@@ -75,8 +94,8 @@ class Judge:
         return seed_of(*rows, seed=self._seed)
 
     def part(
-        self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = 0.05
-    ) -> JudgedRatio:
+        self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = LEAST
+    ) -> JudgedPart:
         """Compare two cells, each with its quantity.
 
         Raises
@@ -84,12 +103,11 @@ class Judge:
         MissingEvidenceError
             If one was not measured.
         """
-        return JudgedRatio(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
+        return judged_ratio(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
 
 
-def judge_all(claims: Mapping[str, Claim], measured: Measurements, seed: int = 1) -> dict[str, Verdict]:
+def judge_all(claims: Mapping[str, Claim], judge: Judge) -> dict[str, Verdict]:
     """Test claims; one whose evidence is missing is not measurable, with the reason."""
-    judge = Judge(measured, seed)
     verdicts = {}
     for id_, claim in claims.items():
         try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence, RowKey
+from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate
@@ -21,6 +22,11 @@ from clonometer.studies.explained import Answer, explained_of, worked_of
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
 FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%", "vm_pte_bytes": "bytes"}
+
+#: Of launches that were left to the scheduler: the share after which the parent is on another CPU than before, and how
+#: long the call takes with and without that.
+MIGRATED, CALL_MOVED, CALL_STAYED = "migrated_share", "call_returns_moved_ns", "call_returns_stayed_ns"
+_CALL = "call_returns_ns"
 
 
 class Measurements:
@@ -162,12 +168,14 @@ def gather(run: RunSource) -> Measurements:
     """
     metadata = run.metadata
     began_ns = datetime.fromisoformat(metadata["started"]).timestamp() * 1e9
+    observed = observe(run)
     rows = [
         replace(row, processes=_shifted(row.processes, began_ns), group=None)
-        for row in estimate_cells(observe(run), metadata, described=False)
+        for row in estimate_cells(observed, metadata, described=False)
         if row.estimate.n_samples
     ]
     rows += _facts(metadata, began_ns)
+    rows += [row for seen in observed for row in _migrations(seen)]
     ended = {entry["cell"]: str(entry["reason"] or entry["status"]) for entry in metadata["cells"]}
     return Measurements(rows, ended, metadata["host"])
 
@@ -192,6 +200,22 @@ def _shifted(processes: Processes, began_ns: float) -> Processes:
     if processes.starts is None:
         return processes
     return replace(processes, starts=processes.starts + began_ns)
+
+
+def _migrations(seen: ObservedCell) -> Iterable[Evidence]:
+    """How often launches migrate, and how long those take that do, as rows."""
+    groups = [group for group in seen.groups if group.quantity.name == _CALL and group.migrated is not None]
+    if seen.condition.get("placement") != "free" or not groups:
+        return
+    process, values = (np.concatenate([getattr(group, name) for group in groups]) for name in ("process", "values"))
+    moved = np.concatenate([group.migrated for group in groups if group.migrated is not None])
+    shares = [float(moved[process == number].mean()) for number in np.unique(process)]
+    if shares:
+        yield made_row(seen.cell, MIGRATED, "ratio", Processes.of(shares), moved.size)
+    for name, chosen in ((CALL_MOVED, moved), (CALL_STAYED, ~moved)):
+        medians = [float(np.median(values[chosen & (process == number)])) for number in np.unique(process[chosen])]
+        if medians:
+            yield made_row(seen.cell, name, "ns", Processes.of(medians), int(chosen.sum()))
 
 
 def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:

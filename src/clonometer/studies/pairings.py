@@ -64,11 +64,11 @@ _AT_WORK = (
     ),
 )
 
-PAIRINGS: tuple[Pairing, ...] = (
+LAUNCH, FLAGS, WORK = (
     Pairing(
         "launch",
         "Is a thread slower to launch than a process?",
-        ("S11: threads are slower", "B6: processes are, by 7 times", "L6: processes are, by 13 times"),
+        {"S11: threads are slower": 1, "B6: processes are, by 7 times": -1, "L6: processes are, by 13 times": -1},
         "launch.pthread",
         "launch.fork",
         "a thread",
@@ -80,7 +80,7 @@ PAIRINGS: tuple[Pairing, ...] = (
     Pairing(
         "flags",
         "Do the flags that pthread_create passes to clone cost or save time?",
-        ("S21: they cost", "B12: they save"),
+        {"S21: they cost": 1, "B12: they save": -1},
         "flags.settls",
         "flags.none",
         "clone3 with all of them",
@@ -92,7 +92,7 @@ PAIRINGS: tuple[Pairing, ...] = (
     Pairing(
         "work",
         "Do workers that are threads take longer than workers that are processes?",
-        ("U7: they do beyond the CPUs", "U12: processes cost less to create", "L6: threads do, by 13 times"),
+        {"U7: they do beyond the CPUs": 1, "U12: processes cost less to create": 1, "L6: threads do, by 13 times": -1},
         "work.factor",
         "work.factor[task_kind=process]",
         "threads",
@@ -102,3 +102,4 @@ PAIRINGS: tuple[Pairing, ...] = (
         {"numbers": "200", "workers": "2"},
     ),
 )
+PAIRINGS: tuple[Pairing, ...] = (LAUNCH, FLAGS, WORK)

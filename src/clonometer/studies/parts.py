@@ -26,7 +26,7 @@ STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
 QUICK_SECONDS: Mapping[str, float] = {
     "sysel-2020": 26,
     "bendersky-2018": 14,
-    "loop-10000": 9,
+    "loop-10000": 11,
     "flags": 5,
     RECONCILE: 24,
     "sharing": 13,

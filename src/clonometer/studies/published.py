@@ -62,7 +62,7 @@ class PublishedValue:
     unit
         One of `UNITS`.
     value, low, high
-        A number, or a range; the one that was not published is None.
+        A number, or a range; the one that was not published is None, and all of them where there are words alone.
     approximate, at_least
         Whether the study says about, or over.
     wording
@@ -84,7 +84,7 @@ class PublishedValue:
     high: Annotated[float | None, Key("published_high")] = None
     approximate: bool = False
     at_least: bool = False
-    wording: str | None = None
+    wording: Annotated[str | None, Key("said"), "The study's words, where it gives no number."] = None
     cell: str | None = None
     quantity: str | None = None
     scales: str | None = None
@@ -93,24 +93,28 @@ class PublishedValue:
     side: int = 0
 
     @property
-    def middle(self) -> float:
-        """The number, or the middle of the range on a logarithmic scale, to set ours in relation to."""
+    def middle(self) -> float | None:
+        """The number, or the middle of the range on a logarithmic scale, to set ours in relation to; None: words."""
         if self.value is not None:
             return self.value
         if self.low is not None and self.high is not None:
             return float((self.low * self.high) ** 0.5)
-        return self.low if self.low is not None else self.high or 0.0
+        return self.low if self.low is not None else self.high
 
 
 @dataclass(frozen=True)
 class Item:
-    """A figure, a claim or an open question of a study; only figures have ``values``."""
+    """A figure, a claim or an open question of a study; only figures have ``values``.
+
+    ``size`` is the number that a claim gives: how many times; None where it gives none.
+    """
 
     id: Annotated[str, Pattern("^[SBUL][0-9]+$")]
     study: str
     kind: Annotated[str, Known(KINDS)]
     text: str
     values: tuple[PublishedValue, ...] = ()
+    size: float | None = None
 
 
 @dataclass(frozen=True)
@@ -198,14 +202,17 @@ def _item(table: Mapping[str, Any], studies: Mapping[str, Study]) -> Item:
     id_ = table.get("id")
     if not isinstance(id_, str) or not id_ or _PREFIXES.get(id_[0]) not in studies:
         raise InputError(f"published figures: an item's id is {id_!r}")
-    _only(table, ("id", "kind", "text", "value"), id_)
+    _only(table, ("id", "kind", "text", "size", "value"), id_)
     kind, text = table.get("kind"), table.get("text")
     if kind not in KINDS or not isinstance(text, str):
         raise InputError(f"{id_}: kind is {kind!r}, text {text!r}")
     values = tuple(_value(entry, id_) for entry in table.get("value", []))
     if (kind == "figure") != bool(values):
         raise InputError(f"{id_}: a {kind} {'without' if not values else 'with'} values")
-    return Item(id_, _PREFIXES[id_[0]], kind, text, values)
+    size = table.get("size")
+    if size is not None and (kind != "claim" or not isinstance(size, float) or size <= 0):
+        raise InputError(f"{id_}: size is {size!r}")
+    return Item(id_, _PREFIXES[id_[0]], kind, text, values, size)
 
 
 def _value(table: Mapping[str, Any], id_: str) -> PublishedValue:
@@ -215,8 +222,8 @@ def _value(table: Mapping[str, Any], id_: str) -> PublishedValue:
             raise InputError(f"{id_}: {key} is {value!r}")
     if table.get("unit") not in UNITS or "what" not in table:
         raise InputError(f"{id_}: a value without what, or of the unit {table.get('unit')!r}")
-    if ("value" in table) == ("low" in table):
-        raise InputError(f"{id_}: a value has a value or a range")
+    if ("value" in table) + ("low" in table) + ("wording" in table) != 1:
+        raise InputError(f"{id_}: a value has a value, a range, or words where none was published")
     if ("cell" in table) != ("quantity" in table):
         raise InputError(f"{id_}: a cell goes with a quantity")
     return PublishedValue(**table)

@@ -7,22 +7,37 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from clonometer.records import After, Key, Known, Mark, Only, written
-from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.studies.published import Item, PublishedValue, Study
 
-#: Below this share no effect counts.
-LEAST = 0.05
-
-
 HOLDS = "holds"
+#: Of a claim that gives a size: its direction holds here, its size does not or cannot be told.
+HOLDS_IN_DIRECTION = "holds_in_direction"
 DOES_NOT_HOLD = "does_not_hold"
 DEPENDS = "depends"
 NOT_DISTINGUISHABLE = "not_distinguishable"
 NOT_MEASURABLE = "not_measurable"
 MEASURED = "measured"
-STATUSES = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, MEASURED)
-_PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high"))
+DIRECTIONS = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE)
+STATUSES = (*DIRECTIONS, HOLDS_IN_DIRECTION, MEASURED)
+_PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "said"))
 _ASKED = Only("asked", ("id", "title", "sides"))
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large what a claim gives a size of is here."""
+
+    published: Annotated[float, "The study's number."]
+    value: Annotated[float, "Ours over it."]
+    low: Annotated[float, Mark.UNWRITTEN]
+    high: Annotated[float, Mark.UNWRITTEN]
+    agrees: Annotated[str, Known(("yes", "no", "unclear")), "Whether ours is the study's, give or take a quarter."]
+    given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
+
+    @written("Ends of its 95% interval.", after="value")
+    def interval(self) -> tuple[float, float]:
+        """Ends of its 95% interval."""
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -36,6 +51,12 @@ class Verdict:
     interval: Annotated[tuple[float, float] | None, "Its 95% interval."] = None
     effect_is: Annotated[str, "What that number is, in words."] = ""
     evidence: Annotated[tuple[str, ...], "The cells, or demos, that it rests on."] = ()
+    size: Annotated[Size | None, "Of a claim that gives a number; None of the others."] = None
+
+    @written("What is said of the claim where its size is left out.", after="status")
+    def direction(self) -> Annotated[str, Known(DIRECTIONS)]:
+        """What is said of the claim where its size is left out."""
+        return HOLDS if self.status == HOLDS_IN_DIRECTION else self.status
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,10 @@ class FigureRow:
 
     @written("Ours over the published number, or over the middle of its range on a logarithmic scale.", after="high")
     def ratio(self) -> float | None:
-        """Ours over the published number, or over the middle of its range on a logarithmic scale."""
+        """Ours over the published number, or over the middle of its range on a logarithmic scale.
+
+        None where either is missing: of what was published in words alone nothing can be said in numbers.
+        """
         if self.value is None or not self.published.middle:
             return None
         return self.value / self.published.middle
@@ -150,8 +174,10 @@ class Pairing:
 
     Attributes
     ----------
-    id, title, sides
-        A short name, the question, and which published items say what.
+    id, title
+        A short name, and the question.
+    favours
+        Which published items say what: 1 where ``a`` is to take longer, -1 where ``b``.
     a, b
         Workloads, or a workload with an axis; the response is a over b.
     a_words, b_words
@@ -166,7 +192,7 @@ class Pairing:
 
     id: str
     title: str
-    sides: tuple[str, ...]
+    favours: Annotated[Mapping[str, int], Mark.UNWRITTEN]
     a: str
     b: str
     a_words: str
@@ -175,10 +201,10 @@ class Pairing:
     designs: tuple[Design, ...]
     base: Mapping[str, str]
 
-    @property
-    def levels(self) -> dict[str, tuple[str, str]]:
-        """The two levels of each factor of any design."""
-        return {axis: two for design in reversed(self.designs) for axis, two in design.factors.items()}
+    @written("Which published items say what.", after="title")
+    def sides(self) -> tuple[str, ...]:
+        """Which published items say what."""
+        return tuple(self.favours)
 
 
 @dataclass(frozen=True)
@@ -201,13 +227,6 @@ class Pair:
         """Ends of its 95% interval."""
         return self.low, self.high
 
-    @property
-    def sign(self) -> int:
-        """1: a takes longer, -1: b does, 0: not told apart."""
-        if self.n < FEWEST_PROCESSES or abs(self.value - 1) < LEAST:
-            return 0
-        return 1 if self.low > 1 else -1 if self.high < 1 else 0
-
 
 @dataclass(frozen=True)
 class Reconciliation:
@@ -215,6 +234,8 @@ class Reconciliation:
 
     pairing: Annotated[Pairing, Mark.MERGED, _ASKED]
     sentence: Annotated[str, "The answer in one sentence."]
+    base: Annotated[Pair | None, "The pair that others are held against; None where it was not measured."]
+    right: Annotated[tuple[str, ...], "The sides that are right under that condition; none where nobody can tell."]
     reversed_by: Annotated[
         tuple[Pair, ...], "The pairs whose sign is against the base's, those that differ least from it first."
     ]

@@ -13,22 +13,29 @@ from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
     "holds": "holds",
+    "holds_in_direction": "holds in direction",
     "does_not_hold": "does not hold",
     "depends": "depends",
     "not_distinguishable": "cannot tell",
     "not_measurable": "not measured",
     "measured": "measured",
 }
-_OF_SEVERAL = {"holds": "hold", "does_not_hold": "do not hold", "depends": "depend"}
+_OF_SEVERAL = {
+    "holds": "hold",
+    "holds_in_direction": "hold in direction",
+    "does_not_hold": "do not hold",
+    "depends": "depend",
+}
 _LEAST_LABEL = 16
 _UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
 
 
 def _unit(value: PublishedValue) -> tuple[str, float]:
     """The unit that a row is written in, and how many of it make one of the published unit."""
-    if value.unit == "us" and value.middle >= 10_000:
+    middle = value.middle
+    if value.unit == "us" and middle is not None and middle >= 10_000:
         return "ms", 1e-3
-    if value.unit == "us" and value.middle < 1:
+    if value.unit == "us" and middle is not None and middle < 1:
         return "ns", 1e3
     return _UNITS.get(value.unit, value.unit), 1.0
 
@@ -48,7 +55,7 @@ def published_text(value: PublishedValue) -> str:
         text = f"over {_plain(value.low)}"
     else:
         text = _plain(value.value or 0.0)
-    about = "about " if value.approximate and value.wording is None else ""
+    about = "about " if value.approximate else ""
     return f"{about}{text} {unit}".rstrip()
 
 

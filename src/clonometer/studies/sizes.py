@@ -1,0 +1,139 @@
+"""The number that a claim gives, beside ours; where they differ, the condition under which this machine gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from clonometer.stats.interval import Interval
+from clonometer.studies.cells import axes_of, cell, condition_words, parent_bytes
+from clonometer.studies.judge import Judge
+from clonometer.studies.pairings import LAUNCH
+from clonometer.studies.pairs import pairs_of
+from clonometer.studies.published import load_published
+from clonometer.studies.types import HOLDS, HOLDS_IN_DIRECTION, Pair, Size, Verdict
+from clonometer.studies.verdicts import JudgedPart, judged_ratio
+from clonometer.units import approximate_bytes, format_ratio
+
+#: Two machines give the same size where ours is the study's, give or take a quarter.
+ALIKE = 0.25
+_HEAP = ("parent_bytes", "pages")
+
+
+def sized(direction: Verdict, part: JudgedPart, judge: Judge, thread: str = "", quantity: str = "") -> Verdict:
+    """Add to a verdict of a claim's direction what is to be said of its size.
+
+    Parameters
+    ----------
+    direction
+        The verdict on the claim without its number.
+    part
+        What its number is held against.
+    judge
+        What was measured.
+    thread, quantity
+        The cell of the claim's thread, and the quantity in which other conditions are searched for its number; none
+        where there are no others.
+    """
+    published = load_published().item(direction.id).size
+    assert published is not None
+    size, agrees = _over(part.value, published), _agrees(part.value, published)
+    given, cells = (None, ()) if agrees == "yes" or not thread else _given(judge, published, thread, quantity)
+    status = HOLDS_IN_DIRECTION if direction.status == HOLDS and agrees != "yes" else direction.status
+    reason = f"{_sentence(status, part.value, published, agrees)} {direction.reason}"
+    if thread and agrees != "yes":
+        reason += f" {_where(given, judge, published, quantity)}"
+    return replace(
+        direction,
+        status=status,
+        reason=reason,
+        size=Size(published, size.value, size.low, size.high, agrees, given),
+        evidence=tuple(dict.fromkeys([*direction.evidence, *cells])),
+    )
+
+
+def _over(ours: Interval, published: float) -> Interval:
+    return replace(ours, value=ours.value / published, low=ours.low / published, high=ours.high / published)
+
+
+def _agrees(ours: Interval, published: float) -> str:
+    return judged_ratio("", _over(ours, published), "alike", ALIKE, ()).outcome()
+
+
+def _sentence(status: str, ours: Interval, published: float, agrees: str) -> str:
+    lead = "Holds in direction: " if status == HOLDS_IN_DIRECTION else ""
+    tail = {"yes": f", as in the study ({published:g})", "no": f", not {published:g}"}.get(
+        agrees, f"; the study's {published:g} is possible"
+    )
+    return f"{lead}{format_ratio(ours.value, ours.low, ours.high)}{tail}."
+
+
+def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[str | None, tuple[str, ...]]:
+    """Look for the number among all conditions that were measured, and between those that differ in the heap alone."""
+    wanted = axes_of(thread)[1]
+    heaps = _with_heaps(judge, wanted, quantity)
+    for (less, below), (more, above) in pairwise(heaps):
+        ends = [1 / pair.value for pair in (below, above)]
+        if min(ends) <= published <= max(ends):
+            # A thread costs the same whatever the heap, a fork so much a page: their ratio lies on a line.
+            heap = less + (more - less) * (published - ends[0]) / (ends[1] - ends[0]) if ends[0] != ends[1] else less
+            sides = ", ".join(f"{_inverse(pair)} with {_heap(size)}" for size, pair in ((less, below), (more, above)))
+            return f"with some {_about(heap)} of heap ({sides})", (
+                *below.cells,
+                *above.cells,
+            )
+    others = [pair for pair in _pairs(judge, quantity) if _agrees(_process_over_thread(pair), published) == "yes"]
+    if not others:
+        return None, ()
+
+    def distance(pair: Pair) -> int:
+        return len(set(pair.condition.items()) ^ set(wanted.items()))
+
+    nearest = min(others, key=distance)
+    return f"under other conditions ({condition_words(nearest.condition)}: {_inverse(nearest)})", nearest.cells
+
+
+def _pairs(judge: Judge, quantity: str) -> Sequence[Pair]:
+    return [pair for pair in pairs_of(LAUNCH, judge) if pair.quantity == quantity]
+
+
+def _with_heaps(judge: Judge, wanted: dict[str, str], quantity: str) -> Sequence[tuple[int, Pair]]:
+    """Pairs under the claim's own condition but for the heap, none or written once, rising with it."""
+    bare = {name: value for name, value in wanted.items() if name not in _HEAP}
+    scan = {}
+    for pair in _pairs(judge, quantity):
+        heap = {name: value for name, value in pair.condition.items() if name in _HEAP}
+        if heap.get("pages", "clean") == "clean" and {**bare, **heap} == dict(pair.condition):
+            scan[parent_bytes(cell("", **heap))] = pair
+    return sorted(scan.items())
+
+
+def _about(size: float) -> str:
+    """An amount of memory to two digits, since it was not measured but lies between two that were."""
+    unit = 1 << 20 if size >= 1 << 20 else 1 << 10
+    return f"{float(f'{size / unit:.2g}'):g} {'MiB' if unit == 1 << 20 else 'KiB'}"
+
+
+def _heap(size: int) -> str:
+    return approximate_bytes(size) if size else "none"
+
+
+def _process_over_thread(pair: Pair) -> Interval:
+    return Interval(1 / pair.value, 1 / pair.high, 1 / pair.low, 0.95, "inverse", pair.n)
+
+
+def _inverse(pair: Pair) -> str:
+    ratio = _process_over_thread(pair)
+    return format_ratio(ratio.value, ratio.low, ratio.high)
+
+
+def _where(given: str | None, judge: Judge, published: float, quantity: str) -> str:
+    """Say which condition gives the number, or what those that were measured give."""
+    if given is not None:
+        return f"This machine gives {published:g} times {given}."
+    ratios = sorted((_process_over_thread(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value)
+    if not ratios:
+        return f"No other condition was measured that might give {published:g} times."
+    ends = [format_ratio(ratio.value, ratio.low, ratio.high) for ratio in (ratios[0], ratios[-1])]
+    return f"None of {len(ratios)} conditions gives {published:g} times here: they give {ends[0]} to {ends[1]}."
