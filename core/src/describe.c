@@ -66,7 +66,7 @@ static bool any_has_axis(const char *axis) {
 }
 
 static const struct null_reason *nulls_of(const struct workload *workload) {
-    return workload->nulls_here != NULL ? workload->nulls_here() : workload->nulls;
+    return workload->answers.nulls_here != NULL ? workload->answers.nulls_here() : workload->answers.nulls;
 }
 
 static bool is_null(const struct workload *workload, const char *column) {
@@ -96,12 +96,12 @@ static void write_clone(struct json *json, const struct clone_facts *clone) {
 }
 
 static void write_distributions(struct json *json, const struct workload *workload) {
-    if (workload->distributions == NULL) {
+    if (workload->answers.distributions == NULL) {
         return;
     }
-    json_text(json, "distributions_of", workload->distributions_of);
+    json_text(json, "distributions_of", workload->answers.distributions_of);
     json_open(json, "distributions", '[');
-    for (const struct distribution *one = workload->distributions; one->name != NULL; one++) {
+    for (const struct distribution *one = workload->answers.distributions; one->name != NULL; one++) {
         json_open(json, NULL, '{');
         json_text(json, "name", one->name);
         json_text(json, "count", one->count);
@@ -132,7 +132,7 @@ static void write_workload(struct json *json, const struct workload *workload) {
     }
     json_close(json, ']');
     json_open(json, "quantities", '[');
-    for (const struct column *column = workload->columns; column->name != NULL; column++) {
+    for (const struct column *column = workload->answers.columns; column->name != NULL; column++) {
         if (column->summary != NULL && !is_null(workload, column->name)) {
             json_text(json, NULL, column->name);
         }
@@ -143,22 +143,22 @@ static void write_workload(struct json *json, const struct workload *workload) {
         json_text(json, null->column, null->reason);
     }
     json_close(json, '}');
-    json_bool(json, "phases", workload->phases);
+    json_bool(json, "phases", workload->answers.phases);
     if (workload->counts_only) {
         json_bool(json, "once", true);
     }
     write_distributions(json, workload);
-    json_text(json, "call_returns_contains", workload->call_returns_contains);
-    write_clone(json, workload->clone);
+    json_text(json, "call_returns_contains", workload->answers.call_returns_contains);
+    write_clone(json, workload->task.facts);
     struct reason reason = {""};
-    bool available = workload->available == NULL || workload->available(&reason) == 0;
+    bool available = workload->needs.available == NULL || workload->needs.available(&reason) == 0;
     json_bool(json, "available", available);
     json_text(json, "reason", available ? NULL : reason.text);
     json_close(json, '}');
 }
 
 static bool is_detail(const struct workload *workload, const char *column) {
-    for (const char *const *name = workload->details; name != NULL && *name != NULL; name++) {
+    for (const char *const *name = workload->answers.details; name != NULL && *name != NULL; name++) {
         if (strcmp(*name, column) == 0) {
             return true;
         }
@@ -169,7 +169,7 @@ static bool is_detail(const struct workload *workload, const char *column) {
 /* A quantity of several workloads is written once. */
 static bool first_with(const struct workload *const *at, const struct column *wanted) {
     for (const struct workload *const *other = WORKLOADS; other != at; other++) {
-        for (const struct column *column = (*other)->columns; column->name != NULL; column++) {
+        for (const struct column *column = (*other)->answers.columns; column->name != NULL; column++) {
             if (strcmp(column->name, wanted->name) == 0) {
                 return false;
             }
@@ -181,7 +181,7 @@ static bool first_with(const struct workload *const *at, const struct column *wa
 static void write_quantities(struct json *json) {
     json_open(json, "quantities", '{');
     for (const struct workload *const *at = WORKLOADS; *at != NULL; at++) {
-        for (const struct column *column = (*at)->columns; column->name != NULL; column++) {
+        for (const struct column *column = (*at)->answers.columns; column->name != NULL; column++) {
             if (column->summary != NULL && first_with(at, column)) {
                 json_open(json, column->name, '{');
                 json_text(json, "unit", answer_unit(column->kind));

@@ -97,8 +97,9 @@ static int answer(int fd, int count, char **argv) {
     memset(&measurement, 0, sizeof measurement);
     bool preparing = true;
     int error = options_parse(count, argv + FIRST_WORD, &request, &reason);
-    if (error == 0 && request.workload->tunables != NULL && request.workload->tunables(&request) != NULL) {
-        error = restart_with(request.workload->tunables(&request), argv);
+    if (error == 0 && request.workload->needs.tunables != NULL &&
+        request.workload->needs.tunables(&request) != NULL) {
+        error = restart_with(request.workload->needs.tunables(&request), argv);
     }
     if (error == 0) {
         error = workload_has_axis(request.workload, "program")

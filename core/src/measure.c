@@ -33,7 +33,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
     int64_t cold = cold_blocks(request);
     int64_t warm = warm_blocks(request);
     size_t launchers = (size_t)request->concurrency;
-    size_t launch_bytes = launchers * (size_t)rows_each(request) * rows_bytes(request->workload);
+    size_t launch_bytes = launchers * (size_t)rows_each(request) * request->workload->rows.bytes;
     size_t sample_bytes = (size_t)(cold + warm * request->samples) * launch_bytes;
     size_t block_bytes = (size_t)(cold + warm) * sizeof(struct block);
     size_t parent_bytes = parent_shared_bytes(request) * launchers;
@@ -65,7 +65,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
             rows_at(request->workload, samples, earlier * request->concurrency * rows_each(request));
     }
     /* Without a file, children reach the stamp page through their own mapping of it: a fault more in each. */
-    bench->stamp_by_write = request->workload->child_copies_memory && arena->fd >= 0;
+    bench->stamp_by_write = request->workload->task.copies_memory && arena->fd >= 0;
     /* What prepares may use the stamp page even when nothing is stamped. */
     measurement->children_stamp =
         !bench->stamp_by_write && (bench->stamp_child || request->workload->prepare != NULL);
@@ -104,11 +104,11 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     bench->stamp_event = -1;
     clock_used.kind = (enum clock_kind)request->clock_kind;
     clock_used.hz = request->clock_kind == CLOCK_KIND_TSC ? (uint64_t)request->clock_hz : 1000000000U;
-    int error = request->workload->available != NULL ? request->workload->available(reason) : 0;
+    int error = request->workload->needs.available != NULL ? request->workload->needs.available(reason) : 0;
     if (error != 0) {
         return error;
     }
-    error = request->workload->check != NULL ? request->workload->check(request, reason) : 0;
+    error = request->workload->needs.check != NULL ? request->workload->needs.check(request, reason) : 0;
     if (error != 0) {
         return error;
     }

@@ -17,16 +17,12 @@ int64_t rows_monotonic_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-size_t rows_bytes(const struct workload *workload) {
-    return workload->row_bytes != 0 ? workload->row_bytes : sizeof(struct sample);
-}
-
 struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index) {
-    return first + (size_t)index * (rows_bytes(workload) / sizeof(struct sample));
+    return (struct sample *)(void *)((char *)first + (size_t)index * workload->rows.bytes);
 }
 
 int64_t rows_each(const struct request *request) {
-    return request->workload->rows_each != NULL ? request->workload->rows_each(request) : 1;
+    return request->workload->rows.each != NULL ? request->workload->rows.each(request) : 1;
 }
 
 void rows_open_event(struct bench *bench) {
@@ -57,18 +53,13 @@ int rows_launch(struct bench *bench, const struct workload *workload, struct sam
     sample->cpu_child = -1;
     error = workload->launch(bench, sample);
     receive_stamp(bench);
-    if (workload->rows_each != NULL) {
-        return error; /* its rows are as it left them */
-    }
     sample->error = (int16_t)-error;
-    if (error != 0) {
-        /* Half a launch has no durations. */
-        sample->call_returns = 0;
-        sample->reaped = 0;
+    if (error != 0 || !workload->rows.of_launches) {
         return 0;
     }
-    sample->task_runs = stamps->task_ticks;
-    sample->image_runs = stamps->image_ticks;
+    struct launch_row *row = launch_row(sample);
+    row->task_runs = stamps->task_ticks;
+    row->image_runs = stamps->image_ticks;
     sample->cpu_child = stamps->task_cpu >= 0 ? stamps->task_cpu : stamps->image_cpu;
     return 0;
 }
@@ -78,7 +69,7 @@ int rows_forget(struct bench *bench, const struct workload *workload, int64_t la
     int64_t limit_ns = bench->request->block_limit_ns;
     int64_t end_ns = limited && limit_ns > 0 ? rows_monotonic_ns() + limit_ns : INT64_MAX;
     size_t scrap_bytes =
-        rows_bytes(workload) * (size_t)(workload == bench->request->workload ? rows_each(bench->request) : 1);
+        workload->rows.bytes * (size_t)(workload == bench->request->workload ? rows_each(bench->request) : 1);
     int error = 0;
     launches = workload->counts_only ? 0 : launches;
     for (int64_t i = 0; error == 0 && i < launches && rows_monotonic_ns() < end_ns; i++) {

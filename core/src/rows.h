@@ -15,8 +15,7 @@ int64_t rows_monotonic_ns(void);
  * all. */
 #define ROWS_SLOW_BLOCK_NS 1000000000
 
-/* Bytes of one row of the workload, and the row at `index`. */
-size_t rows_bytes(const struct workload *workload);
+/* The row at `index`. */
 struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index);
 
 /* How many rows a launch of the request's workload fills. */

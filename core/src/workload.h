@@ -36,7 +36,7 @@ enum column_kind {
 struct column {
     const char *name;
     enum column_kind kind;
-    size_t offset;       /* in struct sample, or in the workload's own row */
+    size_t offset;       /* in the workload's row */
     const char *stage;   /* NULL outside launches */
     const char *summary; /* NULL: no quantity, only a fact about the sample */
 };
@@ -103,45 +103,67 @@ struct bench {
     void *state;               /* the workload's own, set by its prepare */
 };
 
+/* The rows in which a workload keeps its samples. */
+struct rows {
+    size_t bytes;     /* of one, which begins with a struct sample */
+    bool of_launches; /* it begins with a struct launch_row, which takes what the stamp page holds */
+    /* How many a launch fills, all of them by itself, with the errno of each that failed. NULL: one. */
+    int64_t (*each)(const struct request *request);
+    /* How many operations a row's COLUMN_EACH holds. NULL: OPERATIONS_EACH. */
+    int64_t (*operations)(const struct request *request);
+};
+#define ROWS_OF(type) .rows.bytes = sizeof(struct type)
+#define ROWS_OF_LAUNCHES(type) ROWS_OF(type), .rows.of_launches = true
+
+/* What its rows say. Whatever is not set is not there. */
+struct answers {
+    const struct column *columns; /* ended by a NULL name */
+    /* Quantities that explain the others: no finding is about them, no short table has them. */
+    const char *const *details;   /* ended by NULL */
+    const char *distributions_of; /* what the distributions are of */
+    const struct distribution *distributions;
+    bool phases;                     /* phases of one event: drawn together, against the same axis */
+    const struct null_reason *nulls; /* ended by a NULL column */
+    /* The same, where the machine decides. NULL: `nulls` are all. */
+    const struct null_reason *(*nulls_here)(void);
+    const char *call_returns_contains; /* why it is not ranked: "child_life", "answer" */
+};
+
+/* The task that it makes, if it makes one. */
+struct made_task {
+    const struct clone_facts *facts; /* NULL: no task is made */
+    /* It has its own copy of the memory: it sends its stamps by a write to the memory file, which costs a
+     * small fork less than inheriting one mapping more and faulting it in. */
+    bool copies_memory;
+};
+
+/* What must hold before it can measure. Each may be NULL. */
+struct needs {
+    /* The GLIBC_TUNABLES that the process must have been started with, or NULL. */
+    const char *(*tunables)(const struct request *request);
+    /* Whether this machine can do it at all: 0, or -errno with the reason. */
+    int (*available)(struct reason *reason);
+    /* Whether the request makes sense and the machine has room, asked before anything is mapped: 0, or -errno
+     * with the reason. */
+    int (*check)(const struct request *request, struct reason *reason);
+};
+
 struct workload {
     const char *id;
     const char *family;
     const char *summary;
-    const struct column *columns; /* ended by a NULL name */
-    const char *const *axes;      /* ended by NULL */
-    /* Quantities that explain the others: no finding is about them, no short table has them. May be NULL. */
-    const char *const *details; /* ended by NULL */
+    const char *const *axes; /* ended by NULL */
     bool has_temperature;
-    const char *distributions_of; /* what the distributions are of; NULL where there are none */
-    const struct distribution *distributions;
-    bool phases; /* its quantities are phases of one event: drawn together, against the same axis */
-    /* The new task has its own copy of the memory: it sends its stamps by a write to the memory file, which
-     * costs a small fork less than inheriting one mapping more and faulting it in. */
-    bool child_copies_memory;
-    const struct null_reason *nulls; /* ended by a NULL column; may be NULL */
-    /* The same, where the machine decides. NULL: `nulls` are all. */
-    const struct null_reason *(*nulls_here)(void);
-    const char *call_returns_contains; /* NULL, or why it is not ranked: "child_life", "answer" */
-    const struct clone_facts *clone;   /* NULL where no task is made */
-    /* The GLIBC_TUNABLES that the process must have been started with, or NULL. May itself be NULL. */
-    const char *(*tunables)(const struct request *request);
-    /* Whether this machine can do it at all: 0, or -errno with the reason. NULL: always. */
-    int (*available)(struct reason *reason);
-    /* Bytes of a row, which begins with a struct sample and is a multiple of it. 0: it is that alone. */
-    size_t row_bytes;
-    /* How many rows a launch fills, all of them by itself, with the errno of each that failed. NULL: one. */
-    int64_t (*rows_each)(const struct request *request);
     bool counts_only;   /* nothing is timed and nothing varies: one launch a block, none before */
     bool places_itself; /* the workload puts its tasks on CPUs: `placement` is no axis of it */
-    /* Whether the request makes sense and the machine has room, asked before anything is mapped: 0, or -errno
-     * with the reason. May be NULL. */
-    int (*check)(const struct request *request, struct reason *reason);
+    struct made_task task;
+    struct rows rows;
+    struct answers answers;
+    struct needs needs;
     /* Makes ready what the launches need. 0, or -errno with the reason (the cell is skipped). May be NULL. */
     int (*prepare)(struct bench *bench, struct reason *reason);
-    /* One launch: stamps the sample. 0, or -errno of a launch that failed. */
+    /* One launch into its row: stamps the sample. 0, or -errno of a launch that failed. */
     int (*launch)(const struct bench *bench, struct sample *sample);
-    /* How many operations a sample of a COLUMN_EACH holds. NULL: OPERATIONS_EACH. */
-    int64_t (*operations)(const struct request *request);
     /* Ends what prepare started, after the last block. May be NULL. */
     void (*finish)(struct bench *bench);
 };

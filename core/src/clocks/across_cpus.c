@@ -92,7 +92,14 @@ static int64_t bound_ns(int64_t ticks, int up) {
     return (int64_t)(floor + (up && floor * hz != scaled ? 1 : 0));
 }
 
-static int exchange_rounds(struct exchange *exchange, struct sample *sample) {
+struct offset_row {
+    struct sample sample;
+    int64_t low_ns;
+    int64_t high_ns;
+    uint64_t round_trip; /* ticks */
+};
+
+static int exchange_rounds(struct exchange *exchange, struct offset_row *row) {
     int64_t low = INT64_MIN;
     int64_t high = INT64_MAX;
     uint64_t fastest = UINT64_MAX;
@@ -110,9 +117,9 @@ static int exchange_rounds(struct exchange *exchange, struct sample *sample) {
         low = least > low ? least : low;
         fastest = seen - asked < fastest ? seen - asked : fastest;
     }
-    sample->first_number = bound_ns(low, 0);
-    sample->second_number = bound_ns(high, 1);
-    sample->extra = fastest;
+    row->low_ns = bound_ns(low, 0);
+    row->high_ns = bound_ns(high, 1);
+    row->round_trip = fastest;
     return 0;
 }
 
@@ -142,7 +149,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
         sys_futex_wait(&exchange->ready, turn - 1, 0);
     }
     int error = exchange->pin_error != 0 ? exchange->pin_error : sys_pin(cpu_a);
-    return error != 0 ? error : exchange_rounds(exchange, sample);
+    return error != 0 ? error : exchange_rounds(exchange, (struct offset_row *)(void *)sample);
 }
 
 static int available(struct reason *reason) {
@@ -176,11 +183,11 @@ static void finish(struct bench *bench) {
 static const struct column COLUMNS[] = {
     {"cpu_a", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"cpu_b", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},
-    {"offset_low_ns", COLUMN_SIGNED_NS, offsetof(struct sample, first_number), NULL,
+    {"offset_low_ns", COLUMN_SIGNED_NS, offsetof(struct offset_row, low_ns), NULL,
      "how far the clock of CPU b is ahead of that of CPU a, at least"},
-    {"offset_high_ns", COLUMN_SIGNED_NS, offsetof(struct sample, second_number), NULL,
+    {"offset_high_ns", COLUMN_SIGNED_NS, offsetof(struct offset_row, high_ns), NULL,
      "how far the clock of CPU b is ahead of that of CPU a, at most"},
-    {"round_trip_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+    {"round_trip_ns", COLUMN_DURATION, offsetof(struct offset_row, round_trip), NULL,
      "the fastest exchange between the two CPUs"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
@@ -191,10 +198,11 @@ const struct workload clock_across_cpus = {
     .id = "clock.across_cpus",
     .family = "clock",
     .summary = "how well the clock that stamps launches agrees between two CPUs",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
-    .available = available,
+    .needs.available = available,
     .prepare = prepare,
+    ROWS_OF(offset_row),
     .launch = launch,
     .finish = finish,
 };

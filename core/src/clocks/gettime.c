@@ -62,13 +62,14 @@ static void watch_clock(struct clock_watch *watch, clockid_t id, bool kernel) {
 }
 
 static int measure(const struct bench *bench, struct sample *sample, clockid_t id) {
+    struct clock_row *row = (struct clock_row *)(void *)sample;
     bool kernel = bench->request->path == CLOCK_PATH_SYSCALL;
     struct clock_watch watch;
     struct timespec stated;
-    sample->extra = cost_ticks(id, kernel);
+    row->cost = cost_ticks(id, kernel);
     watch_clock(&watch, id, kernel);
     int64_t stated_ns = clock_getres(id, &stated) == 0 ? ns_of(stated) : INT64_MIN;
-    clock_sample(sample, (double)watch.smallest_step, stated_ns, watch.backward_steps);
+    clock_fill(row, (double)watch.smallest_step, stated_ns, watch.backward_steps);
     return 0;
 }
 
@@ -104,9 +105,10 @@ static const char *const AXES[] = {AXES_MACHINE, "path", NULL};
         .id = "clock." #name,                                                                                \
         .family = "clock",                                                                                   \
         .summary = "one clock_gettime(" #clock_id "): " text,                                                \
-        .columns = CLOCK_COLUMNS,                                                                            \
+        .answers.columns = CLOCK_COLUMNS,                                                                    \
         .axes = AXES,                                                                                        \
-        .available = available_##name,                                                                       \
+        ROWS_OF(clock_row),                                                                                  \
+        .needs.available = available_##name,                                                                 \
         .prepare = prepare,                                                                                  \
         .launch = launch_##name,                                                                             \
     }

@@ -75,26 +75,27 @@ static double ns_per_tick(void) {
     return (double)(now_ns - start_ns) / (double)(rdtsc() - start);
 }
 
-static void finish_sample(struct sample *sample, const struct clock_watch *watch) {
+static void finish_row(struct clock_row *row, const struct clock_watch *watch) {
     /* Of a counter that a hypervisor scales two readings may differ by one tick: less than a nanosecond. */
     double step_ns = (double)watch->smallest_step * ns_per_tick();
-    clock_sample(sample, step_ns, INT64_MIN, watch->backward_steps);
+    clock_fill(row, step_ns, INT64_MIN, watch->backward_steps);
 }
 
 #define MEASURE(instruction)                                                                                 \
     static int launch_##instruction(const struct bench *bench, struct sample *sample) {                      \
         (void)bench;                                                                                         \
+        struct clock_row *row = (struct clock_row *)(void *)sample;                                          \
         struct clock_watch watch;                                                                            \
         uint64_t start = clock_read().ticks;                                                                 \
         for (int i = 0; i < OPERATIONS_EACH; i++) {                                                          \
             (void)instruction();                                                                             \
         }                                                                                                    \
-        sample->extra = clock_read().ticks - start;                                                          \
+        row->cost = clock_read().ticks - start;                                                              \
         clock_watch_start(&watch, (int64_t)instruction());                                                   \
         for (int i = 0; i < OPERATIONS_EACH; i++) {                                                          \
             clock_watch_see(&watch, (int64_t)instruction());                                                 \
         }                                                                                                    \
-        finish_sample(sample, &watch);                                                                       \
+        finish_row(row, &watch);                                                                             \
         return 0;                                                                                            \
     }
 
@@ -132,10 +133,11 @@ const struct workload clock_rdtsc = {
     .id = "clock.rdtsc",
     .family = "clock",
     .summary = "one rdtsc: the processor's counter, not ordered with other instructions",
-    .columns = CLOCK_COLUMNS,
+    .answers.columns = CLOCK_COLUMNS,
     .axes = AXES,
-    .nulls = NULLS,
-    .available = available_tsc,
+    ROWS_OF(clock_row),
+    .answers.nulls = NULLS,
+    .needs.available = available_tsc,
     .launch = launch_rdtsc,
 };
 
@@ -143,9 +145,10 @@ const struct workload clock_rdtscp = {
     .id = "clock.rdtscp",
     .family = "clock",
     .summary = "one rdtscp: the processor's counter after all earlier instructions, and the CPU's number",
-    .columns = CLOCK_COLUMNS,
+    .answers.columns = CLOCK_COLUMNS,
     .axes = AXES,
-    .nulls = NULLS,
-    .available = available_rdtscp,
+    ROWS_OF(clock_row),
+    .answers.nulls = NULLS,
+    .needs.available = available_rdtscp,
     .launch = launch_rdtscp,
 };

@@ -8,12 +8,12 @@
 static int launch(const struct bench *bench, struct sample *sample) {
     (void)bench;
     sample->cpu_before = (int32_t)clock_read().cpu;
-    sample->extra = clock_cost_ticks(OPERATIONS_EACH);
+    ((struct timed_row *)(void *)sample)->ticks = clock_cost_ticks(OPERATIONS_EACH);
     return 0;
 }
 
 static const struct column COLUMNS[] = {
-    {"cost_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "cost of one operation"},
+    {"cost_ns", COLUMN_EACH, offsetof(struct timed_row, ticks), NULL, "cost of one operation"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 static const char *const AXES[] = {AXES_MACHINE, NULL};
@@ -22,7 +22,8 @@ const struct workload clock_used_workload = {
     .id = "clock.used",
     .family = "floor",
     .summary = "one reading of the clock that stamps launches",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
+    ROWS_OF(timed_row),
     .launch = launch,
 };

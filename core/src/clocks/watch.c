@@ -4,12 +4,12 @@
 #include "clocks/clocks.h"
 
 const struct column CLOCK_COLUMNS[] = {
-    {"cost_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "cost of one operation"},
-    {"step_ns", COLUMN_REAL_NS, offsetof(struct sample, first_real), NULL,
+    {"cost_ns", COLUMN_EACH, offsetof(struct clock_row, cost), NULL, "cost of one operation"},
+    {"step_ns", COLUMN_REAL_NS, offsetof(struct clock_row, step_ns), NULL,
      "the smallest step above zero between two readings in a row"},
-    {"stated_resolution_ns", COLUMN_NS, offsetof(struct sample, second_number), NULL,
+    {"stated_resolution_ns", COLUMN_NS, offsetof(struct clock_row, stated_resolution_ns), NULL,
      "what clock_getres says"},
-    {"backward_steps", COLUMN_COUNT, offsetof(struct sample, third_number), NULL,
+    {"backward_steps", COLUMN_COUNT, offsetof(struct clock_row, backward_steps), NULL,
      "readings that were before the reading before them"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
@@ -28,9 +28,9 @@ void clock_watch_see(struct clock_watch *watch, int64_t reading) {
     }
 }
 
-void clock_sample(struct sample *sample, double step_ns, int64_t stated_ns, int64_t backward_steps) {
-    sample->first_real = step_ns > 0 ? step_ns : (double)NAN;
-    sample->second_number = stated_ns;
-    sample->third_number = backward_steps;
-    sample->cpu_before = (int32_t)clock_read().cpu;
+void clock_fill(struct clock_row *row, double step_ns, int64_t stated_ns, int64_t backward_steps) {
+    row->step_ns = step_ns > 0 ? step_ns : (double)NAN;
+    row->stated_resolution_ns = stated_ns;
+    row->backward_steps = backward_steps;
+    row->sample.cpu_before = (int32_t)clock_read().cpu;
 }

@@ -61,11 +61,8 @@ static const char *const AXES[] = {AXES_CONTEND, "allocation_bytes", NULL};
 
 const struct workload contend_malloc = {
     .id = "contend.malloc",
-    .family = "contend",
+    CONTEND_FACTS,
     .summary = "workers allocate and free memory at the same time",
-    .columns = CONTEND_COLUMNS,
     .axes = AXES,
     .prepare = prepare,
-    .launch = contend_window,
-    .finish = contend_end,
 };

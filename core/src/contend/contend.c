@@ -23,11 +23,11 @@ enum {
 
 const struct column CONTEND_COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
-    {"op_ns", COLUMN_REAL_NS, offsetof(struct sample, second_real), NULL,
+    {"op_ns", COLUMN_REAL_NS, offsetof(struct contend_row, op_ns), NULL,
      "one operation of one worker, waiting for a CPU included"},
-    {"cpu_op_ns", COLUMN_REAL_NS, offsetof(struct sample, third_real), NULL,
+    {"cpu_op_ns", COLUMN_REAL_NS, offsetof(struct contend_row, cpu_op_ns), NULL,
      "CPU time of one operation, waiting not included"},
-    {"throughput_per_s", COLUMN_PER_SECOND, offsetof(struct sample, extra_real), NULL,
+    {"throughput_per_s", COLUMN_PER_SECOND, offsetof(struct contend_row, throughput_per_s), NULL,
      "operations of all workers together in a second"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
@@ -153,7 +153,7 @@ static void sleep_a_window(const struct contend *contend) {
 }
 
 /* Lets a round begin, takes the window out of its middle, and lets it end. */
-static int take_window(struct contend *contend, struct sample *sample, uint64_t *batches) {
+static int take_window(struct contend *contend, struct sample *sample, uint64_t *window, uint64_t *batches) {
     uint32_t round = ++contend->rounds;
     uint32_t all = round * (uint32_t)contend->count;
     for (int i = 0; i < contend->count; i++) {
@@ -171,7 +171,7 @@ static int take_window(struct contend *contend, struct sample *sample, uint64_t 
     struct stamp end = clock_read();
     *batches = batches_of(contend) - *batches;
     sample->before = begin.ticks;
-    sample->extra = end.ticks - begin.ticks;
+    *window = end.ticks - begin.ticks;
     sample->cpu_before = (int32_t)begin.cpu;
     sample->cpu_after = (int32_t)end.cpu;
     __atomic_store_n(&contend->stopped, round, __ATOMIC_RELEASE);
@@ -185,8 +185,10 @@ static int take_window(struct contend *contend, struct sample *sample, uint64_t 
 
 int contend_window(const struct bench *bench, struct sample *sample) {
     struct contend *contend = bench->state;
+    struct contend_row *row = (struct contend_row *)(void *)sample;
+    uint64_t window = 0;
     uint64_t batches = 0;
-    int error = contend->broken ? -ECHILD : take_window(contend, sample, &batches);
+    int error = contend->broken ? -ECHILD : take_window(contend, sample, &window, &batches);
     error = error != 0 ? error : first_error(contend);
     /* Nobody had a turn: the machine was busy with something else. */
     error = error == 0 && batches == 0 ? -EAGAIN : error;
@@ -199,11 +201,11 @@ int contend_window(const struct bench *bench, struct sample *sample) {
         cpu_ns += contend->workers[i].cpu;
         whole_rounds += contend->workers[i].round;
     }
-    double window_ns = (double)clock_ns((int64_t)sample->extra);
+    double window_ns = (double)clock_ns((int64_t)window);
     double operations = (double)batches * (double)contend->ways->operations;
-    sample->second_real = window_ns * contend->count / operations;
-    sample->third_real = (double)cpu_ns / ((double)whole_rounds * (double)contend->ways->operations);
-    sample->extra_real = operations * 1e9 / window_ns;
+    row->op_ns = window_ns * contend->count / operations;
+    row->cpu_op_ns = (double)cpu_ns / ((double)whole_rounds * (double)contend->ways->operations);
+    row->throughput_per_s = operations * 1e9 / window_ns;
     return 0;
 }
 

@@ -32,6 +32,18 @@ enum {
     CONTEND_PATH_BYTES = 256
 };
 
+struct contend_row {
+    struct sample sample;
+    double op_ns;
+    double cpu_op_ns;
+    double throughput_per_s;
+};
+
+/* What is the same in the table's rows of this family. */
+#define CONTEND_FACTS                                                                                        \
+    .family = "contend", ROWS_OF(contend_row), .answers.columns = CONTEND_COLUMNS, .launch = contend_window, \
+    .finish = contend_end
+
 extern const struct column CONTEND_COLUMNS[];
 #define AXES_CONTEND AXES_MACHINE, "task_kind", "workers"
 

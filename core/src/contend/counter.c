@@ -38,11 +38,8 @@ static const char *const AXES[] = {AXES_CONTEND, "counter_layout", NULL};
 
 const struct workload contend_counter = {
     .id = "contend.counter",
-    .family = "contend",
+    CONTEND_FACTS,
     .summary = "workers add to counters in shared memory at the same time",
-    .columns = CONTEND_COLUMNS,
     .axes = AXES,
     .prepare = prepare,
-    .launch = contend_window,
-    .finish = contend_end,
 };

@@ -60,11 +60,8 @@ static const char *const AXES[] = {AXES_CONTEND, NULL};
 
 const struct workload contend_fault = {
     .id = "contend.fault",
-    .family = "contend",
+    CONTEND_FACTS,
     .summary = "workers write to new pages of anonymous memory at the same time",
-    .columns = CONTEND_COLUMNS,
     .axes = AXES,
     .prepare = prepare,
-    .launch = contend_window,
-    .finish = contend_end,
 };

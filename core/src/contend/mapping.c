@@ -53,12 +53,9 @@ static const char *const AXES[] = {AXES_CONTEND, "vma_kind", NULL};
 
 const struct workload contend_mmap = {
     .id = "contend.mmap",
-    .family = "contend",
+    CONTEND_FACTS,
     .summary = "workers map and unmap memory at the same time",
-    .columns = CONTEND_COLUMNS,
     .axes = AXES,
-    .check = check,
+    .needs.check = check,
     .prepare = prepare,
-    .launch = contend_window,
-    .finish = contend_end,
 };

@@ -35,11 +35,8 @@ static const char *const AXES[] = {AXES_CONTEND, "opened", NULL};
 
 const struct workload contend_open = {
     .id = "contend.open",
-    .family = "contend",
+    CONTEND_FACTS,
     .summary = "workers open and close files at the same time",
-    .columns = CONTEND_COLUMNS,
     .axes = AXES,
     .prepare = prepare,
-    .launch = contend_window,
-    .finish = contend_end,
 };

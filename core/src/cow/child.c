@@ -112,12 +112,9 @@ static int prepare(struct bench *bench, struct reason *reason) {
 
 const struct workload cow_child = {
     .id = "cow.child",
-    .family = "cow",
+    COW_FACTS,
     .summary = "after a fork, the child's first write to each page",
-    .columns = COW_COLUMNS,
     .axes = COW_AXES,
-    .details = COW_DETAILS,
     .prepare = prepare,
     .launch = launch,
-    .operations = cow_writes,
 };

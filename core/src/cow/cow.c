@@ -17,12 +17,13 @@
 static const int64_t MOST_BYTES = (int64_t)1 << 50;
 
 const struct column COW_COLUMNS[] = {
-    {"write_each_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "the first write to each page"},
-    {"again_each_ns", COLUMN_EACH, offsetof(struct sample, call_returns), NULL,
+    {"write_each_ns", COLUMN_EACH, offsetof(struct cow_row, times.first_ticks), NULL,
+     "the first write to each page"},
+    {"again_each_ns", COLUMN_EACH, offsetof(struct cow_row, times.again_ticks), NULL,
      "the same writes once more, which fault no longer"},
-    {"faults", COLUMN_COUNT, offsetof(struct sample, third_number), NULL,
+    {"faults", COLUMN_COUNT, offsetof(struct cow_row, times.faults), NULL,
      "page faults that the first writes took together"},
-    {"split_pages", COLUMN_COUNT, offsetof(struct sample, first_number), NULL,
+    {"split_pages", COLUMN_COUNT, offsetof(struct cow_row, times.split_pages), NULL,
      "huge pages that the first writes split into small ones; the others were kept whole"},
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
@@ -119,10 +120,7 @@ void cow_write(const struct request *request, unsigned char *memory, struct cow_
 }
 
 int cow_store(const struct cow_times *times, struct sample *sample) {
-    sample->extra = times->first_ticks;
-    sample->call_returns = times->again_ticks;
-    sample->third_number = times->faults;
-    sample->first_number = times->split_pages;
+    ((struct cow_row *)(void *)sample)->times = *times;
     sample->cpu_before = times->cpu;
     return -times->error;
 }

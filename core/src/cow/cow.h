@@ -18,6 +18,11 @@ struct cow_times {
     int32_t error; /* an errno of the process that writes, which cannot say it otherwise */
 };
 
+struct cow_row {
+    struct sample sample;
+    struct cow_times times;
+};
+
 /* The rest of the stamp page: memory that processes share and that a fork leaves writable. */
 struct cow_page {
     struct stamps stamps;
@@ -29,6 +34,11 @@ _Static_assert(sizeof(struct cow_page) <= STAMP_PAGE_BYTES, "it lies in the stam
 static inline struct cow_page *cow_page(const struct bench *bench) {
     return (struct cow_page *)(void *)bench->stamps;
 }
+
+/* What is the same in the table's rows of this family. */
+#define COW_FACTS                                                                                            \
+    .family = "cow", ROWS_OF(cow_row), .rows.operations = cow_writes, .answers.columns = COW_COLUMNS,        \
+    .answers.details = COW_DETAILS
 
 extern const struct column COW_COLUMNS[];
 extern const char *const COW_AXES[];

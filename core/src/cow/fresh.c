@@ -23,12 +23,9 @@ static const char *const AXES[] = {AXES_MACHINE, "page_kind", "write_step", "wri
 
 const struct workload cow_fresh = {
     .id = "cow.fresh",
-    .family = "cow",
+    COW_FACTS,
     .summary = "the first write to each page of new memory: a plain minor fault",
-    .columns = COW_COLUMNS,
     .axes = AXES,
-    .details = COW_DETAILS,
     .prepare = cow_prepare,
     .launch = launch,
-    .operations = cow_writes,
 };

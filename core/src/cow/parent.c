@@ -57,12 +57,9 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 const struct workload cow_parent = {
     .id = "cow.parent",
-    .family = "cow",
+    COW_FACTS,
     .summary = "after a fork, the parent's first write to each page",
-    .columns = COW_COLUMNS,
     .axes = COW_AXES,
-    .details = COW_DETAILS,
     .prepare = cow_prepare,
     .launch = launch,
-    .operations = cow_writes,
 };

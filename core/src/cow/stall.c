@@ -34,14 +34,16 @@ _Static_assert(sizeof(struct cow_page) <= HEART_OFFSET &&
 static const uint64_t ONE_IN[] = {2, 10, 100, 1000, 10000};
 enum { LADDER = sizeof ONE_IN / sizeof ONE_IN[0] };
 
-/* A row: the sample, and how long the gaps of each phase were. */
+/* In ticks. */
 struct stall_row {
     struct sample sample;
+    uint64_t call;
+    uint64_t longest[HEARTBEAT_PHASES]; /* gap */
+    uint64_t quiet_pass;
+    uint64_t aftermath_pass;
     uint64_t gap_ticks[HEARTBEAT_PHASES][LADDER];
     int64_t gaps[HEARTBEAT_PHASES];
-    char rest[3 * sizeof(struct sample) - sizeof(uint64_t) * HEARTBEAT_PHASES * (LADDER + 1)];
 };
-_Static_assert(sizeof(struct stall_row) == 4 * sizeof(struct sample), "rows are made of samples");
 
 struct stall {
     struct bench *bench;
@@ -54,16 +56,12 @@ static struct heartbeat *heart_of(const struct bench *bench) {
     return (struct heartbeat *)(void *)((char *)bench->stamps + HEART_OFFSET);
 }
 
-static void store(const struct bench *bench, const struct heartbeat *heart, uint64_t call_ticks,
-                  struct sample *sample) {
-    sample->before = heart->pass_ticks[HEARTBEAT_QUIET];
-    sample->call_returns = call_ticks;
-    sample->extra = heart->gaps[HEARTBEAT_CALL].longest;
-    sample->reaped = heart->gaps[HEARTBEAT_AFTER].longest;
-    bench->stamps->task_ticks = heart->gaps[HEARTBEAT_QUIET].longest;
-    bench->stamps->image_ticks = heart->pass_ticks[HEARTBEAT_AFTER];
-    struct stall_row *row = (struct stall_row *)(void *)sample;
+static void store(const struct heartbeat *heart, uint64_t call_ticks, struct stall_row *row) {
+    row->call = call_ticks;
+    row->quiet_pass = heart->pass_ticks[HEARTBEAT_QUIET];
+    row->aftermath_pass = heart->pass_ticks[HEARTBEAT_AFTER];
     for (int phase = 0; phase < HEARTBEAT_PHASES; phase++) {
+        row->longest[phase] = heart->gaps[phase].longest;
         row->gaps[phase] = (int64_t)heart->gaps[phase].count;
         for (int i = 0; i < LADDER; i++) {
             row->gap_ticks[phase][i] = gaps_one_in(&heart->gaps[phase], ONE_IN[i]);
@@ -124,7 +122,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     heartbeat_begin(heart, stall->rounds, some ? bench->parent.memory : stall->own,
                     some ? (size_t)request->parent_bytes : OWN_BYTES, (size_t)parent_small_page_bytes());
     error = fork_beside(heart, stall->rounds, request->other_process == OTHER_GONE, &call_ticks);
-    store(bench, heart, call_ticks, sample);
+    store(heart, call_ticks, (struct stall_row *)(void *)sample);
     return error;
 }
 
@@ -216,6 +214,7 @@ static void finish(struct bench *bench) {
     heartbeat_stop(heart_of(bench), stall->rounds, stall->thread);
 }
 
+#define IN_ROW(field) offsetof(struct stall_row, field)
 #define GAP_AT(phase, step)                                                                                  \
     (offsetof(struct stall_row, gap_ticks) + sizeof(uint64_t) * ((size_t)(phase) * LADDER + (step)))
 #define GAP_COLUMNS(name, phase, when)                                                                       \
@@ -232,18 +231,17 @@ static void finish(struct bench *bench) {
     }
 
 static const struct column COLUMNS[] = {
-    {"fork_call_ns", COLUMN_DURATION, offsetof(struct sample, call_returns), NULL,
+    {"fork_call_ns", COLUMN_DURATION, IN_ROW(call), NULL,
      "until fork returns in the parent, while another thread writes to its memory"},
-    {"quiet_stall_ns", COLUMN_DURATION, offsetof(struct sample, task_runs), NULL,
+    {"quiet_stall_ns", COLUMN_DURATION, IN_ROW(longest[HEARTBEAT_QUIET]), NULL,
      "longest gap between that thread's writes before the fork"},
-    {"call_stall_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+    {"call_stall_ns", COLUMN_DURATION, IN_ROW(longest[HEARTBEAT_CALL]), NULL,
      "longest gap between that thread's writes during the call"},
-    {"aftermath_stall_ns", COLUMN_DURATION, offsetof(struct sample, reaped), NULL,
+    {"aftermath_stall_ns", COLUMN_DURATION, IN_ROW(longest[HEARTBEAT_AFTER]), NULL,
      "longest gap between that thread's writes after the call, until all memory is written once"},
-    {"quiet_pass_ns", COLUMN_DURATION, offsetof(struct sample, before), NULL,
+    {"quiet_pass_ns", COLUMN_DURATION, IN_ROW(quiet_pass), NULL,
      "writing to each 4 KiB of the memory once, before the fork"},
-    {"aftermath_pass_ns", COLUMN_DURATION, offsetof(struct sample, image_runs), NULL,
-     "the same after the fork"},
+    {"aftermath_pass_ns", COLUMN_DURATION, IN_ROW(aftermath_pass), NULL, "the same after the fork"},
     GAP_COLUMNS("quiet", HEARTBEAT_QUIET, "before the fork"),
     GAP_COLUMNS("call", HEARTBEAT_CALL, "during the call"),
     GAP_COLUMNS("aftermath", HEARTBEAT_AFTER, "after the call"),
@@ -273,14 +271,14 @@ const struct workload cow_stall = {
     .family = "cow",
     .summary =
         "what a thread that writes to the parent's memory notices of a fork: during the call and after it",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
-    .details = DETAILS,
-    .phases = true,
-    .distributions_of = "gaps between another thread's writes",
-    .distributions = DISTRIBUTIONS,
-    .row_bytes = sizeof(struct stall_row),
-    .available = available,
+    .answers.details = DETAILS,
+    .answers.phases = true,
+    .answers.distributions_of = "gaps between another thread's writes",
+    .answers.distributions = DISTRIBUTIONS,
+    ROWS_OF(stall_row),
+    .needs.available = available,
     .prepare = prepare,
     .launch = launch,
     .finish = finish,

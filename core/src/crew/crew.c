@@ -109,7 +109,7 @@ static void gather(struct crew *crew, struct block *block, int64_t rows) {
     for (int i = 0; i < crew->count; i++) {
         const struct launcher *launcher = &crew->launchers[i];
         memmove(rows_at(workload, block->samples, block->rows), rows_at(workload, block->samples, i * rows),
-                (size_t)launcher->rows * rows_bytes(workload));
+                (size_t)launcher->rows * workload->rows.bytes);
         block->rows += launcher->rows;
     }
 }

@@ -7,6 +7,7 @@
 
 #include "crew/crew.h"
 #include "gate/gate.h"
+#include "launch/launch.h"
 #include "rows.h"
 
 enum order_kind { ORDER_FACTS, ORDER_FORGET, ORDER_MEASURE, ORDER_END };
@@ -20,12 +21,12 @@ struct order {
 };
 
 struct launcher {
+    struct program_row scrap; /* the longest row of a workload that several launch at once */
     struct crew *crew;
     int number;
     pthread_t thread;
     pid_t pid; /* 0: a thread, or a process that has gone */
     int64_t rows;
-    struct sample scrap[2]; /* the longest row of a workload that several launch at once */
     struct usage usage;
     int error;
     struct reason reason;

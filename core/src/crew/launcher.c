@@ -3,9 +3,6 @@
 
 #include "clock/clock.h"
 #include "crew/inside.h"
-#include "launch/launch.h"
-
-_Static_assert(sizeof(struct program_row) <= sizeof((struct launcher){0}.scrap), "a row must fit");
 
 static bool are_processes(const struct crew *crew) {
     return crew->measurement->bench.request->launchers == LAUNCHERS_PROCESSES;
@@ -64,7 +61,7 @@ static int measure(struct launcher *self, struct bench *bench) {
     }
     __atomic_add_fetch(&crew->finished, 1U, __ATOMIC_ACQ_REL);
     while (error == 0 && __atomic_load_n(&crew->finished, __ATOMIC_ACQUIRE) < (uint32_t)crew->count) {
-        error = rows_forget(bench, workload, 1, false, self->scrap);
+        error = rows_forget(bench, workload, 1, false, &self->scrap.launch.sample);
     }
     return error;
 }
@@ -79,7 +76,8 @@ static int obey(struct launcher *self, struct bench *bench) {
         }
         return 0;
     case ORDER_FORGET:
-        return rows_forget(bench, order->workload, order->launches, order->limited, self->scrap);
+        return rows_forget(bench, order->workload, order->launches, order->limited,
+                           &self->scrap.launch.sample);
     case ORDER_MEASURE:
         return measure(self, bench);
     default:

@@ -59,21 +59,100 @@ int answer_preamble(int fd) {
     return sys_write_all(fd, preamble, sizeof preamble);
 }
 
-/* What is said of a kind of column, and how it is read from a sample and sent. */
+/* One value of a row. */
+struct value {
+    const struct sample *sample;
+    const void *field;
+    uint64_t block_start;
+    int64_t operations;
+};
+
+static int64_t since(uint64_t ticks, uint64_t start) {
+    return ticks == 0 ? INT64_MIN : clock_ns((int64_t)(ticks - start));
+}
+
+static uint64_t ticks_of(const struct value *value) {
+    return *(const uint64_t *)value->field;
+}
+
+static bool has_failed(const struct value *value) {
+    return value->sample->error != 0;
+}
+
+static int64_t since_block(const struct value *value) {
+    return since(ticks_of(value), value->block_start);
+}
+
+/* What failed has no times and no counts: half a launch has no durations. */
+static int64_t since_before(const struct value *value) {
+    return has_failed(value) ? INT64_MIN : since(ticks_of(value), value->sample->before);
+}
+
+static int64_t duration(const struct value *value) {
+    return has_failed(value) ? INT64_MIN : since(ticks_of(value), 0);
+}
+
+static int64_t whole_number(const struct value *value) {
+    return has_failed(value) ? INT64_MIN : *(const int64_t *)value->field;
+}
+
+static int64_t small_number(const struct value *value) {
+    int16_t number = *(const int16_t *)value->field;
+    return has_failed(value) || number < 0 ? INT64_MIN : number;
+}
+
+static double duration_each(const struct value *value) {
+    int64_t ns = duration(value);
+    return ns == INT64_MIN ? (double)NAN : (double)ns / (double)value->operations;
+}
+
+static double signed_duration_each(const struct value *value) {
+    int64_t ns = clock_ns(*(const int64_t *)value->field);
+    return has_failed(value) ? (double)NAN : (double)ns / (double)value->operations;
+}
+
+static double whole_number_each(const struct value *value) {
+    int64_t number = whole_number(value);
+    return number == INT64_MIN ? (double)NAN : (double)number / (double)value->operations;
+}
+
+static double real_number(const struct value *value) {
+    return has_failed(value) ? (double)NAN : *(const double *)value->field;
+}
+
+static int32_t cpu_number(const struct value *value) {
+    int32_t cpu = *(const int32_t *)value->field;
+    return cpu < 0 ? INT32_MIN : cpu;
+}
+
+static int32_t code(const struct value *value) {
+    return *(const int16_t *)value->field;
+}
+
+/* What is said of a kind of column, and how a value is read: as one of the three types that are sent. */
 static const struct kind {
-    const char *type; /* of docs/protocol.md */
     const char *unit;
-    size_t width;   /* of what is sent, bytes */
     bool is_signed; /* a value below zero means something */
+    int64_t (*i64)(const struct value *value);
+    double (*f64)(const struct value *value);
+    int32_t (*i32)(const struct value *value);
 } KINDS[] = {
-    [COLUMN_SINCE_BLOCK] = {"i64", "ns", 8, false},      [COLUMN_SINCE_BEFORE] = {"i64", "ns", 8, false},
-    [COLUMN_DURATION] = {"i64", "ns", 8, false},         [COLUMN_EACH] = {"f64", "ns", 8, false},
-    [COLUMN_SIGNED_EACH] = {"f64", "ns", 8, true},       [COLUMN_NS] = {"i64", "ns", 8, false},
-    [COLUMN_SIGNED_NS] = {"i64", "ns", 8, true},         [COLUMN_BYTES_EACH] = {"f64", "bytes", 8, true},
-    [COLUMN_COUNT] = {"i64", "count", 8, false},         [COLUMN_SMALL_COUNT] = {"i64", "count", 8, false},
-    [COLUMN_REAL_NS] = {"f64", "ns", 8, false},          [COLUMN_PER_SECOND] = {"f64", "1/s", 8, false},
-    [COLUMN_BYTES_PER_S] = {"i64", "bytes/s", 8, false}, [COLUMN_CPU] = {"i32", "cpu", 4, false},
-    [COLUMN_ERRNO] = {"i32", "errno", 4, false},         [COLUMN_LAUNCHER] = {"i32", "count", 4, false},
+    [COLUMN_SINCE_BLOCK] = {"ns", false, .i64 = since_block},
+    [COLUMN_SINCE_BEFORE] = {"ns", false, .i64 = since_before},
+    [COLUMN_DURATION] = {"ns", false, .i64 = duration},
+    [COLUMN_EACH] = {"ns", false, .f64 = duration_each},
+    [COLUMN_SIGNED_EACH] = {"ns", true, .f64 = signed_duration_each},
+    [COLUMN_NS] = {"ns", false, .i64 = whole_number},
+    [COLUMN_SIGNED_NS] = {"ns", true, .i64 = whole_number},
+    [COLUMN_BYTES_EACH] = {"bytes", true, .f64 = whole_number_each},
+    [COLUMN_COUNT] = {"count", false, .i64 = whole_number},
+    [COLUMN_SMALL_COUNT] = {"count", false, .i64 = small_number},
+    [COLUMN_REAL_NS] = {"ns", false, .f64 = real_number},
+    [COLUMN_PER_SECOND] = {"1/s", false, .f64 = real_number},
+    [COLUMN_BYTES_PER_S] = {"bytes/s", false, .i64 = whole_number},
+    [COLUMN_CPU] = {"cpu", false, .i32 = cpu_number},
+    [COLUMN_ERRNO] = {"errno", false, .i32 = code},
+    [COLUMN_LAUNCHER] = {"count", false, .i32 = code},
 };
 
 const char *answer_unit(enum column_kind kind) {
@@ -84,91 +163,27 @@ bool answer_signed(enum column_kind kind) {
     return KINDS[kind].is_signed;
 }
 
-static int64_t since(uint64_t ticks, uint64_t start) {
-    return ticks == 0 ? INT64_MIN : clock_ns((int64_t)(ticks - start));
+/* By its name in docs/protocol.md. */
+static const char *type_of(const struct kind *kind) {
+    return kind->i32 != NULL ? "i32" : kind->f64 != NULL ? "f64" : "i64";
 }
 
-/* Ticks for many operations as nanoseconds for each; NaN where there are none. */
-static double ns_each(uint64_t ticks, int64_t operations) {
-    return ticks == 0 ? (double)NAN : (double)clock_ns((int64_t)ticks) / (double)operations;
+static size_t width_of(const struct kind *kind) {
+    return kind->i32 != NULL ? sizeof(int32_t) : sizeof(int64_t);
 }
 
-/* The value of a column of real numbers; NaN for what failed. */
-static double real_value(const struct column *column, const struct sample *sample, int64_t operations) {
-    const char *field = (const char *)sample + column->offset;
-    uint64_t ticks = 0;
-    int64_t wide = 0;
-    double value = 0;
-    if (sample->error != 0) {
-        return (double)NAN;
+/* Writes one value to `at`. */
+static void encode(const struct kind *kind, const struct value *value, unsigned char *at) {
+    if (kind->i32 != NULL) {
+        int32_t number = kind->i32(value);
+        memcpy(at, &number, sizeof number);
+    } else if (kind->f64 != NULL) {
+        double number = kind->f64(value);
+        memcpy(at, &number, sizeof number);
+    } else {
+        int64_t number = kind->i64(value);
+        memcpy(at, &number, sizeof number);
     }
-    switch (column->kind) {
-    case COLUMN_EACH:
-        memcpy(&ticks, field, sizeof ticks);
-        return ns_each(ticks, operations);
-    case COLUMN_BYTES_EACH:
-        memcpy(&wide, field, sizeof wide);
-        return wide == INT64_MIN ? (double)NAN : (double)wide / (double)operations;
-    case COLUMN_SIGNED_EACH:
-        memcpy(&wide, field, sizeof wide);
-        return (double)clock_ns(wide) / (double)operations;
-    default:
-        memcpy(&value, field, sizeof value);
-        return value;
-    }
-}
-
-/* Writes one value to `at`. What failed has no times and no counts. */
-static void encode(const struct column *column, const struct sample *sample, uint64_t block_start,
-                   int64_t operations, unsigned char *at) {
-    const char *field = (const char *)sample + column->offset;
-    uint64_t ticks = 0;
-    int16_t tiny = 0;
-    int32_t small = 0;
-    int64_t wide = 0;
-    double real = 0;
-    switch (column->kind) {
-    case COLUMN_CPU:
-        memcpy(&small, field, sizeof small);
-        small = small < 0 ? INT32_MIN : small;
-        memcpy(at, &small, sizeof small);
-        return;
-    case COLUMN_ERRNO:
-    case COLUMN_LAUNCHER:
-        memcpy(&tiny, field, sizeof tiny);
-        small = tiny;
-        memcpy(at, &small, sizeof small);
-        return;
-    case COLUMN_EACH:
-    case COLUMN_REAL_NS:
-    case COLUMN_PER_SECOND:
-    case COLUMN_BYTES_EACH:
-    case COLUMN_SIGNED_EACH:
-        real = real_value(column, sample, operations);
-        memcpy(at, &real, sizeof real);
-        return;
-    case COLUMN_SMALL_COUNT:
-        memcpy(&tiny, field, sizeof tiny);
-        wide = sample->error != 0 || tiny < 0 ? INT64_MIN : tiny;
-        break;
-    case COLUMN_NS:
-    case COLUMN_SIGNED_NS:
-    case COLUMN_COUNT:
-    case COLUMN_BYTES_PER_S:
-        memcpy(&wide, field, sizeof wide);
-        wide = sample->error != 0 ? INT64_MIN : wide;
-        break;
-    case COLUMN_DURATION:
-        memcpy(&ticks, field, sizeof ticks);
-        wide = since(sample->error != 0 ? 0 : ticks, 0);
-        break;
-    case COLUMN_SINCE_BLOCK:
-    case COLUMN_SINCE_BEFORE:
-        memcpy(&ticks, field, sizeof ticks);
-        wide = since(ticks, column->kind == COLUMN_SINCE_BLOCK ? block_start : sample->before);
-        break;
-    }
-    memcpy(at, &wide, sizeof wide);
 }
 
 static int send_head(int fd, const struct measurement *measurement, int64_t index) {
@@ -182,10 +197,10 @@ static int send_head(int fd, const struct measurement *measurement, int64_t inde
     json_text(&json, "temperature", block->temperature);
     json_int(&json, "rows", block->rows);
     json_open(&json, "columns", '[');
-    for (const struct column *column = workload->columns; column->name != NULL; column++) {
+    for (const struct column *column = workload->answers.columns; column->name != NULL; column++) {
         json_open(&json, NULL, '{');
         json_text(&json, "name", column->name);
-        json_text(&json, "type", KINDS[column->kind].type);
+        json_text(&json, "type", type_of(&KINDS[column->kind]));
         json_text(&json, "unit", answer_unit(column->kind));
         json_close(&json, '}');
     }
@@ -197,22 +212,26 @@ static int send_head(int fd, const struct measurement *measurement, int64_t inde
 static int send_columns(int fd, const struct measurement *measurement, const struct block *block,
                         uint32_t *crc) {
     const struct request *request = measurement->bench.request;
-    const struct column *columns = request->workload->columns;
-    int64_t operations =
-        request->workload->operations != NULL ? request->workload->operations(request) : OPERATIONS_EACH;
+    const struct column *columns = request->workload->answers.columns;
+    const struct rows *rows = &request->workload->rows;
+    struct value value = {.block_start = block->start_ticks,
+                          .operations =
+                              rows->operations != NULL ? rows->operations(request) : OPERATIONS_EACH};
     unsigned char *buffer = (unsigned char *)measurement->scratch;
     uint64_t length = 0;
     for (const struct column *column = columns; column->name != NULL; column++) {
-        length += (uint64_t)block->rows * KINDS[column->kind].width;
+        length += (uint64_t)block->rows * width_of(&KINDS[column->kind]);
     }
     int error = send_frame_head(fd, "COLS", length);
     *crc = 0;
     for (const struct column *column = columns; error == 0 && column->name != NULL; column++) {
-        size_t width = KINDS[column->kind].width;
+        const struct kind *kind = &KINDS[column->kind];
+        size_t width = width_of(kind);
         size_t filled = 0;
         for (int64_t row = 0; error == 0 && row < block->rows; row++) {
-            const struct sample *sample = rows_at(request->workload, block->samples, row);
-            encode(column, sample, block->start_ticks, operations, buffer + filled);
+            value.sample = rows_at(request->workload, block->samples, row);
+            value.field = (const char *)value.sample + column->offset;
+            encode(kind, &value, buffer + filled);
             filled += width;
             if (filled + width > measurement->scratch_bytes || row == block->rows - 1) {
                 *crc = crc32_update(*crc, buffer, filled);

@@ -23,7 +23,7 @@ static uint64_t address(const void *pointer) {
 
 static int launch(const struct bench *bench, struct sample *sample) {
     struct bare_task *task = bench->state;
-    uint64_t flags = bench->request->workload->clone->flags;
+    uint64_t flags = bench->request->workload->task.facts->flags;
     bool thread = (flags & TASK_THREAD) != 0;
     bool shared = (flags & TASK_VM) != 0;
     struct clone_args_v2 args = {
@@ -54,15 +54,12 @@ static int launch(const struct bench *bench, struct sample *sample) {
         .flags = (rung_flags), .exact = true, .reaped_by = (reaping), .step_from = (below)};                 \
     const struct workload flags_##name = {                                                                   \
         .id = "flags." #name,                                                                                \
-        .family = "same_image",                                                                              \
         .summary = "clone3 " text,                                                                           \
-        .columns = LAUNCH_COLUMNS,                                                                           \
         .axes = LAUNCH_AXES,                                                                                 \
-        .has_temperature = true,                                                                             \
-        .child_copies_memory = ((rung_flags) & TASK_VM) == 0,                                                \
-        .nulls = NO_NEW_PROGRAM,                                                                             \
-        .clone = &name##_facts,                                                                              \
-        .available = launch_clone3_available,                                                                \
+        LAUNCH_FACTS,                                                                                        \
+        .task.copies_memory = ((rung_flags) & TASK_VM) == 0,                                                 \
+        .task.facts = &name##_facts,                                                                         \
+        .needs.available = launch_clone3_available,                                                          \
         .prepare = bare_task_prepare,                                                                        \
         .launch = launch,                                                                                    \
     }

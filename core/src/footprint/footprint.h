@@ -25,17 +25,13 @@ struct task_memory {
     int64_t private_bytes;
 };
 
-/* A row: the sample, and what does not fit into it. */
 struct footprint_row {
     struct sample sample;
     uint64_t create_ticks;
     uint64_t reap_ticks;
     struct memory_account grown; /* of all tasks together */
     struct task_memory task;     /* of all tasks together */
-    char rest[2 * sizeof(struct sample) - 2 * sizeof(uint64_t) - sizeof(struct memory_account) -
-              sizeof(struct task_memory)];
 };
-_Static_assert(sizeof(struct footprint_row) == 3 * sizeof(struct sample), "rows are made of samples");
 
 /* Where memory is read from: the whole machine, or a control group made for it. */
 struct account {
@@ -59,6 +55,11 @@ void account_leave_group(const struct account *account);
 
 /* What the kernel says of a process. 0 or -errno. */
 int task_memory_read(pid_t pid, struct task_memory *memory);
+
+/* What is the same in the table's rows of this family. */
+#define FOOTPRINT_FACTS                                                                                      \
+    .family = "footprint", ROWS_OF(footprint_row), .rows.operations = footprint_tasks,                       \
+    .answers.columns = FOOTPRINT_COLUMNS, .answers.details = FOOTPRINT_DETAILS, .finish = footprint_finish
 
 extern const struct column FOOTPRINT_COLUMNS[];
 extern const char *const FOOTPRINT_DETAILS[];

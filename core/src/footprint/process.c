@@ -123,14 +123,9 @@ static const char *const AXES[] = {"linkage", "placement", "tasks", "touched_byt
 
 const struct workload footprint_process = {
     .id = "footprint.process",
-    .family = "footprint",
+    FOOTPRINT_FACTS,
     .summary = "what each of many idle processes holds, and how long it takes to create and to reap them",
-    .columns = FOOTPRINT_COLUMNS,
     .axes = AXES,
-    .details = FOOTPRINT_DETAILS,
-    .row_bytes = sizeof(struct footprint_row),
     .prepare = prepare,
     .launch = launch,
-    .operations = footprint_tasks,
-    .finish = footprint_finish,
 };

@@ -124,15 +124,10 @@ static const char *const AXES[] = {"linkage",       "placement",  "tasks", "stac
 
 const struct workload footprint_thread = {
     .id = "footprint.thread",
-    .family = "footprint",
+    FOOTPRINT_FACTS,
     .summary = "what each of many idle threads holds, and how long it takes to create and to join them",
-    .columns = FOOTPRINT_COLUMNS,
     .axes = AXES,
-    .details = FOOTPRINT_DETAILS,
-    .row_bytes = sizeof(struct footprint_row),
-    .tunables = tunables,
+    .needs.tunables = tunables,
     .prepare = prepare,
     .launch = launch,
-    .operations = footprint_tasks,
-    .finish = footprint_finish,
 };

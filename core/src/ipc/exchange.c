@@ -21,11 +21,11 @@ static const int64_t MOST_BYTES = (int64_t)1 << 30;
 
 const struct column EXCHANGE_COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
-    {"latency_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL,
+    {"latency_ns", COLUMN_EACH, offsetof(struct exchange_row, round_trips), NULL,
      "half a round trip: a message is written, carried and read"},
-    {"stream_ns", COLUMN_EACH, offsetof(struct sample, reaped), NULL,
+    {"stream_ns", COLUMN_EACH, offsetof(struct exchange_row, stream), NULL,
      "each of many messages that follow one another"},
-    {"bandwidth", COLUMN_BYTES_PER_S, offsetof(struct sample, second_number), NULL,
+    {"bandwidth", COLUMN_BYTES_PER_S, offsetof(struct exchange_row, bytes_per_s), NULL,
      "bytes of such a stream in a second"},
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},
@@ -310,6 +310,7 @@ static int64_t bytes_per_s(const struct exchange *exchange, uint64_t ticks) {
 
 int exchange_launch(const struct bench *bench, struct sample *sample) {
     struct exchange *exchange = bench->state;
+    struct exchange_row *row = (struct exchange_row *)(void *)sample;
     uint32_t done = __atomic_load_n(&exchange->done, __ATOMIC_ACQUIRE);
     if (team_over(exchange->team)) {
         return -ECHILD;
@@ -324,9 +325,9 @@ int exchange_launch(const struct bench *bench, struct sample *sample) {
     error = error != 0 ? error : stream(exchange, done);
     struct stamp end = clock_read();
     sample->cpu_after = (int32_t)end.cpu;
-    sample->extra = middle - sample->before;
-    sample->reaped = end.ticks - middle;
-    sample->second_number = bytes_per_s(exchange, sample->reaped);
-    bench->stamps->task_cpu = sample->cpu_before == sample->cpu_after ? exchange->partner_cpu : -1;
+    sample->cpu_child = sample->cpu_before == sample->cpu_after ? exchange->partner_cpu : -1;
+    row->round_trips = middle - sample->before;
+    row->stream = end.ticks - middle;
+    row->bytes_per_s = bytes_per_s(exchange, row->stream);
     return exchange->error != 0 ? exchange->error : error;
 }

@@ -27,6 +27,13 @@
 #include "team/team.h"
 #include "workload.h"
 
+struct exchange_row {
+    struct sample sample;
+    uint64_t round_trips; /* ticks of all of them together */
+    uint64_t stream;      /* ticks of all its messages */
+    int64_t bytes_per_s;  /* INT64_MIN: none */
+};
+
 extern const struct column EXCHANGE_COLUMNS[];
 extern const char *const EXCHANGE_AXES[];
 
@@ -135,13 +142,14 @@ int exchange_read(struct exchange *exchange, int side, struct lane *lane, unsign
     const struct workload variable = {                                                                       \
         .id = (name),                                                                                        \
         .family = "ipc",                                                                                     \
+        ROWS_OF(exchange_row),                                                                               \
         .summary = (says),                                                                                   \
-        .columns = EXCHANGE_COLUMNS,                                                                         \
+        .answers.columns = EXCHANGE_COLUMNS,                                                                 \
         .axes = EXCHANGE_AXES,                                                                               \
-        .available = (available_of),                                                                         \
+        .needs.available = (available_of),                                                                   \
         .prepare = prepare_##variable,                                                                       \
         .launch = exchange_launch,                                                                           \
-        .operations = exchange_operations,                                                                   \
+        .rows.operations = exchange_operations,                                                              \
         .finish = exchange_finish,                                                                           \
     }
 

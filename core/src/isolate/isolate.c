@@ -15,7 +15,6 @@
 #include "sys/sys.h"
 
 enum { MOST_SIBLINGS = 10000, WORKER_BYTES = 128 << 10 };
-enum { SURVIVORS, DAMAGED, SIGNAL, STATUS };
 
 static bool by_threads(const struct isolate *isolate) {
     return !isolate->pool && isolate->request->task_kind == TASK_KIND_THREAD;
@@ -101,7 +100,7 @@ static int prepare(struct bench *bench, bool pool, struct reason *reason) {
 }
 
 /* Has the victim fail and waits until wait says so. */
-static int see_it_end(struct isolate *isolate, struct sample *sample) {
+static int see_it_end(struct isolate *isolate, struct isolate_row *row) {
     struct isolate_slot *victim = &isolate->slots[isolate->victim];
     pid_t *pid = by_threads(isolate) ? &isolate->server : &victim->pid;
     if (isolate->request->fault == FAULT_KILL) {
@@ -115,17 +114,17 @@ static int see_it_end(struct isolate *isolate, struct sample *sample) {
     }
     int status = 0;
     int error = sys_wait(*pid, &status);
-    sample->call_returns = clock_read().ticks;
+    row->known = clock_read().ticks;
     *pid = 0;
-    sample->before = victim->fault_ticks;
-    sample->small_numbers[SIGNAL] = WIFSIGNALED(status) ? (int16_t)WTERMSIG(status) : 0;
-    sample->small_numbers[STATUS] = WIFEXITED(status) ? (int16_t)WEXITSTATUS(status) : -1;
+    row->sample.before = victim->fault_ticks;
+    row->end_signal = WIFSIGNALED(status) ? (int16_t)WTERMSIG(status) : 0;
+    row->exit_status = WIFEXITED(status) ? (int16_t)WEXITSTATUS(status) : -1;
     return error;
 }
 
 /* Who still does a job, and finds its data as it left them. The first that does not is how damage is known.
  */
-static int ask_siblings(struct isolate *isolate, struct sample *sample) {
+static int ask_siblings(struct isolate *isolate, struct isolate_row *row) {
     int16_t survivors = 0;
     int16_t damaged = 0;
     for (int i = 0; i < isolate->count; i++) {
@@ -138,29 +137,29 @@ static int ask_siblings(struct isolate *isolate, struct sample *sample) {
             continue;
         }
         survivors++;
-        if (slot->damaged != 0 && damaged++ == 0 && sample->call_returns == 0) {
-            sample->call_returns = clock_read().ticks;
+        if (slot->damaged != 0 && damaged++ == 0 && row->known == 0) {
+            row->known = clock_read().ticks;
         }
     }
-    sample->small_numbers[SURVIVORS] = survivors;
-    sample->small_numbers[DAMAGED] = damaged;
+    row->survivors = survivors;
+    row->damaged = damaged;
     return 0;
 }
 
 /* The kernel says nothing of data that were overwritten: the victim goes on, and so does its neighbour. */
-static int overrun_neighbour(struct isolate *isolate, struct sample *sample) {
+static int overrun_neighbour(struct isolate *isolate, struct isolate_row *row) {
     struct isolate_slot *victim = &isolate->slots[isolate->victim];
     isolate_ask(victim, ISOLATE_FAIL);
     int error = isolate_await(victim);
-    sample->before = victim->fault_ticks;
-    sample->small_numbers[SIGNAL] = -1;
-    sample->small_numbers[STATUS] = -1;
-    error = error != 0 ? error : ask_siblings(isolate, sample);
+    row->sample.before = victim->fault_ticks;
+    row->end_signal = -1;
+    row->exit_status = -1;
+    error = error != 0 ? error : ask_siblings(isolate, row);
     return error;
 }
 
 /* The process with all its threads anew: nothing less brings one of them back. */
-static int replace_server(struct isolate *isolate, struct sample *sample) {
+static int replace_server(struct isolate *isolate, struct isolate_row *row) {
     isolate_end_all(isolate);
     int error = isolate_start_server(isolate);
     uint64_t last = 0;
@@ -168,12 +167,12 @@ static int replace_server(struct isolate *isolate, struct sample *sample) {
         error = isolate_await(&isolate->slots[i]);
         last = isolate->slots[i].done_ticks > last ? isolate->slots[i].done_ticks : last;
     }
-    sample->reaped = isolate->slots[isolate->victim].done_ticks;
-    isolate->bench->stamps->image_ticks = last;
+    row->replaced = isolate->slots[isolate->victim].done_ticks;
+    row->restored = last;
     return error;
 }
 
-static int replace_process(struct isolate *isolate, struct sample *sample) {
+static int replace_process(struct isolate *isolate, struct isolate_row *row) {
     int number = isolate->pool ? isolate->spare : isolate->victim;
     struct isolate_slot *slot = &isolate->slots[number];
     int error = 0;
@@ -183,7 +182,7 @@ static int replace_process(struct isolate *isolate, struct sample *sample) {
         error = isolate_start_process(slot);
     }
     error = error != 0 ? error : isolate_await(slot);
-    sample->reaped = slot->done_ticks;
+    row->replaced = slot->done_ticks;
     return error;
 }
 
@@ -197,32 +196,32 @@ static int refill(struct isolate *isolate) {
     return error;
 }
 
-static int incident(struct isolate *isolate, struct sample *sample) {
+static int incident(struct isolate *isolate, struct isolate_row *row) {
     bool threads = by_threads(isolate);
-    int error = is_silent(isolate) ? overrun_neighbour(isolate, sample) : see_it_end(isolate, sample);
-    if (error != 0 || (is_silent(isolate) && sample->call_returns == 0)) {
+    int error = is_silent(isolate) ? overrun_neighbour(isolate, row) : see_it_end(isolate, row);
+    if (error != 0 || (is_silent(isolate) && row->known == 0)) {
         return error;
     }
     if (threads) {
-        return replace_server(isolate, sample);
+        return replace_server(isolate, row);
     }
-    error = replace_process(isolate, sample);
-    error = error != 0 ? error : ask_siblings(isolate, sample);
-    if (error == 0 && sample->small_numbers[SURVIVORS] < isolate->request->siblings) {
+    error = replace_process(isolate, row);
+    error = error != 0 ? error : ask_siblings(isolate, row);
+    if (error == 0 && row->survivors < isolate->request->siblings) {
         return -ECHILD;
     }
-    isolate->bench->stamps->image_ticks = sample->reaped;
+    row->restored = row->replaced;
     return error == 0 && isolate->pool ? refill(isolate) : error;
 }
 
 static int launch(const struct bench *bench, struct sample *sample) {
     struct isolate *isolate = bench->state;
+    struct isolate_row *row = (struct isolate_row *)(void *)sample;
     bool running = isolate->server > 0 || isolate->slots[0].pid > 0;
     int error = running ? 0 : start_all(isolate);
-    memset(sample->small_numbers, 0, sizeof sample->small_numbers);
     /* The main thread of the workers' process is their parent; that of processes is the supervisor. */
-    sample->launcher = (int16_t)(!by_threads(isolate) || is_silent(isolate) ? 1 : 0);
-    error = error != 0 ? error : incident(isolate, sample);
+    row->parent_alive = (int16_t)(!by_threads(isolate) || is_silent(isolate) ? 1 : 0);
+    error = error != 0 ? error : incident(isolate, row);
     if (error != 0) {
         isolate_end_all(isolate);
     }
@@ -239,21 +238,21 @@ static void finish(struct bench *bench) {
 
 static const struct column COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
-    {"known_ns", COLUMN_SINCE_BEFORE, offsetof(struct sample, call_returns), NULL,
+    {"known_ns", COLUMN_SINCE_BEFORE, offsetof(struct isolate_row, known), NULL,
      "from the fault until the supervisor knows"},
-    {"replaced_ns", COLUMN_SINCE_BEFORE, offsetof(struct sample, reaped), NULL,
+    {"replaced_ns", COLUMN_SINCE_BEFORE, offsetof(struct isolate_row, replaced), NULL,
      "from the fault until a new worker has done its first job"},
-    {"restored_ns", COLUMN_SINCE_BEFORE, offsetof(struct sample, image_runs), NULL,
+    {"restored_ns", COLUMN_SINCE_BEFORE, offsetof(struct isolate_row, restored), NULL,
      "from the fault until as many workers as before have survived or done a job"},
-    {"survivors", COLUMN_SMALL_COUNT, offsetof(struct sample, small_numbers[SURVIVORS]), NULL,
+    {"survivors", COLUMN_SMALL_COUNT, offsetof(struct isolate_row, survivors), NULL,
      "siblings of the failed worker that still do their jobs"},
-    {"damaged", COLUMN_SMALL_COUNT, offsetof(struct sample, small_numbers[DAMAGED]), NULL,
+    {"damaged", COLUMN_SMALL_COUNT, offsetof(struct isolate_row, damaged), NULL,
      "survivors whose data were overwritten"},
-    {"parent_alive", COLUMN_SMALL_COUNT, offsetof(struct sample, launcher), NULL,
+    {"parent_alive", COLUMN_SMALL_COUNT, offsetof(struct isolate_row, parent_alive), NULL,
      "whether the workers' parent, the main thread or the supervisor, survived"},
-    {"ended_by_signal", COLUMN_SMALL_COUNT, offsetof(struct sample, small_numbers[SIGNAL]), NULL,
+    {"ended_by_signal", COLUMN_SMALL_COUNT, offsetof(struct isolate_row, end_signal), NULL,
      "the signal in the wait status; 0: none, it exited"},
-    {"exit_status", COLUMN_SMALL_COUNT, offsetof(struct sample, small_numbers[STATUS]), NULL, NULL},
+    {"exit_status", COLUMN_SMALL_COUNT, offsetof(struct isolate_row, exit_status), NULL, NULL},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
@@ -273,9 +272,10 @@ const struct workload isolate_worker = {
     .id = "isolate.worker",
     .family = "isolate",
     .summary = "one of several workers, threads or processes, fails and is replaced by a new one",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = WORKER_AXES,
     .prepare = prepare_worker,
+    ROWS_OF(isolate_row),
     .launch = launch,
     .finish = finish,
 };
@@ -284,9 +284,10 @@ const struct workload isolate_pool = {
     .id = "isolate.pool",
     .family = "isolate",
     .summary = "one of several processes fails and is replaced by an idle spare, forked before",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = POOL_AXES,
     .prepare = prepare_pool,
+    ROWS_OF(isolate_row),
     .launch = launch,
     .finish = finish,
 };

@@ -36,6 +36,19 @@ enum isolate_order { ISOLATE_JOB = 0, ISOLATE_FAIL };
 #define ISOLATE_OWN(number) ((unsigned char)((number) % 200))
 #define ISOLATE_FOREIGN ((unsigned char)0xEE)
 
+/* Ticks of stamps; 0: none. Counts are -1 where there is none. */
+struct isolate_row {
+    struct sample sample; /* `before`: the fault */
+    uint64_t known;
+    uint64_t replaced;
+    uint64_t restored;
+    int16_t survivors;
+    int16_t damaged;
+    int16_t parent_alive;
+    int16_t end_signal;
+    int16_t exit_status;
+};
+
 struct isolate;
 
 /* A worker's place. Lies in memory that all share. */

@@ -35,7 +35,7 @@ const struct workload launch_bare_fork = {
     FORK_FACTS,
     .summary = "_Fork(), which runs no fork handlers; the child leaves, waitpid()",
     .axes = FORK_AXES,
-    .clone = &LIBRARY_FORK,
-    .available = available,
+    .task.facts = &LIBRARY_FORK,
+    .needs.available = available,
     .launch = launch,
 };

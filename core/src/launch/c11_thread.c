@@ -37,6 +37,6 @@ const struct workload launch_c11_thread = {
     LAUNCH_FACTS,
     .summary = "thrd_create(), the thread returns, thrd_join()",
     .axes = LAUNCH_AXES,
-    .clone = &LIBRARY_THREAD,
+    .task.facts = &LIBRARY_THREAD,
     .launch = launch,
 };

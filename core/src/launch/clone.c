@@ -26,6 +26,6 @@ const struct workload launch_clone = {
     FORK_FACTS,
     .summary = "the system call clone, like fork; the child leaves, waitpid()",
     .axes = FORK_AXES,
-    .clone = &FLAGS,
+    .task.facts = &FLAGS,
     .launch = launch,
 };

@@ -64,8 +64,8 @@ const struct workload launch_clone3_plain = {
     FORK_FACTS,
     .summary = "the system call clone3, like fork; the child leaves, waitpid()",
     .axes = FORK_AXES,
-    .clone = &FLAGS,
-    .available = launch_clone3_available,
+    .task.facts = &FLAGS,
+    .needs.available = launch_clone3_available,
     .launch = launch,
 };
 
@@ -74,7 +74,7 @@ const struct workload launch_clone3_pidfd = {
     FORK_FACTS,
     .summary = "clone3 with CLONE_PIDFD; the child leaves, waitid() by the pidfd",
     .axes = FORK_AXES,
-    .clone = &PIDFD_FLAGS,
-    .available = launch_clone3_available,
+    .task.facts = &PIDFD_FLAGS,
+    .needs.available = launch_clone3_available,
     .launch = launch_with_pidfd,
 };

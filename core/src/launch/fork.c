@@ -22,14 +22,13 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap(bench, pid, sample);
 }
 
-static const char *const AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN,        AXES_COLD,
-                                   AXES_CLOSE, AXES_CONCURRENCY, "process_ending", NULL};
+static const char *const AXES[] = {AXES_LAUNCH, AXES_CLOSE, AXES_CONCURRENCY, "process_ending", NULL};
 
 const struct workload launch_fork = {
     .id = "launch.fork",
     FORK_FACTS,
     .summary = "fork(), the child leaves, waitpid()",
     .axes = AXES,
-    .clone = &LIBRARY_FORK,
+    .task.facts = &LIBRARY_FORK,
     .launch = launch,
 };

@@ -25,20 +25,15 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap_program(bench, pid, sample);
 }
 
-static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CLOSE, AXES_CONCURRENCY,
-                                   "call_spin_ns", "stamp_spin_ns", "program", NULL};
+static const char *const AXES[] = {AXES_START, AXES_CLOSE, AXES_CONCURRENCY, "call_spin_ns", "stamp_spin_ns",
+                                   "program",  NULL};
 
 const struct workload launch_fork_exec = {
     .id = "launch.fork_exec",
-    .family = "new_program",
+    PROGRAM_FACTS,
     .summary = "fork(), the child execs a program, waitpid()",
-    .columns = PROGRAM_COLUMNS,
-    .details = PROGRAM_DETAILS,
-    .row_bytes = sizeof(struct program_row),
     .axes = AXES,
-    .has_temperature = true,
-    .child_copies_memory = true,
-    .prepare = launch_prepare_program,
-    .clone = &LIBRARY_FORK,
+    .task.copies_memory = true,
+    .task.facts = &LIBRARY_FORK,
     .launch = launch,
 };

@@ -17,17 +17,18 @@ _Static_assert(offsetof(struct stamps, image_entered_ticks) == AT(entered) &&
                "targets write their stamps straight into the stamp page");
 
 #define IN_SAMPLE(field) offsetof(struct sample, field)
+#define IN_LAUNCH(field) offsetof(struct launch_row, field)
 #define IN_ROW(field) offsetof(struct program_row, field)
 #define STAGES_UNTIL_IMAGE                                                                                   \
     {"start_ns", COLUMN_SINCE_BLOCK, IN_SAMPLE(before), NULL, NULL},                                         \
-        {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(call_returns), "call_returns",                    \
+        {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(call_returns), "call_returns",                    \
          "until the parent has its answer"},                                                                 \
-        {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(task_runs), "task_runs",                             \
+        {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(task_runs), "task_runs",                             \
          "until the first instruction of the new task's own code"}
 #define STAGES_FROM_IMAGE                                                                                    \
-    {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(image_runs), "image_runs",                              \
+    {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(image_runs), "image_runs",                              \
      "until the first line of the new program's main"},                                                      \
-        {"reaped_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(reaped), "reaped", "until wait or join has returned"},  \
+        {"reaped_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(reaped), "reaped", "until wait or join has returned"},  \
         {"cpu_before", COLUMN_CPU, IN_SAMPLE(cpu_before), NULL, NULL},                                       \
         {"cpu_after", COLUMN_CPU, IN_SAMPLE(cpu_after), NULL, NULL},                                         \
         {"cpu_child", COLUMN_CPU, IN_SAMPLE(cpu_child), NULL, NULL},                                         \
@@ -44,11 +45,8 @@ const struct column PROGRAM_COLUMNS[] = {
     STAGES_FROM_IMAGE};
 const char *const PROGRAM_DETAILS[] = {"image_entered_ns", "image_ends_ns", NULL};
 
-const char *const LAUNCH_AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, NULL};
-const char *const FORK_AXES[] = {AXES_PLACE, AXES_PARENT,      AXES_SPIN, AXES_COLD,
-                                 AXES_CLOSE, "process_ending", NULL};
-const char *const EXEC_AXES[] = {AXES_PLACE,      AXES_PARENT, AXES_COLD, "call_spin_ns",
-                                 "stamp_spin_ns", "program",   NULL};
+const char *const LAUNCH_AXES[] = {AXES_LAUNCH, NULL};
+const char *const FORK_AXES[] = {AXES_LAUNCH, AXES_CLOSE, "process_ending", NULL};
 const struct null_reason NO_NEW_PROGRAM[] = {{"image_runs_ns", "no new program is started"}, {NULL, NULL}};
 
 /* glibc lets the kernel keep the child's thread id in its TLS; musl asks it afterwards. */
@@ -78,7 +76,7 @@ int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
 int launch_reap_program(const struct bench *bench, pid_t pid, struct sample *sample) {
     int error = launch_reap(bench, pid, sample);
     if (error == 0) {
-        struct program_row *row = (struct program_row *)sample;
+        struct program_row *row = (struct program_row *)(void *)sample;
         row->image_entered = bench->stamps->image_entered_ticks;
         row->image_ends = bench->stamps->image_ends_ticks;
     }

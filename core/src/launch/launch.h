@@ -18,26 +18,34 @@ _Static_assert(offsetof(struct stamps, task_cpu) == offsetof(struct stamp, cpu) 
                    offsetof(struct stamp, cpu) + sizeof(uint32_t) == TASK_STAMP_BYTES,
                "a stamp is stored as it is");
 
-/* A row of a launch that execs: the sample, and what does not fit into it. */
+/* A row of a launch that execs. */
 struct program_row {
-    struct sample sample;
+    struct launch_row launch;
     uint64_t image_entered; /* 0: none */
     uint64_t image_ends;    /* 0: none */
-    char rest[sizeof(struct sample) - 2 * sizeof(uint64_t)];
 };
-_Static_assert(sizeof(struct program_row) == 2 * sizeof(struct sample), "rows are made of samples");
+
+/* Axes of launches, and of those that start a program. */
+#define AXES_LAUNCH AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD
+#define AXES_START AXES_PLACE, AXES_PARENT, AXES_COLD
 
 /* What is the same in the table's rows of launches that start no program, and of forks among them. */
 #define LAUNCH_FACTS                                                                                         \
-    .family = "same_image", .columns = LAUNCH_COLUMNS, .has_temperature = true, .nulls = NO_NEW_PROGRAM
-#define FORK_FACTS LAUNCH_FACTS, .child_copies_memory = true
+    .family = "same_image", .has_temperature = true, ROWS_OF_LAUNCHES(launch_row),                           \
+    .answers.columns = LAUNCH_COLUMNS, .answers.nulls = NO_NEW_PROGRAM
+#define FORK_FACTS LAUNCH_FACTS, .task.copies_memory = true
+
+/* The same of launches that start a program. */
+#define PROGRAM_FACTS                                                                                        \
+    .family = "new_program", .has_temperature = true, ROWS_OF_LAUNCHES(program_row),                         \
+    .answers.columns = PROGRAM_COLUMNS, .answers.details = PROGRAM_DETAILS,                                  \
+    .prepare = launch_prepare_program
 
 extern const struct column LAUNCH_COLUMNS[];
 extern const struct column PROGRAM_COLUMNS[];
 extern const char *const PROGRAM_DETAILS[];
 extern const char *const LAUNCH_AXES[];
 extern const char *const FORK_AXES[];
-extern const char *const EXEC_AXES[];
 extern const struct null_reason NO_NEW_PROGRAM[];
 extern const struct clone_facts LIBRARY_FORK;
 extern const struct clone_facts LIBRARY_VFORK;
@@ -49,16 +57,20 @@ static inline void launch_before(struct sample *sample) {
     sample->cpu_before = (int32_t)stamp.cpu;
 }
 
-static inline void launch_call_returned(const struct bench *bench, struct sample *sample) {
+static inline void launch_spin_call(const struct bench *bench) {
     if (bench->request->call_spin_ns > 0) {
         clock_spin((uint64_t)bench->request->call_spin_ns);
     }
-    sample->call_returns = clock_read().ticks;
+}
+
+static inline void launch_call_returned(const struct bench *bench, struct sample *sample) {
+    launch_spin_call(bench);
+    launch_row(sample)->call_returns = clock_read().ticks;
 }
 
 static inline void launch_reaped(struct sample *sample) {
     struct stamp stamp = clock_read();
-    sample->reaped = stamp.ticks;
+    launch_row(sample)->reaped = stamp.ticks;
     sample->cpu_after = (int32_t)stamp.cpu;
 }
 

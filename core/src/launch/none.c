@@ -19,8 +19,9 @@ const struct workload launch_none = {
     .id = "launch.none",
     .family = "floor",
     .summary = "the measuring loop itself: all stamps, nothing launched",
-    .columns = LAUNCH_COLUMNS,
+    .answers.columns = LAUNCH_COLUMNS,
     .axes = AXES,
-    .nulls = NULLS,
+    ROWS_OF_LAUNCHES(launch_row),
+    .answers.nulls = NULLS,
     .launch = launch,
 };

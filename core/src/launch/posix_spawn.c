@@ -22,21 +22,15 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static const struct null_reason NULLS[] = {
     {"task_runs_ns", "before the exec the child runs only the C library's code"}, {NULL, NULL}};
 
-static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT, AXES_COLD, AXES_CONCURRENCY,
-                                   "call_spin_ns", "program",   NULL};
+static const char *const AXES[] = {AXES_START, AXES_CONCURRENCY, "call_spin_ns", "program", NULL};
 
 const struct workload launch_posix_spawn = {
     .id = "launch.posix_spawn",
-    .family = "new_program",
+    PROGRAM_FACTS,
     .summary = "posix_spawn() of a program, waitpid()",
-    .columns = PROGRAM_COLUMNS,
-    .details = PROGRAM_DETAILS,
-    .row_bytes = sizeof(struct program_row),
     .axes = AXES,
-    .has_temperature = true,
-    .nulls = NULLS,
-    .call_returns_contains = "child_life",
-    .prepare = launch_prepare_program,
-    .clone = &LIBRARY_VFORK,
+    .answers.nulls = NULLS,
+    .answers.call_returns_contains = "child_life",
+    .task.facts = &LIBRARY_VFORK,
     .launch = launch,
 };

@@ -77,17 +77,17 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return -error;
 }
 
-static const char *const AXES[] = {AXES_PLACE,       AXES_PARENT,   AXES_SPIN,       AXES_COLD,
-                                   AXES_CONCURRENCY, "detached",    "stack_bytes",   "stack_kind",
-                                   "guard",          "stack_cache", "thread_ending", NULL};
+static const char *const AXES[] = {AXES_LAUNCH,   AXES_CONCURRENCY, "detached",
+                                   "stack_bytes", "stack_kind",     "guard",
+                                   "stack_cache", "thread_ending",  NULL};
 
 const struct workload launch_pthread = {
     .id = "launch.pthread",
     LAUNCH_FACTS,
     .summary = "pthread_create(), the thread ends, pthread_join()",
     .axes = AXES,
-    .clone = &LIBRARY_THREAD,
-    .tunables = thread_tunables,
+    .task.facts = &LIBRARY_THREAD,
+    .needs.tunables = thread_tunables,
     .prepare = thread_settings_prepare,
     .launch = launch,
 };

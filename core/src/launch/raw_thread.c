@@ -31,7 +31,7 @@ const struct workload launch_raw_thread = {
     LAUNCH_FACTS,
     .summary = "the system call clone with a thread's flags, own stack, no TLS; futex wait for its end",
     .axes = LAUNCH_AXES,
-    .clone = &FLAGS,
+    .task.facts = &FLAGS,
     .prepare = bare_task_prepare,
     .launch = launch,
 };

@@ -7,6 +7,11 @@
 
 #include "launch/launch.h"
 
+struct stamp_row {
+    struct launch_row launch;
+    uint64_t stamp;
+};
+
 static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     pid_t pid = fork();
@@ -18,12 +23,12 @@ static int launch(const struct bench *bench, struct sample *sample) {
         _exit(0);
     }
     int error = pid < 0 ? -errno : launch_reap(bench, pid, sample);
-    sample->extra = bench->stamps->extra_ticks;
+    ((struct stamp_row *)(void *)sample)->stamp = bench->stamps->extra_ticks;
     return error;
 }
 
 static const struct column COLUMNS[] = {
-    {"stamp_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+    {"stamp_ns", COLUMN_DURATION, offsetof(struct stamp_row, stamp), NULL,
      "the forked child's stamp: reading the clock, sending it to the parent"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
@@ -34,9 +39,10 @@ const struct workload launch_stamp = {
     .id = "launch.stamp",
     .family = "floor",
     .summary = "what the child's stamp costs inside a forked child",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
     .has_temperature = true,
-    .child_copies_memory = true,
+    ROWS_OF_LAUNCHES(stamp_row),
+    .task.copies_memory = true,
     .launch = launch,
 };

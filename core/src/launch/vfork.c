@@ -22,14 +22,14 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap(bench, pid, sample);
 }
 
-static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, AXES_COLD, AXES_CONCURRENCY, NULL};
+static const char *const AXES[] = {AXES_LAUNCH, AXES_CONCURRENCY, NULL};
 
 const struct workload launch_vfork = {
     .id = "launch.vfork",
     LAUNCH_FACTS,
     .summary = "vfork(), the child leaves by _exit, waitpid()",
     .axes = AXES,
-    .call_returns_contains = "child_life",
-    .clone = &LIBRARY_VFORK,
+    .answers.call_returns_contains = "child_life",
+    .task.facts = &LIBRARY_VFORK,
     .launch = launch,
 };

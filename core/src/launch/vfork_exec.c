@@ -22,20 +22,15 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap_program(bench, pid, sample);
 }
 
-static const char *const AXES[] = {AXES_PLACE,     AXES_PARENT,     AXES_COLD, AXES_CONCURRENCY,
-                                   "call_spin_ns", "stamp_spin_ns", "program", NULL};
+static const char *const AXES[] = {AXES_START,      AXES_CONCURRENCY, "call_spin_ns",
+                                   "stamp_spin_ns", "program",        NULL};
 
 const struct workload launch_vfork_exec = {
     .id = "launch.vfork_exec",
-    .family = "new_program",
+    PROGRAM_FACTS,
     .summary = "vfork(), the child execs a program, waitpid()",
-    .columns = PROGRAM_COLUMNS,
-    .details = PROGRAM_DETAILS,
-    .row_bytes = sizeof(struct program_row),
     .axes = AXES,
-    .has_temperature = true,
-    .call_returns_contains = "child_life",
-    .clone = &LIBRARY_VFORK,
-    .prepare = launch_prepare_program,
+    .answers.call_returns_contains = "child_life",
+    .task.facts = &LIBRARY_VFORK,
     .launch = launch,
 };

@@ -22,7 +22,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     memcpy(source + length, source, length);
     /* The copy is never read: without this the compiler might leave it out. */
     __asm__ volatile("" ::"r"(source) : "memory");
-    sample->extra = clock_read().ticks - start.ticks;
+    ((struct timed_row *)(void *)sample)->ticks = clock_read().ticks - start.ticks;
     sample->cpu_before = (int32_t)start.cpu;
     return 0;
 }
@@ -53,7 +53,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
 }
 
 static const struct column COLUMNS[] = {
-    {"copy_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL, "one copy"},
+    {"copy_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL, "one copy"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 static const char *const AXES[] = {AXES_MACHINE, "copy_bytes", NULL};
@@ -62,8 +62,9 @@ const struct workload memcpy_private = {
     .id = "memcpy.private",
     .family = "memory",
     .summary = "one memcpy() between two areas of private memory that were written before",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
     .prepare = prepare,
+    ROWS_OF(timed_row),
     .launch = launch,
 };

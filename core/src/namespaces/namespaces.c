@@ -72,6 +72,11 @@ static int check(uint64_t flags, struct reason *reason) {
     return error;
 }
 
+struct namespace_row {
+    struct launch_row launch;
+    uint64_t teardown; /* 0: none */
+};
+
 static long start(const struct bench *bench, uint64_t flags, struct sample *sample) {
     struct clone_args_v2 args = {.flags = flags, .exit_signal = SIGCHLD};
     launch_before(sample);
@@ -90,10 +95,10 @@ static long start(const struct bench *bench, uint64_t flags, struct sample *samp
 
 /* What no file tells (a seccomp filter, a limit on namespaces, a policy) is found out by one launch. */
 static int prepare(struct bench *bench, struct reason *reason) {
-    struct sample scrap;
+    struct launch_row scrap;
     int status = 0;
-    uint64_t flags = bench->request->workload->clone->flags;
-    long pid = start(bench, flags, &scrap);
+    uint64_t flags = bench->request->workload->task.facts->flags;
+    long pid = start(bench, flags, &scrap.sample);
     if (pid > 0) {
         int error = sys_wait((pid_t)pid, &status);
         pause_after(flags);
@@ -106,7 +111,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
 }
 
 static int launch(const struct bench *bench, struct sample *sample) {
-    uint64_t flags = bench->request->workload->clone->flags;
+    uint64_t flags = bench->request->workload->task.facts->flags;
     long pid = start(bench, flags, sample);
     launch_call_returned(bench, sample);
     if (pid < 0) {
@@ -114,23 +119,25 @@ static int launch(const struct bench *bench, struct sample *sample) {
     }
     int error = launch_reap(bench, (pid_t)pid, sample);
     uint64_t end = bench->stamps->extra_ticks;
-    sample->extra = end != 0 && sample->reaped > end ? sample->reaped - end : 0;
+    struct namespace_row *row = (struct namespace_row *)(void *)sample;
+    row->teardown = end != 0 && row->launch.reaped > end ? row->launch.reaped - end : 0;
     pause_after(flags);
     return error;
 }
 
 #define IN_SAMPLE(field) offsetof(struct sample, field)
+#define IN_LAUNCH(field) offsetof(struct launch_row, field)
 
 static const struct column COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, IN_SAMPLE(before), NULL, NULL},
-    {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(call_returns), "call_returns",
+    {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(call_returns), "call_returns",
      "until the parent has its answer"},
-    {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(task_runs), "task_runs",
+    {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(task_runs), "task_runs",
      "until the first instruction of the new task's own code"},
-    {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(image_runs), "image_runs",
+    {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(image_runs), "image_runs",
      "until the entry of the new program"},
-    {"reaped_ns", COLUMN_SINCE_BEFORE, IN_SAMPLE(reaped), "reaped", "until wait or join has returned"},
-    {"teardown_ns", COLUMN_DURATION, IN_SAMPLE(extra), NULL,
+    {"reaped_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(reaped), "reaped", "until wait or join has returned"},
+    {"teardown_ns", COLUMN_DURATION, offsetof(struct namespace_row, teardown), NULL,
      "from the task's last own instruction until wait has returned"},
     {"cpu_before", COLUMN_CPU, IN_SAMPLE(cpu_before), NULL, NULL},
     {"cpu_after", COLUMN_CPU, IN_SAMPLE(cpu_after), NULL, NULL},
@@ -150,13 +157,14 @@ static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, NULL};
         .id = "namespaces." #name,                                                                           \
         .family = "same_image",                                                                              \
         .summary = "clone3 into " text,                                                                      \
-        .columns = COLUMNS,                                                                                  \
+        .answers.columns = COLUMNS,                                                                          \
         .axes = AXES,                                                                                        \
         .has_temperature = true,                                                                             \
-        .child_copies_memory = true,                                                                         \
-        .nulls = NO_NEW_PROGRAM,                                                                             \
-        .clone = &name##_facts,                                                                              \
-        .available = name##_available,                                                                       \
+        ROWS_OF_LAUNCHES(namespace_row),                                                                     \
+        .task.copies_memory = true,                                                                          \
+        .answers.nulls = NO_NEW_PROGRAM,                                                                     \
+        .task.facts = &name##_facts,                                                                         \
+        .needs.available = name##_available,                                                                 \
         .prepare = prepare,                                                                                  \
         .launch = launch,                                                                                    \
     }

@@ -23,9 +23,7 @@ struct steps_row {
     int64_t ended;
     int64_t instructions_in[STEPS_PHASES];
     int64_t cpuid_in[STEPS_PHASES];
-    char rest[3 * sizeof(struct sample) - sizeof(struct sample) - (3 + 2 * STEPS_PHASES) * sizeof(int64_t)];
 };
-_Static_assert(sizeof(struct steps_row) == 3 * sizeof(struct sample), "rows are made of samples");
 
 static void fill(struct steps_row *row, const struct steps *steps) {
     row->instructions = 0;
@@ -101,13 +99,13 @@ const struct workload program_steps = {
     .id = "program.steps",
     .family = "other",
     .summary = "a program's instructions one by one: how many, and how many of them are CPUID",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
-    .details = DETAILS,
-    .row_bytes = sizeof(struct steps_row),
-    .child_copies_memory = true,
+    .answers.details = DETAILS,
+    ROWS_OF(steps_row),
+    .task.copies_memory = true,
     .counts_only = true,
-    .available = available,
+    .needs.available = available,
     .prepare = launch_prepare_program,
     .launch = launch,
 };

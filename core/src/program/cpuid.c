@@ -32,7 +32,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
         uint32_t d;
         __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
     }
-    sample->extra = clock_read().ticks - start.ticks;
+    ((struct timed_row *)(void *)sample)->ticks = clock_read().ticks - start.ticks;
     sample->cpu_before = (int32_t)start.cpu;
     return 0;
 }
@@ -57,7 +57,7 @@ static int64_t operations(const struct request *request) {
 }
 
 static const struct column COLUMNS[] = {
-    {"cpuid_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "one CPUID"},
+    {"cpuid_ns", COLUMN_EACH, offsetof(struct timed_row, ticks), NULL, "one CPUID"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 static const char *const DETAILS[] = {"cpuid_ns", NULL};
@@ -67,10 +67,11 @@ const struct workload program_cpuid = {
     .id = "program.cpuid",
     .family = "other",
     .summary = "one CPUID: some 100 cycles of a processor, an exit to the host in most virtual machines",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
-    .details = DETAILS,
-    .available = available,
+    .answers.details = DETAILS,
+    .needs.available = available,
+    ROWS_OF(timed_row),
     .launch = launch,
-    .operations = operations,
+    .rows.operations = operations,
 };

@@ -9,10 +9,6 @@
 
 #include "sys/sys.h"
 
-enum { CACHE_LINE_BYTES = 64 };
-
-_Static_assert(sizeof(struct sample) == CACHE_LINE_BYTES, "one launch dirties one cache line");
-
 /* Where the hole between the program and its heap starts, which is there unless the kernel places programs at
  * fixed addresses, and how long it is; 0 where /proc does not tell of one. */
 static size_t hole_below_heap(uintptr_t *start) {
@@ -93,7 +89,7 @@ int arena_keep_from_children(const struct arena *arena, bool stamp_page_too) {
 void *arena_take(struct arena *arena, size_t length) {
     /* What is taken first is the stamp page, alone on its pages: children may be given it and not the rest.
      */
-    size_t step = arena->used == 0 ? arena->page_bytes : CACHE_LINE_BYTES;
+    size_t step = arena->used == 0 ? arena->page_bytes : SAMPLES_LINE_BYTES;
     size_t room = (length + step - 1) / step * step;
     if (room > arena->length - arena->used) {
         return NULL;

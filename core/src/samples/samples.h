@@ -8,36 +8,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One launch: raw clock ticks, turned into durations when they are sent. One cache line. A workload that
- * launches nothing keeps numbers where a launch keeps the parent's stamps. */
+/* What every row begins with; each kind of workload goes on with fields of its own. Times are raw clock
+ * ticks, turned into durations when they are sent. */
 struct sample {
-    union {
-        uint64_t before; /* the stamp before the call */
-        int64_t first_number;
-        double first_real;
-    };
-    union {
-        uint64_t call_returns; /* 0: none */
-        int64_t second_number;
-        double second_real;
-    };
-    uint64_t task_runs;  /* 0: none */
-    uint64_t image_runs; /* 0: none */
-    union {
-        uint64_t reaped; /* 0: none */
-        int64_t third_number;
-        double third_real;
-    };
-    union {
-        uint64_t extra; /* what a workload measures beside the stages, in ticks */
-        double extra_real;
-        int16_t small_numbers[4]; /* -1: none */
-    };
+    uint64_t before; /* the stamp before the call, or before whatever else is timed */
     int32_t cpu_before;
     int32_t cpu_after;
     int32_t cpu_child; /* -1: none */
     int16_t error;     /* 0, or the errno of a launch that failed */
     int16_t launcher;  /* which of several launchers made it */
+};
+
+/* A row of a launch. One cache line. */
+enum { SAMPLES_LINE_BYTES = 64 };
+struct launch_row {
+    _Alignas(SAMPLES_LINE_BYTES) struct sample sample;
+    uint64_t call_returns; /* 0: none, as of all stages */
+    uint64_t task_runs;
+    uint64_t image_runs;
+    uint64_t reaped;
+};
+_Static_assert(sizeof(struct launch_row) == SAMPLES_LINE_BYTES, "one launch dirties one cache line");
+
+static inline struct launch_row *launch_row(struct sample *sample) {
+    return (struct launch_row *)(void *)sample;
+}
+
+/* A row of a workload that times nothing but one thing. */
+struct timed_row {
+    struct sample sample;
+    uint64_t ticks;
 };
 
 /* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd

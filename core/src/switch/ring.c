@@ -193,8 +193,8 @@ static int32_t other_cpu(const struct bench *bench, const struct ring *ring, int
     return ring->crossings == (int64_t)ring->laps * ring->tasks ? ring->channels[1].cpu : -1;
 }
 
-static uint64_t yields_of(const struct ring *ring) {
-    uint64_t sum = 0;
+static int64_t yields_of(const struct ring *ring) {
+    int64_t sum = 0;
     for (int i = 0; ring->ways->counts_yields && i < ring->tasks; i++) {
         sum += ring->channels[i].yields;
     }
@@ -203,6 +203,7 @@ static uint64_t yields_of(const struct ring *ring) {
 
 int ring_launch(const struct bench *bench, struct sample *sample) {
     struct ring *ring = bench->state;
+    struct ring_row *row = (struct ring_row *)(void *)sample;
     int64_t times = (int64_t)ring->laps * ring->tasks;
     /* Who has lost a task would only sleep. */
     int error = team_over(ring->team) ? -ECHILD : alone(ring, 1);
@@ -211,17 +212,17 @@ int ring_launch(const struct bench *bench, struct sample *sample) {
     uint64_t alone_ticks = clock_read().ticks - start.ticks;
     error = error != 0 || ring->ways->begin == NULL ? error : ring->ways->begin(ring);
     error = error != 0 ? error : laps(ring, 1);
-    uint64_t yields = yields_of(ring);
+    int64_t yields = yields_of(ring);
     ring->crossings = 0;
     launch_before(sample);
     error = error != 0 ? error : laps(ring, ring->laps);
     struct stamp end = clock_read();
-    bench->stamps->task_ticks = yields_of(ring) - yields;
+    row->yields = yields_of(ring) - yields;
     error = error != 0 || ring->ways->end == NULL ? error : ring->ways->end(ring);
     sample->cpu_after = (int32_t)end.cpu;
-    sample->call_returns = alone_ticks;
-    sample->extra = end.ticks - sample->before;
-    sample->third_number = (int64_t)(sample->extra - alone_ticks);
-    bench->stamps->task_cpu = other_cpu(bench, ring, sample->cpu_before);
+    sample->cpu_child = other_cpu(bench, ring, sample->cpu_before);
+    row->handovers = end.ticks - sample->before;
+    row->alone = alone_ticks;
+    row->difference = (int64_t)(row->handovers - alone_ticks);
     return error;
 }

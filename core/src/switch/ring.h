@@ -21,16 +21,24 @@
 
 enum { RING_HANDOVERS = 20 }; /* in a sample, where the ring has no more tasks than that */
 
+struct ring_row {
+    struct sample sample;
+    uint64_t handovers; /* ticks of all of them together, as of all here */
+    uint64_t alone;
+    int64_t difference;
+    int64_t yields; /* calls of sched_yield, where the tasks hand over by it */
+};
+
 extern const struct column RING_COLUMNS[];
 extern const char *const RING_AXES[];
 
 #define RING_COLUMNS_COMMON                                                                                  \
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},                           \
-        {"handover_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL,                                   \
+        {"handover_ns", COLUMN_EACH, offsetof(struct ring_row, handovers), NULL,                             \
          "from one task to the next, calls and work included"},                                              \
-        {"alone_ns", COLUMN_EACH, offsetof(struct sample, call_returns), NULL,                               \
+        {"alone_ns", COLUMN_EACH, offsetof(struct ring_row, alone), NULL,                                    \
          "the same calls and work by one task alone"},                                                       \
-        {"switch_ns", COLUMN_SIGNED_EACH, offsetof(struct sample, third_number), NULL,                       \
+        {"switch_ns", COLUMN_SIGNED_EACH, offsetof(struct ring_row, difference), NULL,                       \
          "the difference of the two: the switch itself"},                                                    \
         {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},                         \
         {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL}, {                         \
@@ -104,12 +112,13 @@ pid_t ring_task_of(const struct ring *ring, int task);
     const struct workload variable = {                                                                       \
         .id = (name),                                                                                        \
         .family = "switch",                                                                                  \
+        ROWS_OF(ring_row),                                                                                   \
         .summary = (says),                                                                                   \
-        .columns = (columns_of),                                                                             \
+        .answers.columns = (columns_of),                                                                     \
         .axes = RING_AXES,                                                                                   \
         .prepare = prepare_##variable,                                                                       \
         .launch = ring_launch,                                                                               \
-        .operations = ring_operations,                                                                       \
+        .rows.operations = ring_operations,                                                                  \
         .finish = ring_finish,                                                                               \
     }
 

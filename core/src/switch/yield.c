@@ -98,7 +98,7 @@ static const struct ring_ways WAYS = {
 
 static const struct column COLUMNS[] = {
     RING_COLUMNS_COMMON,
-    {"yields", COLUMN_COUNT, offsetof(struct sample, task_runs), NULL,
+    {"yields", COLUMN_COUNT, offsetof(struct ring_row, yields), NULL,
      "calls of sched_yield in the hand-overs of a sample"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},

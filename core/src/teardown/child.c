@@ -8,7 +8,7 @@
 #include "sys/sys.h"
 
 const struct column TEARDOWN_COLUMNS[] = {
-    {"teardown_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+    {"teardown_ns", COLUMN_DURATION, offsetof(struct teardown_row, teardown), NULL,
      "from the child's last stamp, or from before the kill, until wait has returned"},
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},

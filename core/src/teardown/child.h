@@ -4,6 +4,16 @@
 
 #include "workload.h"
 
+struct teardown_row {
+    struct launch_row launch;
+    uint64_t teardown;
+};
+
+/* What is the same in the table's rows of this family. */
+#define TEARDOWN_FACTS                                                                                       \
+    .family = "teardown", ROWS_OF_LAUNCHES(teardown_row), .answers.columns = TEARDOWN_COLUMNS,               \
+    .axes = TEARDOWN_AXES, .prepare = child_prepare
+
 extern const struct column TEARDOWN_COLUMNS[];
 extern const char *const TEARDOWN_AXES[];
 

@@ -21,16 +21,14 @@ static int launch(const struct bench *bench, struct sample *sample) {
         _exit(0);
     }
     int error = pid < 0 ? -errno : launch_reap(bench, pid, sample);
-    sample->extra = sample->reaped - bench->stamps->extra_ticks;
+    struct teardown_row *row = (struct teardown_row *)(void *)sample;
+    row->teardown = row->launch.reaped - bench->stamps->extra_ticks;
     return error;
 }
 
 const struct workload teardown_exit = {
     .id = "teardown.exit",
-    .family = "teardown",
+    TEARDOWN_FACTS,
     .summary = "a child process ends by itself, until it is reaped",
-    .columns = TEARDOWN_COLUMNS,
-    .axes = TEARDOWN_AXES,
-    .prepare = child_prepare,
     .launch = launch,
 };

@@ -61,16 +61,14 @@ static int launch(const struct bench *bench, struct sample *sample) {
     kill(pid, SIGKILL);
     int wait_error = sys_wait(pid, &status);
     launch_reaped(sample);
-    sample->extra = sample->reaped - sample->before;
+    struct teardown_row *row = (struct teardown_row *)(void *)sample;
+    row->teardown = row->launch.reaped - sample->before;
     return error != 0 ? error : wait_error;
 }
 
 const struct workload teardown_kill = {
     .id = "teardown.kill",
-    .family = "teardown",
+    TEARDOWN_FACTS,
     .summary = "a sleeping child process is killed, until it is reaped",
-    .columns = TEARDOWN_COLUMNS,
-    .axes = TEARDOWN_AXES,
-    .prepare = child_prepare,
     .launch = launch,
 };

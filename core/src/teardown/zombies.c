@@ -50,8 +50,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
         int wait_error = sys_wait(children[i], &status);
         error = error != 0 ? error : wait_error;
     }
-    launch_reaped(sample);
-    sample->extra = sample->reaped - sample->before;
+    ((struct timed_row *)(void *)sample)->ticks = clock_read().ticks - sample->before;
     return error;
 }
 
@@ -80,9 +79,9 @@ static int64_t operations(const struct request *request) {
 }
 
 static const struct column COLUMNS[] = {
-    {"reap_all_ns", COLUMN_DURATION, offsetof(struct sample, extra), NULL,
+    {"reap_all_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL,
      "reaping all children that have ended"},
-    {"reap_each_ns", COLUMN_EACH, offsetof(struct sample, extra), NULL, "the same, for each of them"},
+    {"reap_each_ns", COLUMN_EACH, offsetof(struct timed_row, ticks), NULL, "the same, for each of them"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
@@ -92,9 +91,10 @@ const struct workload teardown_zombies = {
     .id = "teardown.zombies",
     .family = "teardown",
     .summary = "many child processes that have ended are reaped in a row",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
+    ROWS_OF(timed_row),
     .prepare = prepare,
     .launch = launch,
-    .operations = operations,
+    .rows.operations = operations,
 };

@@ -15,11 +15,11 @@
 
 const struct column WAKE_COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
-    {"call_returns_ns", COLUMN_SINCE_BEFORE, offsetof(struct sample, call_returns), "call_returns",
+    {"call_returns_ns", COLUMN_SINCE_BEFORE, offsetof(struct wake_row, call_returns), "call_returns",
      "until the parent has its answer"},
-    {"task_runs_ns", COLUMN_SINCE_BEFORE, offsetof(struct sample, task_runs), "task_runs",
+    {"task_runs_ns", COLUMN_SINCE_BEFORE, offsetof(struct wake_row, task_runs), "task_runs",
      "until the first instruction of the new task's own code"},
-    {"answered_ns", COLUMN_SINCE_BEFORE, offsetof(struct sample, reaped), NULL,
+    {"answered_ns", COLUMN_SINCE_BEFORE, offsetof(struct wake_row, answered), NULL,
      "until the woken worker's answer has woken the caller"},
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},
@@ -142,11 +142,17 @@ int wake_once(const struct bench *bench, const struct wake_ways *ways, struct sa
     if (error != 0) {
         return error;
     }
+    struct wake_row *row = (struct wake_row *)(void *)sample;
     launch_before(sample);
     ways->call(wake);
-    launch_call_returned(bench, sample);
+    launch_spin_call(bench);
+    row->call_returns = clock_read().ticks;
     ways->wait_answer(wake);
-    launch_reaped(sample);
+    struct stamp end = clock_read();
+    row->answered = end.ticks;
+    row->task_runs = bench->stamps->task_ticks;
+    sample->cpu_after = (int32_t)end.cpu;
+    sample->cpu_child = bench->stamps->task_cpu;
     return 0;
 }
 

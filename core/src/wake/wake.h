@@ -19,6 +19,13 @@
 
 #include "workload.h"
 
+struct wake_row {
+    struct sample sample;
+    uint64_t call_returns;
+    uint64_t task_runs; /* 0: none */
+    uint64_t answered;
+};
+
 extern const struct column WAKE_COLUMNS[];
 extern const char *const WAKE_AXES[];
 
@@ -74,10 +81,11 @@ void wake_end_thread(struct bench *bench, const struct wake_ways *ways);
         .id = (name),                                                                                        \
         .family = "wake",                                                                                    \
         .summary = (says),                                                                                   \
-        .columns = WAKE_COLUMNS,                                                                             \
+        .answers.columns = WAKE_COLUMNS,                                                                     \
         .axes = WAKE_AXES,                                                                                   \
         .has_temperature = true,                                                                             \
-        .call_returns_contains = "answer",                                                                   \
+        ROWS_OF(wake_row),                                                                                   \
+        .answers.call_returns_contains = "answer",                                                           \
         .prepare = prepare_##variable,                                                                       \
         .launch = launch_##variable,                                                                         \
         .finish = finish_##variable,                                                                         \

@@ -79,15 +79,15 @@ static void fill_row(struct worker_row *row, const struct worker *worker, uint64
     row->sample.before = begins;
     row->sample.error = (int16_t)error;
     row->sample.launcher = (int16_t)worker->number;
-    row->sample.second_number = worker->work->executions;
+    row->execution = worker->work->executions;
     row->sample.cpu_before = (int32_t)worker->begins.cpu;
     row->sample.cpu_after = (int32_t)worker->ends.cpu;
     row->sample.cpu_child = -1;
     if (error != 0) {
         return;
     }
-    row->sample.task_runs = worker->begins.ticks;
-    row->sample.image_runs = worker->ends.ticks;
+    row->begins = worker->begins.ticks;
+    row->ends = worker->ends.ticks;
     row->works = worker->ends.ticks - worker->begins.ticks;
     row->counts = worker->counts;
 }
@@ -106,11 +106,11 @@ static int launch(const struct bench *bench, struct sample *sample) {
         fill_row(&rows[i], &work->workers[i], begins.ticks, -error);
     }
     if (error == 0) {
-        sample->reaped = ends.ticks;
-        sample->extra = ends.ticks - begins.ticks;
+        rows[0].whole_ends = ends.ticks;
+        rows[0].whole_took = ends.ticks - begins.ticks;
     }
     work->executions++;
-    return 0;
+    return error;
 }
 
 static void finish(struct bench *bench) {
@@ -139,14 +139,14 @@ static const struct null_reason *nulls_here(void) {
 
 static const struct column COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, SAMPLE(before), NULL, NULL},
-    {"execution", COLUMN_COUNT, SAMPLE(second_number), NULL, NULL},
+    {"execution", COLUMN_COUNT, ROW(execution), NULL, NULL},
     {"worker", COLUMN_LAUNCHER, SAMPLE(launcher), NULL, NULL},
-    {"whole_ns", COLUMN_SINCE_BEFORE, SAMPLE(reaped), NULL,
+    {"whole_ns", COLUMN_SINCE_BEFORE, ROW(whole_ends), NULL,
      "the whole program, until all workers are reaped"},
-    {"whole_each_ns", COLUMN_EACH, SAMPLE(extra), NULL, "the same, divided by the number of workers"},
-    {"worker_begins_ns", COLUMN_SINCE_BEFORE, SAMPLE(task_runs), NULL,
+    {"whole_each_ns", COLUMN_EACH, ROW(whole_took), NULL, "the same, divided by the number of workers"},
+    {"worker_begins_ns", COLUMN_SINCE_BEFORE, ROW(begins), NULL,
      "from the beginning of the whole until a worker's first own instruction"},
-    {"worker_ends_ns", COLUMN_SINCE_BEFORE, SAMPLE(image_runs), NULL,
+    {"worker_ends_ns", COLUMN_SINCE_BEFORE, ROW(ends), NULL,
      "from the beginning of the whole until a worker has done its work"},
     {"worker_works_ns", COLUMN_DURATION, ROW(works), NULL, "from a worker's begin to its end"},
     {"worker_cpu_ns", COLUMN_NS, ROW(counts.cpu_ns), NULL, "CPU time of a worker"},
@@ -193,17 +193,17 @@ const struct workload work_factor = {
     .id = "work.factor",
     .family = "work",
     .summary = "workers decompose all integers up to a number by trial division and write the results",
-    .columns = COLUMNS,
+    .answers.columns = COLUMNS,
     .axes = AXES,
-    .details = DETAILS,
-    .nulls_here = nulls_here,
-    .tunables = tunables,
-    .row_bytes = sizeof(struct worker_row),
-    .rows_each = workers_of,
+    .answers.details = DETAILS,
+    .answers.nulls_here = nulls_here,
+    .needs.tunables = tunables,
+    ROWS_OF(worker_row),
+    .rows.each = workers_of,
     .places_itself = true,
-    .check = work_check,
+    .needs.check = work_check,
     .prepare = prepare,
     .launch = launch,
-    .operations = workers_of,
+    .rows.operations = workers_of,
     .finish = finish,
 };

@@ -77,12 +77,16 @@ struct work {
 
 /* A row of the answer: one worker in one execution. */
 struct worker_row {
-    struct sample sample;
+    struct sample sample; /* `before`: the beginning of the whole; `launcher`: which worker */
+    int64_t execution;
+    uint64_t begins; /* stamps; 0: none, as of those that follow */
+    uint64_t ends;
     uint64_t works; /* ticks */
     struct worker_counts counts;
-    int64_t unused[7];
+    /* Of the whole program, in the first worker's row alone. */
+    uint64_t whole_ends;
+    uint64_t whole_took; /* ticks */
 };
-_Static_assert(sizeof(struct worker_row) % sizeof(struct sample) == 0, "rows are whole samples");
 
 /* Decomposes `number` by trial division into at most 32 factors, rising, and counts the divisions. `at_root`:
  * ends at the square root of what is left. How many factors. 1 has none. */
