@@ -13,6 +13,7 @@
     │   └── UnfinishedError     ... after something was measured, which is kept exit 4
     ├── ProtocolError           a driver's answer that breaks docs/protocol.md
     ├── DriverError             a driver that cannot be started or has died
+    ├── SettingError            a command that switches a setting, or puts it back, has failed
     └── UnavailableError        what this machine cannot do, with its numbers
 """
 
@@ -109,6 +110,12 @@ class ProtocolError(ClonometerError):
 
 class DriverError(ClonometerError):
     """A driver that cannot be started, hangs or has died."""
+
+    exit_status = EXIT_FAILED_CELLS
+
+
+class SettingError(ClonometerError):
+    """A command that switches a setting for the processes of a side, or puts it back, has failed."""
 
     exit_status = EXIT_FAILED_CELLS
 

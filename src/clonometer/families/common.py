@@ -108,6 +108,7 @@ AXES = {
         drawn_apart=True,
         by_runner=True,
     ),
+    "side": Axis({"a": "side A", "b": "side B"}, by_runner=True, drawn_apart=True),
     "frequency": Axis(
         {"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"}, phrase="at {}", by_runner=True
     ),

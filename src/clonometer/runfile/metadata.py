@@ -36,7 +36,10 @@ class PlanCell:
 
 @dataclass(frozen=True)
 class ProcessEntry:
-    """One start of a driver; times in ns from the start of the run, ``ended_ns`` None if not seen."""
+    """One start of a driver; times in ns from the start of the run, ``ended_ns`` None if not seen.
+
+    ``pair``: the number of the pair that it was started in; None where there are none.
+    """
 
     process: int
     driver: str
@@ -47,6 +50,7 @@ class ProcessEntry:
     reason: str | None
     exit_status: int | None
     stderr: str
+    pair: int | None = None
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,7 @@ def _process(entry: _Fields) -> ProcessEntry:
         reason=entry.text_or_none("reason"),
         exit_status=entry.whole_or_none("exit_status"),
         stderr=entry.text_or_none("stderr") or "",
+        pair=entry.count_or_none("pair"),
     )
 
 

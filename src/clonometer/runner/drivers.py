@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.families import axis
+from clonometer.plan.sides import SIDE
 from clonometer.plan.types import Target
 from clonometer.runner.process import ANSWER_FD, supervise
 
@@ -95,12 +96,14 @@ class Driver:
 class Drivers:
     """The drivers that can be used here, in the order of preference, and why others cannot.
 
-    ``guardian`` is the program that sets frequencies, None where it was not built.
+    ``guardian`` is the program that sets frequencies, None where it was not built. ``of_sides`` has the driver that
+    measures a side of a comparison (`clonometer.plan.sides`) in the place of these.
     """
 
     usable: tuple[Driver, ...]
     broken: Mapping[str, str]
     guardian: Path | None = None
+    of_sides: Mapping[str, Driver] = field(default_factory=dict)
 
     @property
     def descriptions(self) -> list[Mapping[str, Any]]:
@@ -124,6 +127,11 @@ class Drivers:
         UnavailableError
             If none was built with the linkage that the condition asks for, or none knows the workload.
         """
+        named = self.of_sides.get(str(condition.get(SIDE)))
+        if named is not None:
+            if not named.has(workload):
+                raise UnavailableError(f"{named.name} does not perform {workload}")
+            return named
         able = [driver for driver in self.usable if driver.has(workload)]
         if not able:
             raise UnavailableError(f"no driver here performs {workload}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from clonometer.plan.types import Plan, Target
@@ -57,6 +58,46 @@ class Between(Protocol):
 
     def __call__(self, since_start_ns: int, interrupt_fd: int | None, /) -> None:
         """Do it; ``since_start_ns`` is on the clock of the processes' ``started_ns`` in the run file."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a process is started beyond what its target says.
+
+    ``environment`` has the variables that it gets besides; ``pair`` is the number of the pair that it belongs to, None
+    where there are none.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    pair: int | None = None
+
+
+class Starts(Protocol):
+    """Prepares what processes are started in; a `SettingError` ends the measuring."""
+
+    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
+        """Prepare for a process of ``target``, by its index in the plan; called just before it starts."""
+
+    def end(self) -> None:
+        """Put everything back: called once, whatever happened."""
+
+    def described(self) -> Mapping[str, Any]:
+        """What the run's metadata say of it, by key."""
+
+
+class AsUsual:
+    """Starts processes as the plan says, and nothing else."""
+
+    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
+        """Prepare nothing."""
+        return Start()
+
+    def end(self) -> None:
+        """Put nothing back."""
+
+    def described(self) -> Mapping[str, Any]:
+        """Say nothing."""
+        return {}
 
 
 class Silent:

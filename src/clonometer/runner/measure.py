@@ -43,6 +43,15 @@ class ProcessResult:
     hopeless: bool = False
     left: tuple[str, ...] = ()
 
+    def sound_samples(self, target: Target) -> list[tuple[str, Mapping[str, Any]]]:
+        """The cell of ``target`` and the columns of each block that may be used."""
+        cells = {cell.temperature: cell.text for cell in target.cells}
+        return [
+            (cells[block.temperature], block.columns)
+            for block in self.blocks
+            if block.status == "ok" and block.temperature in cells
+        ]
+
 
 def timeout_for(target: Target, left_s: float | None = None) -> float:
     """Seconds after which a driver that measures ``target`` must be hanging.
@@ -66,6 +75,7 @@ def measure(
     guardian: Path | None = None,
     timeout_s: float | None = None,
     interrupt_fd: int | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> ProcessResult:
     """Start ``driver`` once for ``target`` and judge its answer; never raises for what a driver does wrong.
 
@@ -81,14 +91,16 @@ def measure(
         Seconds after which it is stopped; by default what the target should take, many times over.
     interrupt_fd
         A descriptor that becomes readable when the user wants to stop.
+    environment
+        Variables that it gets besides those of this process.
     """
     frequency = str(target.condition.get(AXIS, AS_IS))
     if frequency == AS_IS:
-        return _measure(driver, target, clock, timeout_s, interrupt_fd)
+        return _measure(driver, target, clock, timeout_s, interrupt_fd, environment=environment)
     measured = None
     try:
         with kept(guardian, frequency):
-            measured = _measure(driver, target, clock, timeout_s, interrupt_fd)
+            measured = _measure(driver, target, clock, timeout_s, interrupt_fd, environment=environment)
     except UnavailableError as error:
         return ProcessResult("skipped", error.message, (), None, None, "", 0.0)
     except NotRestoredError as error:
@@ -100,7 +112,13 @@ def measure(
 
 
 def _measure(
-    driver: Driver, target: Target, clock: Mapping[str, Any], timeout_s: float | None, interrupt_fd: int | None
+    driver: Driver,
+    target: Target,
+    clock: Mapping[str, Any],
+    timeout_s: float | None,
+    interrupt_fd: int | None,
+    *,
+    environment: Mapping[str, str] | None,
 ) -> ProcessResult:
     reader = AnswerReader()
     blocks: list[Block] = []
@@ -114,7 +132,13 @@ def _measure(
 
     limit_s = timeout_for(target) if timeout_s is None else timeout_s
     try:
-        ending = supervise(driver.request(target, clock), receive, timeout_s=limit_s, interrupt_fd=interrupt_fd)
+        ending = supervise(
+            driver.request(target, clock),
+            receive,
+            timeout_s=limit_s,
+            interrupt_fd=interrupt_fd,
+            environment=environment,
+        )
     except DriverError as error:
         return ProcessResult("failed", error.message, (), None, None, "", 0.0)
     status, reason = _judge(target, reader, blocks, ending)

@@ -57,6 +57,7 @@ def supervise(
     *,
     timeout_s: float,
     interrupt_fd: int | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Ending:
     """Start a program, hand its answer to ``receive`` as it comes, and wait for its end.
 
@@ -76,6 +77,8 @@ def supervise(
         After this many seconds the program is stopped.
     interrupt_fd
         A descriptor that becomes readable when the user wants to stop, or None.
+    environment
+        Variables that it gets besides those of this process.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def supervise(
     began_s = time.monotonic()
     try:
         try:
-            child = _start(argv, write_fd)
+            child = _start(argv, write_fd, environment or {})
         finally:
             os.close(write_fd)
         tail = _Tail()
@@ -104,7 +107,7 @@ def supervise(
     return Ending(status, tail.text(), seconds, stopped, tail.left)
 
 
-def _start(argv: Sequence[str], write_fd: int) -> subprocess.Popen[bytes]:
+def _start(argv: Sequence[str], write_fd: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start a driver that answers on ``write_fd``, or on standard output where its words name no descriptor."""
     command = [str(write_fd) if word == ANSWER_FD else word for word in argv]
     over_stdout = ANSWER_FD not in argv
@@ -118,7 +121,7 @@ def _start(argv: Sequence[str], write_fd: int) -> subprocess.Popen[bytes]:
             stderr=subprocess.PIPE,
             pass_fds=() if over_stdout else (write_fd,),
             start_new_session=True,
-            env=_environment(),
+            env={**_environment(), **environment},
         )
     except OSError as error:
         raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error

@@ -19,6 +19,7 @@ from clonometer.errors import (
     OutputError,
     ProtocolError,
     RunFileError,
+    SettingError,
     UnfinishedError,
     UsageError,
 )
@@ -28,7 +29,7 @@ from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
 from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
 from clonometer.runner.drivers import Drivers
-from clonometer.runner.interfaces import Between, Progress, Scheduler, Silent
+from clonometer.runner.interfaces import AsUsual, Between, Progress, Scheduler, Silent, Start, Starts
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
@@ -81,6 +82,7 @@ def run(
     driver_timeout_s: float | None = None,
     most_seconds: float | None = None,
     between: Between | None = None,
+    starts: Starts | None = None,
     named: bool = False,
 ) -> RunOutcome:
     """Measure a plan and write the run file.
@@ -113,6 +115,8 @@ def run(
         Of measuring: a driver that still measures then is stopped, unless its target is guessed to take longer.
     between
         Called after each process, while nothing is measured; its time counts against the scheduler's budget.
+    starts
+        Prepares what each process is started in, and puts that back at the end.
     named
         The cells were asked for by name: where this machine has none of them, no file is written and that is a failure.
 
@@ -128,6 +132,7 @@ def run(
     DriverError
         If the clock cannot be calibrated.
     """
+    starts = starts or AsUsual()
     path = check_run_output(out, force=force, keep=keep)
     raw_file = raw_path(path)
     started = datetime.now(UTC)
@@ -145,6 +150,7 @@ def run(
             "catalogue": catalogue.raw,
             "host": collect(),
             "clock": clock,
+            **starts.described(),
         }
         try:
             check_beforehand(metadata)
@@ -163,6 +169,7 @@ def run(
                 driver_timeout_s=driver_timeout_s,
                 most_seconds=most_seconds,
                 between=between,
+                starts=starts,
                 named=named,
             )
             session.skip_unavailable(catalogue)
@@ -190,9 +197,11 @@ class _Session:
         writer: RunFileWriter,
         driver_timeout_s: float | None,
         most_seconds: float | None,
-        between: Between | None = None,
-        named: bool = False,
+        between: Between | None,
+        starts: Starts,
+        named: bool,
     ) -> None:
+        self._starts = starts
         self._named = named
         self._plan = plan
         self._drivers = drivers
@@ -207,7 +216,7 @@ class _Session:
         self._ledger = Ledger(plan)
         self._processes: list[dict[str, Any]] = []
         self._began_ns = time.monotonic_ns()
-        self._trouble: OutputError | None = None
+        self._trouble: OutputError | SettingError | None = None
         scheduler.begin(plan)
 
     def skip_unavailable(self, catalogue: Catalogue) -> None:
@@ -219,7 +228,16 @@ class _Session:
                 self._scheduler.drop(index)
 
     def measure_all(self, clock: Mapping[str, Any]) -> None:
-        """Start drivers until the scheduler has had enough, the user wants to stop, or the disk is full."""
+        """Start drivers until the scheduler has had enough, the user wants to stop, or something fails for all."""
+        try:
+            self._measure_in_turn(clock)
+        finally:
+            try:
+                self._starts.end()
+            except SettingError as error:
+                self._trouble = self._trouble or error
+
+    def _measure_in_turn(self, clock: Mapping[str, Any]) -> None:
         self.progress.run_started(self._plan)
         began_s = time.monotonic()
         while not self._wish.wanted and self._trouble is None:
@@ -229,13 +247,16 @@ class _Session:
                 break
             target = self._plan.targets[index]
             number = len(self._processes)
-            self.progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
             try:
-                measured = self._measure_one(target, number, clock, elapsed_s)
-            except OutputError as error:
+                start = self._starts.before(index, self._wish.descriptor)
+                if self._wish.wanted:
+                    break
+                self.progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
+                measured = self._measure_one(target, number, clock, elapsed_s, start)
+            except (OutputError, SettingError) as error:
                 self._trouble = error
                 break
-            self._scheduler.process_ended(index, measured.seconds, _sound_samples(target, measured))
+            self._scheduler.process_ended(index, measured.seconds, measured.sound_samples(target))
             if not self._ledger.note(index, measured):
                 self._scheduler.drop(index)
             self.progress.process_ended(target, number, measured.status, measured.reason)
@@ -244,7 +265,9 @@ class _Session:
             if self._between is not None and not self._wish.wanted:
                 self._between(self._since_start_ns(), self._wish.descriptor)
 
-    def _measure_one(self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float) -> ProcessResult:
+    def _measure_one(
+        self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float, start: Start
+    ) -> ProcessResult:
         """Start one driver; NAME.raw has its entry before it starts and after it has ended: a kill loses neither."""
         driver = self._drivers.choose(target.workload, target.condition)
         entry: dict[str, Any] = {
@@ -258,6 +281,8 @@ class _Session:
             "exit_status": None,
             "stderr": "",
         }
+        if start.pair is not None:
+            entry["pair"] = start.pair
         self._processes.append(entry)
         self._raw.begin_process(entry)
         measured = measure(
@@ -267,6 +292,7 @@ class _Session:
             guardian=self._drivers.guardian,
             timeout_s=self._timeout_s(target, elapsed_s),
             interrupt_fd=self._wish.descriptor,
+            environment=start.environment,
         )
         entry["ended_ns"] = self._since_start_ns()
         refusal = self._keep(target, number, measured)
@@ -315,7 +341,9 @@ class _Session:
         )
         self.progress.run_ended(status, reason)
         outcome = replace(outcome, previous_raw=self._raw.kept)
-        lacking = self._named and all(end.status == "skipped" for end in ends)
+        lacking = isinstance(self._trouble, SettingError) or (
+            self._named and all(end.status == "skipped" for end in ends)
+        )
         if self._writer.n_blocks == 0 and (interrupted or lacking):
             self._raw.remove()
             return replace(outcome, path=None, exit_status=exit_status or EXIT_FAILED_CELLS)
@@ -330,7 +358,7 @@ class _Session:
             "ended": datetime.now(UTC).isoformat(),
             "cells": [asdict(end) for end in outcome.cells],
         }
-        if self._trouble is None:
+        if not isinstance(self._trouble, OutputError):
             try:
                 self._raw.end(ending)
             except OutputError as error:
@@ -372,12 +400,3 @@ class _Session:
 
     def _since_start_ns(self) -> int:
         return time.monotonic_ns() - self._began_ns
-
-
-def _sound_samples(target: Target, measured: ProcessResult) -> list[tuple[str, Mapping[str, Any]]]:
-    cells = {cell.temperature: cell.text for cell in target.cells}
-    return [
-        (cells[block.temperature], block.columns)
-        for block in measured.blocks
-        if block.status == "ok" and block.temperature in cells
-    ]

@@ -163,6 +163,7 @@ def judge(rows: Sequence[PairedRow], design: PairedDesign, *, ended: bool = True
     Judged
         The chance that `Decision.changed` is wrong for any row of which nothing changed is at most the error rate.
     """
+    rows = [row.until(design.most_pairs) for row in rows]
     turns = max((int(row.turns[-1]) + 1 for row in rows if row.turns.size), default=0)
     decisions = [Decision(0, 0) for _ in rows]
     open_groups = {row.group for row in rows}

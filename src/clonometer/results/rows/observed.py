@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import RunFileError
@@ -11,6 +11,7 @@ from clonometer.results.rows.groups import (
     PLACEMENTS,
     MeasuredQuantity,
     ObservedCell,
+    Rows,
     SampleGroup,
     column_names,
     count_outcomes,
@@ -62,16 +63,26 @@ def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
         order = np.lexsort(tuple(read[level] for level in reversed(LEVELS)))
         columns = {name: column[order] for name, column in read.items()}
     rows = rows_of(columns, quantities)
-    groups = [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
     return ObservedCell(
         cell=planned["cell"],
         workload=planned["workload"],
         condition=dict(planned["condition"]),
         temperature=planned["temperature"],
-        groups=tuple(groups),
+        groups=tuple(_all_groups(columns, quantities, rows)),
         outcomes=count_outcomes(columns, rows.failed),
         clock_skew=int(rows.skewed.sum()),
     )
+
+
+def sample_groups(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity]) -> list[SampleGroup]:
+    """Group the valid samples of columns that are in the order of process, block and sample."""
+    return _all_groups(columns, quantities, rows_of(columns, quantities))
+
+
+def _all_groups(
+    columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity], rows: Rows
+) -> list[SampleGroup]:
+    return [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
 
 
 def _in_order(columns: Mapping[str, NDArray[Any]]) -> bool:

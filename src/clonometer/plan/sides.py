@@ -1,0 +1,240 @@
+"""Two sides that are measured in turn: what ``--a`` and ``--b`` say, and the plan that has every target twice.
+
+A side is an axis (``side=a``, ``side=b``) of every cell: what it changes may be no axis, such as a variable of the
+environment, and the two must be told apart in the run file.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.plan.catalogue import TEMPERATURES, read_catalogue
+from clonometer.plan.cell import AxisValue, make_cell
+from clonometer.plan.expand import axes_of, meaningless
+from clonometer.plan.limits import limits_for, sparing
+from clonometer.plan.types import Catalogue, Plan, Target
+from clonometer.plan.values import read_value
+
+SIDE = "side"
+SIDES = ("a", "b")
+_NEITHER = "neither"
+_ENVIRONMENT = "env:"
+_COMMANDS = ("driver", "do", "undo")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a side changes.
+
+    Attributes
+    ----------
+    name
+        ``a`` or ``b``.
+    settings
+        The texts ``KEY=VALUE`` as they were written.
+    axes
+        Axis -> its value.
+    environment
+        Variables that its drivers, and what they start, have besides.
+    driver
+        The command of the driver that measures it; empty: the usual one.
+    do, undo
+        The commands that switch a setting of the machine before its processes and afterwards; empty: none.
+    """
+
+    name: str
+    settings: tuple[str, ...] = ()
+    axes: Mapping[str, AxisValue] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    driver: tuple[str, ...] = ()
+    do: tuple[str, ...] = ()
+    undo: tuple[str, ...] = ()
+
+    @property
+    def besides_axes(self) -> tuple[object, ...]:
+        """What it changes that is no axis."""
+        return dict(self.environment), self.driver, self.do
+
+
+def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
+    """Read the texts ``KEY=VALUE`` of one side.
+
+    Parameters
+    ----------
+    name
+        ``a`` or ``b``.
+    settings
+        KEY is an axis, ``env:NAME``, ``driver``, ``do`` or ``undo``. Commands are split into words as a shell would do
+        it, and nothing else of a shell is done.
+    catalogue
+        Has the axes.
+
+    Raises
+    ------
+    UsageError
+        For a text that is no setting, an unknown key or value, a key that comes twice, or ``do`` without ``undo``.
+
+    Examples
+    --------
+    >>> side = read_side("b", ["env:LANG=C", "do=sysctl -w a=1", "undo=sysctl -w a=0"], read_catalogue([]))
+    >>> dict(side.environment), side.do
+    ({'LANG': 'C'}, ('sysctl', '-w', 'a=1'))
+    """
+    option = f"--{name}"
+    axes: dict[str, AxisValue] = {}
+    environment: dict[str, str] = {}
+    commands: dict[str, tuple[str, ...]] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise UsageError(f"{option} {setting!r} is no setting", f"a setting looks like {option} linkage=static")
+        if key in (*axes, *commands) or key.removeprefix(_ENVIRONMENT) in environment:
+            raise UsageError(f"{option} has {key} twice")
+        if key.startswith(_ENVIRONMENT):
+            environment[_variable(key, option)] = value
+        elif key in _COMMANDS:
+            commands[key] = _words(key, value, option)
+        else:
+            axes[key] = _axis_value(key, value.strip(), catalogue, option)
+    if ("do" in commands) != ("undo" in commands):
+        given, missing = ("do", "undo") if "do" in commands else ("undo", "do")
+        raise UsageError(
+            f"{option} has {given} without {missing}", "do switches a setting, undo puts it back: both are needed"
+        )
+    return Side(name, tuple(settings), axes, environment, **commands)
+
+
+def _variable(key: str, option: str) -> str:
+    variable = key.removeprefix(_ENVIRONMENT)
+    if not _VARIABLE.fullmatch(variable):
+        raise UsageError(f"{option} {key}: {variable!r} is no name of a variable", "for example env:GLIBC_TUNABLES=...")
+    return variable
+
+
+def _words(key: str, value: str, option: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(value))
+    except ValueError as error:
+        raise UsageError(f"{option} {key}={value}: {str(error).lower()}") from None
+    if not words:
+        raise UsageError(f"{option} {key} needs a command")
+    return words
+
+
+def _axis_value(key: str, value: str, catalogue: Catalogue, option: str) -> AxisValue:
+    if key == "temperature":
+        raise UsageError(
+            f"{option} {key}={value}: cold and warm launches are always measured and compared apart",
+            "--set temperature=warm measures warm ones only",
+        )
+    if key not in catalogue.axes:
+        near = unknown(f"key of {option}", key, [*catalogue.axes, "env:NAME", *_COMMANDS])
+        raise UsageError(near.message, "keys are env:NAME, driver, do and undo, and each axis of 'clonometer list'")
+    return read_value(catalogue.axes[key], value)
+
+
+def with_side_axis(catalogue: Catalogue) -> Catalogue:
+    """The same catalogue in which each workload has the axis of its side."""
+    raw = dict(catalogue.raw)
+    axes, workloads = raw["axes"], raw["workloads"]
+    assert isinstance(axes, Mapping)
+    assert isinstance(workloads, Sequence)
+    about = {
+        "type": "choice",
+        "default": _NEITHER,
+        "values": [_NEITHER, *SIDES],
+        "summary": "which side of a comparison it is",
+    }
+    raw["axes"] = {**axes, SIDE: about}
+    raw["workloads"] = [{**entry, "axes": [*entry["axes"], SIDE]} for entry in workloads]
+    return read_catalogue([raw])
+
+
+def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *, strict: bool) -> Plan:
+    """Make a plan with each target twice, A before B.
+
+    Parameters
+    ----------
+    plan
+        What both sides have in common.
+    sides
+        A and B; an axis that only one of them sets is as in the plan on the other.
+    catalogue
+        With the axis `SIDE` (`with_side_axis`).
+    strict
+        Whether each target must have the axes that a side sets; otherwise those that do not are left out.
+
+    Returns
+    -------
+    Plan
+        Its targets come in pairs with the same temperatures and limits.
+
+    Raises
+    ------
+    UsageError
+        If the sides do not differ, or nothing is left that both can measure.
+    """
+    wanted = {name for side in sides for name in side.axes}
+    pairs: dict[str, tuple[Target, Target]] = {}
+    reason = None
+    for target in plan.targets:
+        lacking = sorted(wanted - target.condition.keys())
+        if lacking:
+            reason = f"{target.workload} does not have the axis {lacking[0]}"
+            if strict:
+                had = ", ".join(sorted(target.condition))
+                raise PlanError(reason, f"the axes it has: {had or 'none'}")
+            continue
+        left, why = _temperatures(target, sides)
+        reason = why or reason
+        if left:
+            pair = _pair(target, sides, left, catalogue)
+            pairs.setdefault(" ".join(member.cells[0].text for member in pair), pair)
+    if not pairs:
+        raise UsageError(f"there is nothing that both sides can measure: {reason or 'the plan is empty'}")
+    kept = [pair for pair in pairs.values() if _differ(pair, sides)]
+    if not kept:
+        raise UsageError("the two sides do not differ", "--b KEY=VALUE says in what B differs from A")
+    return replace(plan, targets=tuple(target for pair in kept for target in pair))
+
+
+def _temperatures(target: Target, sides: Iterable[Side]) -> tuple[list[str | None], str | None]:
+    """The temperatures in which both sides can be measured, and why others cannot."""
+    left, reason = [], None
+    for cell in target.cells:
+        whys = [meaningless({**target.condition, **side.axes}, cell.temperature) for side in sides]
+        why = next(filter(None, whys), None)
+        reason = why or reason
+        if why is None:
+            left.append(cell.temperature)
+    return left, reason
+
+
+def _pair(
+    target: Target, sides: tuple[Side, Side], temperatures: Sequence[str | None], catalogue: Catalogue
+) -> tuple[Target, Target]:
+    axes = axes_of(catalogue.workloads[target.workload], catalogue)
+    conditions = [{**target.condition, **side.axes, SIDE: side.name} for side in sides]
+    limits = sparing(*(limits_for(condition, target.limits) for condition in conditions))
+    ordered = [each for each in (None, *TEMPERATURES) if each in temperatures]
+    first, second = (
+        replace(
+            target,
+            condition=condition,
+            cells=tuple(make_cell(target.workload, condition, temperature, axes) for temperature in ordered),
+            limits=limits,
+        )
+        for condition in conditions
+    )
+    return first, second
+
+
+def _differ(pair: tuple[Target, Target], sides: tuple[Side, Side]) -> bool:
+    first, second = ({name: value for name, value in each.condition.items() if name != SIDE} for each in pair)
+    return first != second or sides[0].besides_axes != sides[1].besides_axes

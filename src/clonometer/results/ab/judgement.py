@@ -1,0 +1,248 @@
+"""From a run whose processes were started in pairs to a verdict for each row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import InputError
+from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
+from clonometer.results.ab.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, AbResult, AbRow, NotCompared
+from clonometer.results.ab.wording import verdict_text
+from clonometer.results.rows.estimates import estimate_cells
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.groups import SampleGroup
+from clonometer.results.rows.observed import observe
+from clonometer.results.rows.source import RunSource
+from clonometer.units import format_share
+from clonometer.words import mechanism_name, quantity_name, until
+
+if TYPE_CHECKING:
+    from clonometer.stats.sequential import Decision, PairedDesign
+
+#: What the run's metadata say of the comparison (docs/runfile.md).
+KEY = "sides"
+
+
+def design_of(about: Mapping[str, Any]) -> PairedDesign:
+    """What was fixed before the first pair, as the run's metadata say it."""
+    from clonometer.stats.sequential import PairedDesign
+
+    return PairedDesign(about["most_pairs"], about["minimum_effect"], about.get("max_regression"), about["error_rate"])
+
+
+def described(sides: Sequence[Sequence[str]], design: PairedDesign, counted: Counted) -> dict[str, Any]:
+    """What the run's metadata say of a comparison, from which it can be judged again."""
+    return {
+        "a": list(sides[0]),
+        "b": list(sides[1]),
+        "most_pairs": design.most_pairs,
+        "minimum_effect": design.least_effect,
+        "max_regression": design.limit,
+        "error_rate": design.error_rate,
+        "stages": sorted(counted.stages),
+    }
+
+
+def judge_run(run: RunSource, run_name: str) -> AbResult:
+    """Judge the sides of a run.
+
+    Raises
+    ------
+    InputError
+        If its processes were not started in pairs.
+    RunFileError
+        If samples and metadata do not belong together.
+    """
+    rows = [row for row in estimate_cells(observe(run), run.metadata, described=False) if row.estimate.n_samples]
+    return judge_book(Book(rows, run.metadata, run_name))
+
+
+def judge_book(book: Book) -> AbResult:
+    """Judge the sides of a run by its evidence, with its samples.
+
+    Raises
+    ------
+    InputError
+        If its processes were not started in pairs.
+    """
+    from clonometer.stats.sequential import judge
+
+    about = book.metadata.get(KEY)
+    if about is None:
+        raise InputError(f"{book.name}: its processes were not started in pairs", "'clonometer ab' does that")
+    design = design_of(about)
+    gathered = _Gathered(book, Counted(about.get("stages") or (), only_times=design.limit is not None))
+    usual = list(gathered.turns.usual_rows())
+    decisions = judge(gathered.turns.paired(usual), design).rows
+    rows = [_row(gathered.evidence[row], decision, design) for row, decision in zip(usual, decisions, strict=True)]
+    metadata = book.metadata
+    return AbResult(
+        run_name=book.name,
+        status=metadata["status"],
+        status_reason=metadata["status_reason"],
+        a=tuple(about["a"]),
+        b=tuple(about["b"]),
+        seed=int(metadata["seed"]),
+        pairs=gathered.n_pairs,
+        most_pairs=design.most_pairs,
+        minimum_effect=design.least_effect,
+        max_regression=design.limit,
+        error_rate=design.error_rate,
+        rows=tuple(rows),
+        left_out=tuple(gathered.left_out(usual)),
+    )
+
+
+@dataclass
+class _Both:
+    """The evidence of a row on both sides."""
+
+    a: Evidence | None = None
+    b: Evidence | None = None
+
+
+class _Gathered:
+    """The pairs of a run: which process is of which turn, and the values of each row."""
+
+    def __init__(self, book: Book, counted: Counted) -> None:
+        targets = book.metadata["plan"]["targets"]
+        temperatures = {entry["cell"]: entry["temperature"] for entry in book.metadata["plan"]["cells"]}
+        # A and B of each kind of process stand one after the other.
+        self._places = {cell: divmod(place, 2) for place, target in enumerate(targets) for cell in target["cells"]}
+        self._statuses = {entry["cell"]: entry for entry in book.metadata["cells"]}
+        self.turns = PairedValues()
+        self.evidence: dict[RowOfPairs, _Both] = {}
+        self._turn_of = self._number_turns(book.metadata["processes"])
+        self.n_pairs = sum(self.turns.turns.values())
+        for row in book.all_rows:
+            if row.group is None or row.cell not in self._places or not counted.has(row.group.quantity):
+                continue
+            group, side = self._places[row.cell]
+            key = RowOfPairs(group, temperatures[row.cell], *row.key)
+            both = self.evidence.setdefault(key, _Both())
+            if side == 0:
+                both.a = row
+            else:
+                both.b = row
+            for process, value in _values(row, row.group):
+                if process in self._turn_of:
+                    self.turns.add(key, side, self._turn_of[process], value)
+
+    def _number_turns(self, processes: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+        """Number the pairs of each group by themselves; a pair of which only one was started is no turn."""
+        members: dict[tuple[int, int], list[int]] = {}
+        for entry in processes:
+            place = next((self._places[cell] for cell in entry["cells"] if cell in self._places), None)
+            if place is not None and entry.get("pair") is not None:
+                members.setdefault((place[0], entry["pair"]), []).append(entry["process"])
+        turn_of: dict[int, int] = {}
+        for (group, _), started in sorted(members.items()):
+            turn = self.turns.turns.setdefault(group, 0)
+            if len(started) == 2:
+                turn_of |= dict.fromkeys(started, turn)
+                self.turns.turns[group] += 1
+        return turn_of
+
+    def left_out(self, usual: Sequence[RowOfPairs]) -> Iterator[NotCompared]:
+        """The cells of which no row is compared, and the rows that few pairs have."""
+        kept = {(row.group, row.temperature) for row in usual}
+        for cell, (group, side) in self._places.items():
+            entry = self._statuses.get(cell)
+            temperature = next((row.temperature for row in self.evidence if self._is_of(row, cell)), None)
+            if entry is not None and entry["status"] not in ("ok", "missing"):
+                yield NotCompared(cell, f"{entry['status']}: {entry['reason']}")
+            elif side == 0 and (group, temperature) not in kept:
+                yield NotCompared(cell, "nothing of it was measured on both sides of half of the pairs")
+        for row, both in self.evidence.items():
+            if row not in usual and (row.group, row.temperature) in kept:
+                evidence = both.a or both.b
+                assert evidence is not None
+                seen = f"{len(self.turns.both(row))} of {self.turns.turns.get(row.group, 0)} pairs"
+                where = f", {row.placement.replace('_', ' ')}" if row.placement else ""
+                yield NotCompared(evidence.cell, f"{_what(evidence)}{where}: both sides have it in {seen}")
+
+    def _is_of(self, row: RowOfPairs, cell: str) -> bool:
+        both = self.evidence[row]
+        return any(side is not None and side.cell == cell for side in (both.a, both.b))
+
+
+def _values(row: Evidence, group: SampleGroup) -> Iterator[tuple[int, float]]:
+    if group.totals is not None:
+        return zip(group.totals.processes, row.processes.values.tolist(), strict=True)
+    processes = group.process[group.process_starts].tolist()
+    return zip(processes, row.processes.values.tolist(), strict=True)
+
+
+def _row(both: _Both, decision: Decision, design: PairedDesign) -> AbRow:
+    assert both.a is not None
+    assert both.b is not None
+    is_time = both.b.is_time
+    ratio = None if decision.value is None else math.exp(decision.value)
+    ends = None
+    if decision.low is not None and decision.high is not None:
+        ends = math.exp(decision.low), math.exp(decision.high)
+    verdict, reason = _verdict(both, decision, design)
+    words = verdict_text(verdict, decision.pairs, decision.n_above, ratio, ends, is_time=is_time)
+    warmth = [both.b.estimate.temperature] if both.b.estimate.temperature else []
+    common = common_cell(both.a.cell, both.b.cell)
+    phrases = [mechanism_name(both.b.estimate.workload), *_condition(common), *warmth, _what(both.b)]
+    allowed = None
+    if design.limit is not None:
+        allowed = False if decision.is_above(design.limit) else True if decision.is_not_above(design.limit) else None
+    return AbRow(
+        cell=common,
+        a=both.a.estimate,
+        b=both.b.estimate,
+        ratio=ratio,
+        interval=ends,
+        pairs=decision.pairs,
+        b_slower=decision.n_above,
+        p=decision.p,
+        verdict=verdict,
+        allowed=allowed,
+        reason=reason,
+        sentence=f"{', '.join(phrases)}: {words}",
+    )
+
+
+def _verdict(both: _Both, decision: Decision, design: PairedDesign) -> tuple[str, str | None]:
+    assert both.b is not None
+    changed = decision.changed(design.least_effect)
+    if changed:
+        words = (SLOWER, FASTER) if both.b.is_time else (HIGHER, LOWER)
+        return words[0] if changed > 0 else words[1], None
+    if not decision.is_within(design.least_effect):
+        return UNDECIDED, None
+    estimate = both.b.estimate
+    step = estimate.resolution_ns / estimate.median_ns if estimate.median_ns else 0.0
+    if step > design.least_effect:
+        # What the clock cannot tell apart is not known to be the same.
+        return UNDECIDED, f"one step of the clock is {format_share(step)} of it"
+    return SAME, None
+
+
+def common_cell(a: str, b: str) -> str:
+    """The canonical text of what two cells of one workload have in common.
+
+    Examples
+    --------
+    >>> common_cell("launch.fork[side=a,temperature=warm]", "launch.fork[side=b,temperature=warm]")
+    'launch.fork[temperature=warm]'
+    """
+    workload, _, inside = a.rstrip("]").partition("[")
+    others = set(b.rstrip("]").partition("[")[2].split(","))
+    kept = ",".join(part for part in inside.split(",") if part in others)
+    return f"{workload}[{kept}]" if kept else workload
+
+
+def _condition(common: str) -> list[str]:
+    inside = common.rstrip("]").partition("[")[2]
+    return [part for part in inside.split(",") if part and not part.startswith("temperature=")]
+
+
+def _what(row: Evidence) -> str:
+    estimate = row.estimate
+    return until(estimate.stage) if estimate.stage is not None else quantity_name(estimate.quantity)

@@ -1,0 +1,140 @@
+"""Which process is started next: pairs of both sides in random order, until all is sure or the budget is spent."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from clonometer.plan.types import Catalogue, Plan
+from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, process_values
+
+if TYPE_CHECKING:
+    from clonometer.stats.sequential import PairedDesign
+
+
+class PairsScheduler:
+    """Rounds in which every kind of process has its pair; the order is drawn anew, and so is who of a pair is first.
+
+    A coin for each pair makes the test exact, whatever drifts (`clonometer.stats.signed_rank`). Kinds of which all rows
+    were sure at a look get no more pairs. The first round always ends; later pairs are started if they fit the budget.
+
+    Parameters
+    ----------
+    seed
+        Fixes the order.
+    budget_s
+        Seconds of measuring to use.
+    design
+        When is looked, and what is sure.
+    catalogue
+        Says which quantities the workloads have.
+    counted
+        Which of them are compared.
+    """
+
+    def __init__(
+        self, seed: int, budget_s: float, design: PairedDesign, catalogue: Catalogue, counted: Counted
+    ) -> None:
+        self._random = random.Random(seed)
+        self._budget_s = budget_s
+        self._design = design
+        self._catalogue = catalogue
+        self._counted = counted
+        self.pair = -1
+
+    def begin(self, plan: Plan) -> None:
+        """Take the targets of ``plan``, A and B of each kind one after the other."""
+        workloads = [target.workload for target in plan.targets[::2]]
+        self._quantities = [self._counted.of_workload(self._catalogue.raw, workload) for workload in workloads]
+        self._temperatures = {cell.text: cell.temperature for cell in plan.cells}
+        self._seconds: list[list[float]] = [[] for _ in plan.targets]
+        self._turns = PairedValues(turns=dict.fromkeys(range(len(workloads)), 0))
+        self._open = set(range(len(workloads)))
+        self._dropped: set[int] = set()
+        self._round: list[int] = []
+        self._second: int | None = None
+
+    def pair_of(self, target: int) -> int:
+        """The number of the pair that is being started."""
+        return self.pair
+
+    def next_target(self, elapsed_s: float) -> int | None:
+        """Name the target to start now, or None where measuring ends."""
+        second, self._second = self._second, None
+        if second is not None and second // 2 not in self._dropped:
+            return second
+        group = self._next_group(elapsed_s)
+        if group is None:
+            return None
+        first = self._random.randrange(2)
+        self._second = 2 * group + 1 - first
+        self.pair += 1
+        return 2 * group + first
+
+    def _next_group(self, elapsed_s: float) -> int | None:
+        while True:
+            while self._round:
+                group = self._round.pop()
+                if group not in self._dropped:
+                    return group if self._fits(group, elapsed_s) else None
+            self._look()
+            live = self._live()
+            if not live:
+                return None
+            self._random.shuffle(live)
+            self._round = live
+
+    def _live(self) -> list[int]:
+        most = self._design.most_pairs
+        return [group for group in sorted(self._open - self._dropped) if self._turns.turns[group] < most]
+
+    def _fits(self, group: int, elapsed_s: float) -> bool:
+        return self._turns.turns[group] == 0 or elapsed_s + self._cost_s(group) <= self._budget_s
+
+    def _cost_s(self, group: int) -> float:
+        sides = self._seconds[2 * group], self._seconds[2 * group + 1]
+        return sum(median(side) for side in sides if side)
+
+    def _look(self) -> None:
+        """Between rounds: who is sure gets no more pairs."""
+        from clonometer.stats.sequential import judge
+
+        # Those that are still measured have had the same number of turns.
+        if max((self._turns.turns[group] for group in self._live()), default=0) in self._design.looks:
+            rows = list(self._turns.usual_rows())
+            judged = judge(self._turns.paired(rows), self._design, ended=False)
+            self._open &= judged.open_groups
+
+    def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
+        """Note what a process of ``target`` measured."""
+        group, side = divmod(target, 2)
+        self._seconds[target].append(seconds)
+        turn = self._turns.turns[group]
+        values = process_values(samples, self._quantities[group], self._counted)
+        for (cell, quantity, placement), value in values.items():
+            self._turns.add(RowOfPairs(group, self._temperatures[cell], quantity, placement), side, turn, value)
+        if self._second is None:
+            self._turns.turns[group] += 1
+
+    def drop(self, target: int) -> None:
+        """Never name ``target`` again, nor its other side: nothing is left to compare it with."""
+        self._dropped.add(target // 2)
+
+    def stopped_by(self, target: int) -> str | None:
+        """Say what ended the measuring of ``target``: ``target`` where it was sure, ``processes`` or ``budget``."""
+        group = target // 2
+        if group in self._dropped:
+            return None
+        if group not in self._open:
+            return "target"
+        return "processes" if self._turns.turns[group] >= self._design.most_pairs else "budget"
+
+    def remaining_s(self, elapsed_s: float) -> float | None:
+        """Estimate the seconds of measuring that are left at most; None before anything is known."""
+        live = self._live()
+        if not any(self._seconds[2 * group] and self._seconds[2 * group + 1] for group in live):
+            return None
+        needed_s = sum(self._cost_s(group) * (self._design.most_pairs - self._turns.turns[group]) for group in live)
+        return max(0.0, min(needed_s, self._budget_s - elapsed_s))

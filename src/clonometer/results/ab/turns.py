@@ -1,0 +1,130 @@
+"""Values of processes that were started in pairs, and the differences that they make: kept up, or read from a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clonometer.results.rows.groups import MeasuredQuantity, quantities_of
+from clonometer.results.rows.observed import sample_groups
+
+if TYPE_CHECKING:
+    from clonometer.stats.sequential import PairedRow
+
+#: A row that fewer than half of the pairs have is an accident of placement, and no test is spent on it.
+OFTEN = 0.5
+
+
+class RowOfPairs(NamedTuple):
+    """What one row of a comparison is of: a group of cells that one driver start measures, and a row of it."""
+
+    group: int
+    temperature: str | None
+    quantity: str
+    placement: str | None
+
+
+@dataclass
+class PairedValues:
+    """The values of both sides, by row and by turn of its group.
+
+    ``turns`` counts, for each group, how often both sides were started.
+    """
+
+    values: dict[RowOfPairs, tuple[dict[int, float], dict[int, float]]] = field(default_factory=dict)
+    turns: dict[int, int] = field(default_factory=dict)
+
+    def add(self, row: RowOfPairs, side: int, turn: int, value: float) -> None:
+        """Take the value of one process of side 0 or 1."""
+        self.values.setdefault(row, ({}, {}))[side][turn] = value
+
+    def both(self, row: RowOfPairs) -> list[int]:
+        """The turns in which both sides gave a value that has a logarithm."""
+        first, second = self.values[row]
+        return sorted(turn for turn in first.keys() & second.keys() if first[turn] > 0 and second[turn] > 0)
+
+    def usual_rows(self) -> Iterator[RowOfPairs]:
+        """The rows that at least half of the turns of their group have."""
+        for row in self.values:
+            if len(self.both(row)) >= max(1.0, OFTEN * self.turns.get(row.group, 0)):
+                yield row
+
+    def paired(self, rows: Sequence[RowOfPairs]) -> list[PairedRow]:
+        """The logarithms of B over A, row by row."""
+        import numpy as np
+
+        from clonometer.stats.sequential import PairedRow
+
+        paired = []
+        for row in rows:
+            first, second = self.values[row]
+            turns = self.both(row)
+            logs = [math.log(second[turn] / first[turn]) for turn in turns]
+            paired.append(PairedRow(row.group, np.array(turns, np.int64), np.array(logs, np.float64)))
+        return paired
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Which quantities of a workload are compared.
+
+    Attributes
+    ----------
+    stages
+        The stages that are compared; empty: all.
+    only_times
+        Whether what is no time is left out, as a gate does that asks what is slower.
+    """
+
+    stages: Collection[str] = ()
+    only_times: bool = False
+
+    def has(self, quantity: MeasuredQuantity) -> bool:
+        """Whether a quantity is compared: no signed one, which has no ratio, and no mere detail of a launch."""
+        if quantity.signed or (quantity.detail and quantity.stage is not None):
+            return False
+        if self.only_times and quantity.ns_per_unit is None:
+            return False
+        return not self.stages or quantity.stage in self.stages
+
+    def of_workload(self, catalogue: Mapping[str, Any], workload: str) -> list[MeasuredQuantity]:
+        """The quantities of a workload that are compared, by a catalogue alone."""
+        columns = {name: {"unit": entry["unit"], "type": "i64"} for name, entry in catalogue["quantities"].items()}
+        return quantities_of({"catalogue": catalogue, "columns": columns}, workload)
+
+
+def process_values(
+    samples: Sequence[tuple[str, Mapping[str, Any]]], quantities: Sequence[MeasuredQuantity], counted: Counted
+) -> dict[tuple[str, str, str | None], float]:
+    """The medians of one process, as results read them from the run file.
+
+    Parameters
+    ----------
+    samples
+        The cell and the columns of each sound block (docs/protocol.md).
+    quantities
+        All of the workload: what is valid rests on them together.
+    counted
+        Which of them are wanted.
+
+    Returns
+    -------
+    dict
+        Cell, quantity and observed placement -> the median; ns where the unit is a time.
+    """
+    import numpy as np
+
+    blocks: dict[str, list[Mapping[str, Any]]] = {}
+    for cell, columns in samples:
+        blocks.setdefault(cell, []).append(columns)
+    values = {}
+    for cell, parts in blocks.items():
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        size = len(next(iter(joined.values()), ()))
+        joined |= {level: np.zeros(size, np.int32) for level in ("process", "block", "sample")}
+        for group in sample_groups(joined, quantities):
+            if group.n_samples and counted.has(group.quantity):
+                values[cell, group.quantity.name, group.placement] = float(np.median(group.values))
+    return values

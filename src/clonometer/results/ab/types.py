@@ -1,0 +1,133 @@
+"""What a comparison of two sides that were started in turn hands to views and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
+from clonometer.results.types import Estimate
+
+AB_SCHEMA = 1
+FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
+#: What is no time is neither faster nor slower.
+HIGHER, LOWER = "higher", "lower"
+VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
+#: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.
+NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
+
+_SIDE = Only(
+    "side",
+    (
+        "cell",
+        "median_ns",
+        "median_low_ns",
+        "median_high_ns",
+        "value",
+        "value_low",
+        "value_high",
+        "n_samples",
+        "n_processes",
+    ),
+)
+_OF_BOTH = Only("of_both", ("workload", "temperature", "stage", "placement", "quantity", "unit"))
+_Share = Annotated[float | None, Least(0)]
+
+
+@dataclass(frozen=True)
+class AbRow:
+    """One stage of one cell at one observed placement, on both sides."""
+
+    cell: Annotated[str, "The canonical text, without that in which the sides differ."]
+    a: Annotated[Estimate, _SIDE, "Side A: medians of all of its processes, with their 95% intervals."]
+    b: Annotated[Estimate, _SIDE, "Side B."]
+    ratio: Annotated[_Share, "B over A within pairs: the middle of the means of each two pairs, on the logarithm."]
+    interval: Annotated[
+        tuple[float, float] | None,
+        "The ends of the ratio's interval, at the level that decides; null where the pairs are too few for that.",
+    ]
+    pairs: Annotated[Count, "Pairs in which both sides were measured, until this row was sure."]
+    b_slower: Annotated[Count, "Pairs of these in which B took longer, or had more of what is no time."]
+    p: Annotated[
+        float | None,
+        Least(0),
+        Most(1),
+        "Of the signed-rank test, corrected for all rows and for looking meanwhile: at most error_rate where the "
+        "interval does not hold 1.",
+    ]
+    verdict: Annotated[str, Known(VERDICTS), "Of B."]
+    allowed: Annotated[
+        bool | None,
+        "With max_regression: false where the whole interval is above it, true where it is not; else null.",
+    ]
+    reason: Annotated[str | None, "Why there is no verdict, where pairs alone would not help."]
+    sentence: Annotated[str, Least(1), "The verdict in words."]
+
+    @written(after="cell")
+    def of_both(self) -> Annotated[Estimate, Mark.MERGED, _OF_BOTH]:
+        """What is the same on both sides."""
+        return self.b
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time that is compared."""
+        return self.b.value is None
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """Rows of a cell that could not be compared, and why."""
+
+    cell: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbResult:
+    """Two sides that were started in turn, in random order."""
+
+    schema = version(AB_SCHEMA)
+
+    run_name: Annotated[str, "The run's file."]
+    status: Annotated[str, Known(("complete", "partial", "failed")), "Of the run."]
+    status_reason: Annotated[str | None, "Why the run is not complete."]
+    a: Annotated[Sequence[str], "What A was asked to be: KEY=VALUE."]
+    b: Annotated[Sequence[str], "What B was asked to be."]
+    seed: Annotated[int, "Of the order in which sides were started."]
+    pairs: Annotated[Count, "Pairs of processes that were started."]
+    most_pairs: Annotated[Positive, "Where measuring would have ended, of each kind of process."]
+    minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
+    max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
+    error_rate: Annotated[
+        float, "The chance that any row is called faster or slower (higher or lower) where nothing differs."
+    ]
+    rows: Annotated[Sequence[AbRow], "In the order of the plan."]
+    left_out: Sequence[NotCompared]
+
+    @written("What the p-values are corrected by.", after="error_rate")
+    def correction(self) -> Literal["Holm"]:
+        """What the p-values are corrected by."""
+        return "Holm"
+
+    @written("Rows of each verdict.", after="correction")
+    def counts(self) -> Mapping[str, Count]:
+        """The number of rows of each verdict."""
+        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in VERDICTS}
+
+    @written(
+        "Of the gate: a row is surely slower than allowed, none is, or it cannot tell; null: no gate.", after="counts"
+    )
+    def verdict(self) -> Annotated[str | None, Known((NONE, CONFIRMED, CANNOT_TELL))]:
+        """The verdict of the gate."""
+        if self.max_regression is None:
+            return None
+        allowed = [row.allowed for row in self.rows]
+        if False in allowed:
+            return CONFIRMED
+        return NONE if allowed and None not in allowed else CANNOT_TELL
+
+    @property
+    def is_told(self) -> bool:
+        """Whether any row has pairs enough for an interval."""
+        return any(row.interval is not None for row in self.rows)

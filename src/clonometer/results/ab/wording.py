@@ -1,0 +1,83 @@
+"""A verdict of two sides in one sentence that anybody can check."""
+
+from __future__ import annotations
+
+import math
+
+from clonometer.results.ab.types import FASTER, HIGHER, LOWER, SAME, SLOWER
+from clonometer.units import format_ratio
+
+# From here on people say how many times as long, and not by how much.
+_MANY_TIMES = 2.0
+
+
+def change_text(ratio: float, ends: tuple[float, float] | None) -> str:
+    """Say a change upwards as a percentage or as a multiple, with its interval; a ratio below 1 is turned around.
+
+    Examples
+    --------
+    >>> change_text(1.06, (1.04, 1.08)), change_text(2.4, (2.31, 2.48)), change_text(0.5, (0.4, 0.6))
+    ('by 6% (4 to 8)', '2.40 (2.31 to 2.48) times', '2.00 (1.67 to 2.50) times')
+    >>> change_text(0.94, (0.92, 0.96))
+    'by 6% (4 to 8)'
+    """
+    if not 1 / _MANY_TIMES < ratio < _MANY_TIMES:
+        turned = (ratio, ends) if ratio > 1 else (1 / ratio, None if ends is None else (1 / ends[1], 1 / ends[0]))
+        return f"{format_ratio(turned[0], *(turned[1] or (None, None)))} times"
+    sign = 1 if ratio > 1 else -1
+    shares = [sign * (value - 1) for value in (ratio, *(ends or ()))]
+    value, *others = percentages(*shares)
+    return f"by {value}%" + (f" ({min(others, key=float)} to {max(others, key=float)})" if others else "")
+
+
+def percentages(*shares: float) -> list[str]:
+    """Write shares as percentages without the sign %, with as many decimals as the distance of the others supports.
+
+    Examples
+    --------
+    >>> percentages(0.0612, 0.041, 0.083), percentages(0.0612, 0.0605, 0.0621), percentages(-0.001, -0.04, 0.04)
+    (['6', '4', '8'], ['6.1', '6.0', '6.2'], ['0', '-4', '4'])
+    """
+    width = max(shares) - min(shares)
+    decimals = 0 if width >= 0.02 or width == 0 else min(2, math.ceil(-math.log10(width * 100) + 0.3))
+    texts = (f"{100 * share:.{max(0, decimals)}f}" for share in shares)
+    return ["0" if text.strip("-0.") == "" else text for text in texts]
+
+
+def verdict_text(
+    verdict: str,
+    pairs: int,
+    b_slower: int,
+    ratio: float | None,
+    ends: tuple[float, float] | None,
+    *,
+    is_time: bool = True,
+) -> str:
+    """Say a verdict.
+
+    Examples
+    --------
+    >>> verdict_text("slower", 30, 27, 1.06, (1.04, 1.08))
+    'in 27 of 30 turns B was slower, by 6% (4 to 8)'
+    >>> verdict_text("faster", 30, 0, 0.01, (0.009, 0.011))
+    'in 30 of 30 turns B was faster, 100 (91 to 111) times'
+    >>> verdict_text("same", 40, 19, 1.001, (0.99, 1.01))
+    'the same within 1%: in 19 of 40 turns B was slower'
+    >>> verdict_text("not distinguishable", 12, 8, 1.03, None)
+    'could not tell a difference: in 8 of 12 turns B was slower; more pairs are needed for an interval'
+    """
+    slower, faster = (SLOWER, FASTER) if is_time else (HIGHER, LOWER)
+    in_turns = f"in {b_slower} of {pairs} turns B was {slower}"
+    if ratio is None:
+        return "could not tell a difference: there is no pair of both sides"
+    if verdict == slower:
+        return f"{in_turns}, {change_text(ratio, ends)}"
+    if verdict == faster:
+        return f"in {pairs - b_slower} of {pairs} turns B was {faster}, {change_text(ratio, ends)}"
+    if ends is None:
+        return f"could not tell a difference: {in_turns}; more pairs are needed for an interval"
+    if verdict == SAME:
+        farthest = max(ends[1] - 1, 1 / ends[0] - 1)
+        return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_turns}"
+    _, low, high = percentages(ratio - 1, ends[0] - 1, ends[1] - 1)
+    return f"could not tell a difference: {in_turns}; the change is between {low}% and {high}%"

@@ -1,0 +1,142 @@
+"""Two sides on a terminal: what they are, a row a stage, a summary. Returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.results.ab.types import CONFIRMED, FASTER, HIGHER, LOWER, NONE, SLOWER, UNDECIDED, AbResult, AbRow
+from clonometer.results.ab.wording import percentages
+from clonometer.results.types import Estimate
+from clonometer.units import format_ratio, format_share, table_unit
+from clonometer.views.labels import condition_phrases
+from clonometer.views.rows import median_text
+from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import page, paint, wrap
+from clonometer.words import mechanism_name, stage_name
+
+LEAST_WIDTH = 60
+SHORT_ROWS = 16
+SHORT_SENTENCES = 3
+SHORT_REASONS = 3
+_STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
+# Above, a percentage says less than a multiple.
+_MANY_TIMES = 2.0
+
+
+def render_ab(
+    result: AbResult, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
+) -> str:
+    """Write a comparison of two sides as text.
+
+    Parameters
+    ----------
+    result
+        What `clonometer.results.ab.judgement` found.
+    width
+        Columns of the terminal; fewer than 60 are taken as 60.
+    wide
+        Every row, every sentence and every reason.
+    colour, ascii_only
+        Whether to use ANSI colours, and whether to keep to ASCII.
+
+    Returns
+    -------
+    str
+        Lines, each ended by a newline.
+    """
+    width = max(width, LEAST_WIDTH)
+    lines = []
+    for name, settings in (("A", result.a), ("B", result.b)):
+        lines += [paint(line, "bold", colour) for line in wrap(f"{name}: {', '.join(settings) or 'as usual'}", width)]
+    shown = result.rows if wide else _pick(result.rows)
+    lines += ["", *(draw_table(_table(shown), width, colour) if shown else ["Nothing was measured on both sides."])]
+    sure_rows = [row for row in result.rows if row.verdict != UNDECIDED] or result.rows
+    sure_rows = sure_rows if wide else sorted(sure_rows, key=lambda row: row.verdict not in _STYLES)[:SHORT_SENTENCES]
+    lines += [line for row in sure_rows for line in wrap(f"{row.sentence}.", width, bullet="- ")]
+    reasons = [f"{row.sentence}: {row.reason}" for row in result.rows if row.reason is not None]
+    reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
+    kept = reasons if wide else reasons[:SHORT_REASONS]
+    lines += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
+    hidden = [f"{len(result.rows) - len(shown)} rows"] * (len(shown) < len(result.rows))
+    hidden += [f"{len(reasons) - len(kept)} reasons"] * (len(kept) < len(reasons))
+    lines += [f"--wide adds {' and '.join(hidden)}"] if hidden else []
+    lines += wrap(_summary(result), width)
+    return page(lines, ascii_only=ascii_only)
+
+
+def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
+    """The rows of the short table: all if they fit, else the last stage of each launch and what changed."""
+    if len(rows) <= SHORT_ROWS:
+        return rows
+    return [row for row in rows if row.b.stage in ("reaped", None) or row.verdict in _STYLES][:SHORT_ROWS]
+
+
+def _table(rows: Sequence[AbRow]) -> Table:
+    unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
+    return Table(
+        [
+            label_column("", [_label(row) for row in rows]),
+            Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
+            Column(f"A, {unit}", [_median(row.a, unit) for row in rows], "point", drop=4),
+            Column(f"B, {unit}", [_median(row.b, unit) for row in rows], "point", drop=3),
+            Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
+            Column("change", [_change(row) for row in rows], "right"),
+            Column("interval", [_interval(row) for row in rows], "range"),
+            Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
+            Column("verdict", [row.verdict for row in rows]),
+        ],
+        row_styles=[_STYLES.get(row.verdict) for row in rows],
+    )
+
+
+def _label(row: AbRow) -> str:
+    phrases = condition_phrases(row.cell, row.b.condition, row.b.placement)
+    warmth = [row.b.temperature] if row.b.temperature else []
+    return BREAK.join((mechanism_name(row.b.workload), *phrases, *warmth))
+
+
+def _median(estimate: Estimate, unit: str) -> str:
+    return median_text(estimate, unit if estimate.value is None else estimate.unit).median
+
+
+def _change(row: AbRow) -> str:
+    if row.ratio is None:
+        return MISSING
+    if not 1 / _MANY_TIMES < row.ratio < _MANY_TIMES:
+        return f"{format_ratio(row.ratio, *(row.interval or (None, None)))} times"
+    value = percentages(*(ratio - 1 for ratio in (row.ratio, *(row.interval or ()))))[0]
+    return f"{'' if value.startswith(('-', '0')) else '+'}{value}%"
+
+
+def _interval(row: AbRow) -> str:
+    if row.interval is None or row.ratio is None:
+        return MISSING
+    low, high = row.interval
+    if not 1 / _MANY_TIMES < row.ratio < _MANY_TIMES:
+        return f"{format_ratio(low)} – {format_ratio(high)}"
+    _, first, last = percentages(row.ratio - 1, low - 1, high - 1)
+    return f"{first} – {last}"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return MISSING
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _summary(result: AbResult) -> str:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items() if count)
+    text = (
+        f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}. Where nothing differs, any row is "
+        f"called slower or faster in at most {format_share(result.error_rate)} of comparisons; the intervals are those "
+        "that decide."
+    )
+    if result.max_regression is None:
+        return text
+    limit = format_share(result.max_regression)
+    gate = {
+        CONFIRMED: f"REGRESSION: B is slower than A by more than {limit}",
+        NONE: f"No regression: B is slower than A by at most {limit}",
+    }.get(str(result.verdict), f"Cannot tell whether B is slower than A by more than {limit}: more pairs may tell")
+    return f"{text} {gate}."
