@@ -11,6 +11,7 @@ from typing import Any
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.records import schema_of
+from clonometer.results.ab.types import AbResult
 from clonometer.results.as_json import ShownResults
 from clonometer.results.check.types import Checked
 from clonometer.results.compare.types import Compared
@@ -41,6 +42,11 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "What each worker of a program of workers did, by its number. Values are medians over all executions of all "
         f"processes. {_NULLS}",
         {"workers": WorkersOfRun},
+    ),
+    "ab": (
+        "clonometer ab --json",
+        f"Two sides that were started in turn: B against A. Times are in nanoseconds, ratios B over A. {_NULLS}",
+        {"ab": AbResult},
     ),
     "compare": (
         "clonometer compare --json",

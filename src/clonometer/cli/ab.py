@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 DEFAULT_OUT = "clonometer-ab.parquet"
 #: Whose launches are compared where nothing is named.
 DEFAULT_PLAN = "quick"
-MOST_PAIRS = 1000
 # Many short processes tell more than few long ones.
 _LIMITS = {"samples": 60, "blocks": 1, "warmup": 10, "block_limit_ns": 30_000_000}
 
@@ -154,6 +153,7 @@ def command(
 
 
 def _check(wish: _Wish) -> None:
+    from clonometer.runfile import MOST_PAIRS
     from clonometer.stats.sequential import FEWEST_PAIRS
 
     if not wish.a and not wish.b:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from clonometer.runfile.metadata import BlockEntry, CellEntry, PlanCell, ProcessEntry, RunMetadata
 from clonometer.runfile.output import check_output, check_run_output, previous_path, raw_path
 from clonometer.runfile.run import Run, open_run
-from clonometer.runfile.soundness import check_soundness
+from clonometer.runfile.soundness import MOST_PAIRS, check_soundness
 from clonometer.runfile.writer import RunFileWriter, SampleBlock, check_beforehand
 
 __all__ = [
+    "MOST_PAIRS",
     "BlockEntry",
     "CellEntry",
     "PlanCell",

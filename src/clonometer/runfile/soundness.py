@@ -12,6 +12,8 @@ from typing import Any
 from clonometer.errors import RunFileError
 
 _NUMERIC_AXES = ("bytes", "count")
+#: Of a comparison of two sides: of so many pairs each two are combined.
+MOST_PAIRS = 1000
 _TEMPERATURES = ("cold", "warm", None)
 _CLOCK_NUMBERS = ("clock_hz", "cost_ns")
 _FACT_NUMBERS = ("involuntary_switches", "voluntary_switches", "wall_ns", "cpu_ns")
@@ -46,6 +48,8 @@ def check_soundness(metadata: Mapping[str, Any]) -> None:
         _check_cell(cell, f"plan.cells[{place}]", catalogue["axes"])
     for place, target in enumerate(_list(metadata["plan"].get("targets") or (), "plan.targets")):
         _check_target(_mapping(target, f"plan.targets[{place}]"), f"plan.targets[{place}]")
+    if metadata.get("sides") is not None:
+        _check_sides(_mapping(metadata["sides"], "sides"), metadata["plan"])
 
 
 def _check_workload(workload: object, where: str) -> None:
@@ -78,6 +82,24 @@ def _check_target(target: Mapping[str, Any], where: str) -> None:
         values = _mapping(target.get(key) or {}, f"{where}.{key}")
         for name, value in values.items():
             _need(value, f"{where}.{key}.{name}", "a whole number or a text", _is_value)
+
+
+def _check_sides(sides: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
+    for key in ("a", "b", "stages"):
+        _need(sides.get(key), f"sides.{key}", "a list of texts", _are_texts)
+    pairs = sides.get("most_pairs")
+    _need(
+        pairs,
+        "sides.most_pairs",
+        f"a whole number from 1 to {MOST_PAIRS}",
+        lambda value: _is_whole(value) and 1 <= value <= MOST_PAIRS,
+    )
+    for key in ("minimum_effect", "error_rate"):
+        _need(sides.get(key), f"sides.{key}", "a share", _is_share)
+    limit = sides.get("max_regression")
+    _need(limit, "sides.max_regression", "a share or null", lambda value: value is None or _is_share(value))
+    targets = plan.get("targets") or ()
+    _need(len(targets), "the number of plan.targets", "even: each is of A or of B", lambda count: count % 2 == 0)
 
 
 def _need(value: object, where: str, what: str, holds: Callable[[Any], bool]) -> None:
@@ -117,6 +139,10 @@ def _is_whole(value: object) -> bool:
 
 def _is_value(value: object) -> bool:
     return isinstance(value, str) or _is_whole(value)
+
+
+def _is_share(value: object) -> bool:
+    return _is_number_or_none(value) and value is not None and value != 0
 
 
 def _is_number_or_none(value: object) -> bool:

@@ -1,0 +1,60 @@
+"""Two sides that were started in turn: the verdicts of `clonometer ab`, and no other words about them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from clonometer.results.ab.judgement import KEY, judge_book
+from clonometer.results.ab.types import AbRow
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.wording import sentence
+from clonometer.results.types import Finding
+
+SIDE = "side"
+
+
+def sides(comparer: Comparer) -> list[Finding]:
+    """What B was against A, a finding for each kind of process: its last stage, cold and warm."""
+    if comparer.book.metadata.get(KEY) is None:
+        return []
+    comparer.claim(comparer.book.all_rows, SIDE)
+    result = judge_book(comparer.book)
+    findings: list[Finding] = []
+    for (workload, _), rows in groupby(result.rows, key=lambda row: (row.b.workload, _kind(row))):
+        members = list(rows)
+        last = {row.b.temperature: row for row in members}
+        words = ", ".join(result.b) or "as usual"
+        sentences = "; ".join(row.sentence for row in last.values())
+        numbers = {
+            "a": list(result.a),
+            "b": list(result.b),
+            "rows": [_numbers(row) for row in members],
+            "cells": list(dict.fromkeys(side.cell for row in members for side in (row.a, row.b))),
+        }
+        text = f"B is {words}, A is {', '.join(result.a) or 'as usual'}; {sentences}"
+        findings.append(Finding(f"sides.{workload}.{len(findings)}", sentence(text), numbers))
+    return findings
+
+
+def _kind(row: AbRow) -> tuple[object, ...]:
+    return tuple(sorted(row.b.condition.items()))
+
+
+def _numbers(row: AbRow) -> dict[str, Any]:
+    interval = row.interval or (None, None)
+    return {
+        "cell": row.cell,
+        "stage": row.b.stage,
+        "ratio": row.ratio,
+        "ratio_low": interval[0],
+        "ratio_high": interval[1],
+        "pairs": row.pairs,
+        "b_slower": row.b_slower,
+        "p": row.p,
+        "of_b": row.verdict,
+    }
+
+
+FINDERS = (Finder(sides, 5),)
