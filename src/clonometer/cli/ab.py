@@ -32,9 +32,9 @@ _LIMITS = {"samples": 60, "blocks": 1, "warmup": 10, "block_limit_ns": 30_000_00
 _EXAMPLES = examples(
     "clonometer ab launch.fork --a linkage=static --b linkage=dynamic_lazy",
     "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",
-    "clonometer ab fork --set linkage=dynamic_lazy --b env:LD_PRELOAD=/usr/lib/libjemalloc.so.2",
+    "clonometer ab fork --set linkage=dynamic_lazy --b env:LD_PRELOAD=./mine.so",
     "clonometer ab fork --a driver=old/probe-static --b driver=new/probe-static",
-    "clonometer ab fork --b do='sysctl -qw vm.overcommit_memory=2' --b undo='sysctl -qw vm.overcommit_memory=0'",
+    "clonometer ab fork --b do='./switch on' --b undo='./switch off'",
     "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
 )
 

@@ -38,7 +38,7 @@ _EXAMPLES = examples(
     "clonometer explain launch.fork --vs launch.pthread",
     "clonometer census -- make              which tasks a program really makes",
     "clonometer reproduce --quick           which claims hold here",
-    "clonometer ab fork --b linkage=dynamic_lazy    two sides in turn: which is slower?",
+    "clonometer ab fork --b linkage=musl    two sides in turn: which is slower?",
     "clonometer compare before.parquet after.parquet",
     "clonometer check after.parquet --baseline before.parquet",
     "clonometer list                        what this machine can measure",
