@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test pytest golden lint format bench coverage matrix torture variants docs dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test pytest golden lint format bench coverage matrix torture variants docs site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,6 +26,7 @@ help:
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
 	@echo 'make golden  write the sentences of findings and warnings anew that tests compare (tests/data/sentences.txt)'
+	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -113,6 +114,11 @@ variants: $(VENV)/.built $(VENV)/.dev
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m clonometer.cli.reference docs/cli.md
 	@$(BIN)/python -m tools.schemas docs/schemas
+
+# The documentation as pages that link to each other; a link that leads nowhere fails.
+site: $(VENV)/.dev
+	@sh tools/site.sh $(BIN)
+	@echo 'Ready: build/site/index.html'
 
 # A wheel with the probe inside, for machines without a compiler, and the archive of sources that it was made from.
 dist: $(VENV)/.built $(VENV)/.dev

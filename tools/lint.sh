@@ -31,6 +31,7 @@ check "ruff format" "$bin/ruff" format --check .
 check mypy "$bin/mypy"
 check "import walls" "$bin/lint-imports"
 check "house rules" "$bin/python" tools/house_rules.py
+check "links of the docs" sh tools/site.sh "$bin"
 # shellcheck disable=SC2086 # a list of files
 check clang-format "$bin/clang-format" --dry-run --Werror $c_files
 wait "$tidy"
