@@ -1,7 +1,7 @@
 """What mkdocs calls while it builds the documentation site: pages from outside docs/, and names of pages as links.
 
-The Markdown files are read in the repository too, where `docs/methods.md` in a sentence is clear as it is. The site makes
-a link of that.
+The Markdown files are read in the repository too, where `docs/methods.md` in a sentence is clear as it is. The site
+makes a link of that.
 """
 
 from __future__ import annotations
