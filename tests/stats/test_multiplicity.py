@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
-from clonometer.stats.multiplicity import can_reject, holm
+from clonometer.stats.interval import Interval
+from clonometer.stats.multiplicity import can_reject, holm, simultaneous, student_quantile
 
 
 def test_it_is_holms_procedure() -> None:
@@ -39,3 +41,34 @@ def test_only_tests_that_could_reject_are_counted() -> None:
     assert few_and_many.tolist() == [False] * 10 + [True] * 4
     assert can_reject([0.03, 0.2], 0.05).tolist() == [True, False]
     assert can_reject([], 0.05).tolist() == []
+
+
+def test_quantiles_are_those_of_students_distribution() -> None:
+    for freedom in (1, 2, 3, 5, 11, 40):
+        for probability in (0.5, 0.9, 0.975, 0.9999):
+            expected = student.ppf(probability, freedom)
+            assert student_quantile(probability, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    with pytest.raises(ValueError, match=r"0\.4"):
+        student_quantile(0.4, 3)
+
+
+def test_all_of_several_intervals_hold_at_once_and_each_alone_stays() -> None:
+    """Of normal means with 5 values each: 12 true ratios of 1, of which at least one interval may miss in 5%."""
+    generator = np.random.default_rng(3)
+    missed = {1: 0, 12: 0}
+    families = 400
+    half = student.ppf(0.975, 4)
+    for _ in range(families):
+        values = generator.normal(0.0, 0.1, (12, 5))
+        middles, ends = values.mean(axis=1), half * values.std(axis=1, ddof=1) / 5**0.5
+        ratios = [
+            Interval(float(np.exp(m)), float(np.exp(m - e)), float(np.exp(m + e)), 0.95, "t", 5)
+            for m, e in zip(middles, ends, strict=True)
+        ]
+        for among in missed:
+            missed[among] += not all(simultaneous(ratio, among).contains(1.0) for ratio in ratios)
+    assert missed[12] <= 0.07 * families
+    assert missed[1] > 0.3 * families
+    below = Interval(0.1, 0.0, 0.3, 0.95, "share", 5)
+    assert simultaneous(below, 12).low < below.low
+    assert simultaneous(below, 12).high > below.high

@@ -54,6 +54,38 @@ def test_the_answer_fits_and_says_all(reproduction, width):
         assert words in flat, words
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(reproduction, width):
+    text = render_studies(reproduction, width=width, wide=False)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in text
+    ids = [line.split()[0] for line in lines if line.split() and line.split()[0] in reproduction.verdicts]
+    assert ids == [item.id for item in reproduction.items]
+    head, launch, *_ = [line for line in lines[1:] if line]
+    assert head.split() == ["contradiction", "right", "here", "by", "how", "much", "how", "sure"]
+    assert "B6, L6" in launch
+    assert "0.2" in launch
+    assert launch.endswith("sure, 12 processes")
+    before = " ".join(text.split()).partition("sysel-2020")[0]
+    assert "reversed by cold: 3.0" in before
+    assert "24 of 57 comparisons surely reverse it" in before
+    assert "holds in direction: 10.0, not 13" in text
+
+
+def test_a_contradiction_that_nobody_can_settle_or_that_the_stage_reverses_says_so():
+    values = {(cell(f"launch.{kind}", temperature="warm"), stage): 100.0
+              for kind in ("fork", "pthread") for stage in (CALL, RUNS, REAPED)}  # fmt: skip
+    unsettled = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
+    assert "cannot tell 1.00" in unsettled
+    assert "not sure, 12 processes reversed by none of 3 comparisons" in unsettled
+    values[cell("launch.pthread", temperature="warm"), CALL] = 300.0
+    values[cell("launch.pthread", temperature="warm"), REAPED] = 30.0
+    by_stage = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
+    assert "each at a stage 3.0" in by_stage
+    assert "reversed by the stage: 3.0" in by_stage
+
+
 def test_ascii_terminals_get_ascii(reproduction):
     assert render_studies(reproduction, ascii_only=True).isascii()
 
@@ -65,6 +97,8 @@ def test_markdown_has_each_item_in_a_table(reproduction):
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in tables)
     assert "## Is a thread slower to launch than a process?" in text
+    assert text.index("| contradiction |") < text.index("## sysel-2020")
+    assert "| holds in direction: 10.0, not 13 |" in text
 
 
 def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
@@ -72,6 +106,8 @@ def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
     for item in reproduction.items:
         assert f">{item.id}</t" in page
     assert "Model &lt;1&gt;" in page
+    assert page.index("<h2>The contradictions</h2>") < page.index('<section id="sysel-2020">')
+    assert '<td class="status">holds in direction: 10.0, not 13</td>' in page
     assert page.count("<svg") == len(list(figure_specs(reproduction)))
     assert "<script" not in page
     assert 'src="http' not in page

@@ -30,6 +30,7 @@ _EXAMPLES = examples(
 @click.command(name="reproduce", epilog=_EXAMPLES)
 @click.argument("studies", metavar="[STUDY]...", nargs=-1)
 @click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
+@click.option("--wide", is_flag=True, help="Show the evidence of every line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "-o",
@@ -55,6 +56,7 @@ def command(
     studies: tuple[str, ...],
     *,
     quick: bool,
+    wide: bool,
     as_json: bool,
     out: Path,
     report: Path | None,
@@ -64,9 +66,9 @@ def command(
 ) -> None:
     """Measure the published studies again on this machine, and say which of their claims hold here.
 
-    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. Each published figure stands
-    beside ours, each claim gets a verdict with its evidence, and where the studies contradict each other the condition
-    that reverses them is looked for. Interrupt it at any time: the same command goes on where it ended.
+    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. The answer begins with where
+    the studies contradict each other: who is right here, and which condition reverses that. Then each published figure
+    stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command goes on where it ended.
     """
     from clonometer.studies.published import load_published
 
@@ -89,7 +91,7 @@ def command(
 
         print_json(answer_to_json(reproduction))
     else:
-        _print(reproduction)
+        _print(reproduction, wide=wide)
     _write(reproduction, report, pictures, force=force)
     click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
 
@@ -141,10 +143,10 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
     return answer(merge(parts, observed, explained), studies, notes=notes, quick=quick, seed=seed), interrupted
 
 
-def _print(reproduction: Reproduction) -> None:
+def _print(reproduction: Reproduction, *, wide: bool) -> None:
     from clonometer.views.terminal.studies import render_studies
 
-    print_drawn(render_studies, reproduction, characters="µ×²–")
+    print_drawn(render_studies, reproduction, characters="µ×²–", wide=wide)
 
 
 def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:

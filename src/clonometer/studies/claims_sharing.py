@@ -190,7 +190,7 @@ def s20(judge: Judge) -> Verdict:
     status = next((status for status in (DOES_NOT_HOLD, NOT_DISTINGUISHABLE, DEPENDS) if status in statuses), HOLDS)
     reason = f"It follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
     evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence]))
-    return Verdict("S20", status, reason, shared.effect, shared.interval, shared.effect_is, evidence)
+    return Verdict("S20", status, reason, evidence=evidence)
 
 
 _WORDS = {

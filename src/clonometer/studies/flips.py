@@ -38,15 +38,17 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
     }
     bases = _bases(pairing, pairs)
     majority = {quantity: sign_of(base) for quantity, base in bases.items()}
-    base = next((pair for pair in bases.values() if sign_of(pair)), next(iter(bases.values()), None))
-    right = () if base is None else tuple(side for side, favours in pairing.favours.items() if favours == sign_of(base))
+    signs = set(majority.values()) - {0}
+    right = tuple(side for side, favours in pairing.favours.items() if signs == {favours})
     # Of so many pairs some would differ by chance: one that reverses must be sure among them all.
     against = [pair for pair in pairs if sign_of(pair, len(pairs)) * majority.get(pair.quantity, 0) < 0]
     against.sort(key=lambda pair: (_distance(pairing, pair), -_size(pair)))
     # Two quantities whose bases themselves disagree: the stage is the condition.
     sentence = _sentence(pairing, pairs, bases, against)
     untried = tuple(_untried(pairing, judge))
-    return Reconciliation(pairing, sentence, base, right, tuple(against), tuple(pairs), effects, untried)
+    return Reconciliation(
+        pairing, sentence, tuple(bases.values()), right, tuple(against), tuple(pairs), effects, untried
+    )
 
 
 def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:

@@ -92,7 +92,11 @@ LAUNCH, FLAGS, WORK = (
     Pairing(
         "work",
         "Do workers that are threads take longer than workers that are processes?",
-        {"U7: they do beyond the CPUs": 1, "U12: processes cost less to create": 1, "L6: threads do, by 13 times": -1},
+        {
+            "U7: they do beyond the CPUs": 1,
+            "U12: processes cost less to create": 1,
+            "L6: threads are faster, by 13 times": -1,
+        },
         "work.factor",
         "work.factor[task_kind=process]",
         "threads",

@@ -106,7 +106,8 @@ class PublishedValue:
 class Item:
     """A figure, a claim or an open question of a study; only figures have ``values``.
 
-    ``size`` is the number that a claim gives: how many times; None where it gives none.
+    ``short`` is the text of a claim or question in a few words, ``size`` the number that a claim gives: how many times;
+    None where it gives none.
     """
 
     id: Annotated[str, Pattern("^[SBUL][0-9]+$")]
@@ -115,6 +116,7 @@ class Item:
     text: str
     values: tuple[PublishedValue, ...] = ()
     size: float | None = None
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -202,17 +204,19 @@ def _item(table: Mapping[str, Any], studies: Mapping[str, Study]) -> Item:
     id_ = table.get("id")
     if not isinstance(id_, str) or not id_ or _PREFIXES.get(id_[0]) not in studies:
         raise InputError(f"published figures: an item's id is {id_!r}")
-    _only(table, ("id", "kind", "text", "size", "value"), id_)
-    kind, text = table.get("kind"), table.get("text")
+    _only(table, ("id", "kind", "text", "short", "size", "value"), id_)
+    kind, text, short = (table.get(key) for key in ("kind", "text", "short"))
     if kind not in KINDS or not isinstance(text, str):
         raise InputError(f"{id_}: kind is {kind!r}, text {text!r}")
     values = tuple(_value(entry, id_) for entry in table.get("value", []))
     if (kind == "figure") != bool(values):
         raise InputError(f"{id_}: a {kind} {'without' if not values else 'with'} values")
+    if not isinstance(short, str if kind != "figure" else type(None)):
+        raise InputError(f"{id_}: short is {short!r}")
     size = table.get("size")
     if size is not None and (kind != "claim" or not isinstance(size, float) or size <= 0):
         raise InputError(f"{id_}: size is {size!r}")
-    return Item(id_, _PREFIXES[id_[0]], kind, text, values, size)
+    return Item(id_, _PREFIXES[id_[0]], kind, text, values, size, short or "")
 
 
 def _value(table: Mapping[str, Any], id_: str) -> PublishedValue:

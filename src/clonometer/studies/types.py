@@ -234,8 +234,8 @@ class Reconciliation:
 
     pairing: Annotated[Pairing, Mark.MERGED, _ASKED]
     sentence: Annotated[str, "The answer in one sentence."]
-    base: Annotated[Pair | None, "The pair that others are held against; None where it was not measured."]
-    right: Annotated[tuple[str, ...], "The sides that are right under that condition; none where nobody can tell."]
+    bases: Annotated[tuple[Pair, ...], "For each quantity the pair that others are held against, as far as measured."]
+    right: Annotated[tuple[str, ...], "The sides that are right by these; none where they disagree or nobody can tell."]
     reversed_by: Annotated[
         tuple[Pair, ...], "The pairs whose sign is against the base's, those that differ least from it first."
     ]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
-from clonometer.studies.types import Design, FigureRow, Reconciliation, Reproduction
-from clonometer.units import format_number, format_ratio
+from clonometer.studies.types import Design, FigureRow, Pair, Reconciliation, Reproduction, Verdict
+from clonometer.units import format_number, format_ratio, format_share
 from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
@@ -105,6 +105,84 @@ def _words(status: str, count: int) -> str:
     return STATUS_WORDS[status] if count == 1 else _OF_SEVERAL.get(status, STATUS_WORDS[status])
 
 
+def outcome_text(verdict: Verdict) -> str:
+    """How a claim came out, with the number that decided, or its size beside the study's."""
+    words, size = STATUS_WORDS[verdict.status], verdict.size
+    if verdict.effect is None or verdict.interval is None:
+        return words
+    if size is not None and size.agrees == "no" and verdict.direction == "holds":
+        # Its interval stands in the reason: here a reader looks for the two numbers.
+        ours = format_number(*(end * size.published for end in (size.value, size.low, size.high)))
+        return f"{words}: {ours}, not {size.published:g}"
+    write = format_share if "share" in verdict.effect_is.split() else format_number
+    low, high = verdict.interval
+    if low == high:
+        return f"{words}: {write(low)}"
+    if write is format_share:
+        return f"{words}: {write(verdict.effect)} ({write(low)} to {write(high)})"
+    return f"{words}: {format_ratio(verdict.effect, low, high)}"
+
+
+def contradiction_table(flips: Sequence[Reconciliation]) -> Table:
+    """The contradictions: who is right here, by how much, how sure that is, and what reverses it."""
+    return Table(
+        [
+            Column("contradiction", [flip.pairing.title for flip in flips], prose=True),
+            Column("right here", [_right(flip) for flip in flips], prose=True),
+            Column("by how much", [_ratio_here(flip) for flip in flips], prose=True),
+            Column("how sure", [_how_sure(flip) for flip in flips], drop=1, prose=True),
+            Column("what reverses it", [reversal_text(flip) for flip in flips], prose=True),
+        ]
+    )
+
+
+def short_contradiction_table(flips: Sequence[Reconciliation]) -> Table:
+    """The same in little room; what reverses each is for the line below."""
+    whole = contradiction_table(flips)
+    names = [f"{flip.pairing.id}: {flip.pairing.a_words} over {flip.pairing.b_words}" for flip in flips]
+    return Table([Column("contradiction", names, least=12), *whole.columns[1:4]])
+
+
+def _right(flip: Reconciliation) -> str:
+    if flip.right:
+        return ", ".join(side.partition(":")[0] for side in flip.right)
+    return "cannot tell" if not _stages_disagree(flip) else "each at a stage"
+
+
+def _stages_disagree(flip: Reconciliation) -> bool:
+    return {True, False} <= {pair.value > 1 for pair in flip.bases} and flip.sentence.startswith("The stage")
+
+
+def _ratio_here(flip: Reconciliation) -> str:
+    return format_ratio(flip.bases[0].value, *flip.bases[0].interval) if flip.bases else MISSING
+
+
+def _how_sure(flip: Reconciliation) -> str:
+    if not flip.bases:
+        return "not measured"
+    n = flip.bases[0].n
+    sure = "sure" if flip.right or _stages_disagree(flip) else "not sure"
+    return f"{sure}, {n} process{'' if n == 1 else 'es'}"
+
+
+def reversal_text(flip: Reconciliation) -> str:
+    """What reverses a contradiction, and how sure that is."""
+    if _stages_disagree(flip):
+        stages = [f"{_pair_text(pair)} {quantity_words(pair.quantity)}" for pair in flip.bases]
+        return f"the stage: {', '.join(stages)}"
+    if not flip.reversed_by:
+        return f"none of {len(flip.pairs)} comparisons"
+    first = flip.reversed_by[0]
+    base = flip.pairing.base
+    changed = {axis: value for axis, value in first.condition.items() if base.get(axis) != value}
+    words = f"{condition_words(changed)}: {_pair_text(first)} {quantity_words(first.quantity)}"
+    return f"{words} ({len(flip.reversed_by)} of {len(flip.pairs)} comparisons surely reverse it)"
+
+
+def _pair_text(pair: Pair) -> str:
+    return format_ratio(pair.value, *pair.interval)
+
+
 def effect_lines(flip: Reconciliation) -> list[str]:
     """Effects for each design and stage, then what was not tried.
 
@@ -145,10 +223,38 @@ def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
             Column("figure", [row.published.what for row in rows], least=_LEAST_LABEL),
             Column(str(study.year or "published"), [published_text(row.published) for row in rows]),
             Column("here", [ours_text(row) for row in rows]),
-            Column("ratio", [ratio_text(row) for row in rows]),
+            Column("ratio", [ratio_text(row) for row in rows], drop=2),
             Column("note", [row.note for row in rows], drop=1, optional=True),
         ]
     )
+
+
+def short_figure_table(items: Sequence[Item], reproduction: Reproduction, study: Study) -> Table:
+    """A line for each figure: the first of its numbers, and how many there are besides."""
+    rows = [reproduction.rows[item.id] for item in items]
+    firsts = [numbers[0] for numbers in rows]
+    more = [f"{len(numbers) - 1} more" if len(numbers) > 1 else "" for numbers in rows]
+    _, _, *figures, _ = figure_table(firsts, study).columns
+    names = [(row.id, row.published.what) for row in firsts]
+    return Table([_named("figure", names), *figures, Column("", more, drop=1, optional=True)])
+
+
+def short_claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
+    """A line for each claim or question."""
+    verdicts = [reproduction.verdicts[claim.id] for claim in claims]
+    return Table(
+        [
+            _named("claim", [(claim.id, claim.short) for claim in claims]),
+            Column("here", [outcome_text(verdict) for verdict in verdicts]),
+            Column("number", [verdict.effect_is for verdict in verdicts], drop=1, dim=True),
+        ]
+    )
+
+
+def _named(head: str, names: Sequence[tuple[str, str]]) -> Column:
+    """Ids and names in a column, which is wrapped where room is short; nothing else is cut."""
+    wide = max((len(id_) for id_, _ in names), default=0)
+    return Column(f"{'id':<{wide}}  {head}", [f"{id_:<{wide}}  {name}" for id_, name in names], least=_LEAST_LABEL)
 
 
 def claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
@@ -158,7 +264,7 @@ def claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
         [
             Column("id", [claim.id for claim in claims]),
             Column("claim", [claim.text for claim in claims]),
-            Column("here", [STATUS_WORDS[verdict.status] for verdict in verdicts]),
+            Column("here", [outcome_text(verdict) for verdict in verdicts]),
             Column("evidence", [verdict.reason for verdict in verdicts]),
         ]
     )

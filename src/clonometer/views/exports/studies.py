@@ -7,6 +7,7 @@ from clonometer.views.exports.pipes import pipe_table
 from clonometer.views.studies import (
     claim_table,
     condition_table,
+    contradiction_table,
     counts_text,
     effect_lines,
     figure_table,
@@ -24,6 +25,8 @@ def studies_markdown(reproduction: Reproduction) -> str:
         The answer.
     """
     lines = ["# The studies, reproduced and reconciled", "", counts_text(reproduction), ""]
+    if reproduction.flips:
+        lines += ["## The contradictions", "", *_lines(contradiction_table(reproduction.flips))]
     for study in reproduction.studies:
         figures, claims = study_items(reproduction, study.id)
         lines += [f"## {study.id}", "", f"{study.author}: *{study.title}*. {study.source}. {study.method}", ""]

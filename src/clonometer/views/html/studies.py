@@ -10,11 +10,12 @@ from clonometer.views.drawing import can_draw, draw_svg, how_to_install
 from clonometer.views.html import asset, environment
 from clonometer.views.specs import theme
 from clonometer.views.studies import (
-    STATUS_WORDS,
     condition_table,
+    contradiction_table,
     counts_text,
     effect_lines,
     figure_table,
+    outcome_text,
     study_items,
 )
 from clonometer.views.study_figures import figure_specs
@@ -41,6 +42,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
             counts=counts_text(reproduction),
             notes=[*reproduction.notes, *_without_pictures()],
             host=_host(reproduction),
+            contradictions=contradiction_table(reproduction.flips) if reproduction.flips else None,
             studies=[_study(reproduction, study) for study in reproduction.studies],
             flips=[
                 {
@@ -100,7 +102,7 @@ def _study(reproduction: Reproduction, study: Any) -> dict[str, Any]:
                 "id": item.id,
                 "text": item.text,
                 "status": reproduction.verdicts[item.id].status,
-                "words": STATUS_WORDS[reproduction.verdicts[item.id].status],
+                "words": outcome_text(reproduction.verdicts[item.id]),
                 "reason": reproduction.verdicts[item.id].reason,
                 "evidence": list(reproduction.verdicts[item.id].evidence),
             }

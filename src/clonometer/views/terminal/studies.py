@@ -11,22 +11,27 @@ from clonometer.views.studies import (
     counts_text,
     effect_lines,
     figure_table,
+    reversal_text,
+    short_claim_table,
+    short_contradiction_table,
+    short_figure_table,
     study_items,
 )
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 
 _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
-_STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold"}
+_STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold", "holds_in_direction": "bold"}
 
 
 @rendered(least_width=60)
-def render_studies(reproduction: Reproduction, *, width: int, colour: bool) -> list[str]:
-    """Write a reproduction."""
-    drawn: list[str] = []
+def render_studies(reproduction: Reproduction, *, width: int, colour: bool, wide: bool = True) -> list[str]:
+    """Write a reproduction: the contradictions, then each study, in a line each or ``wide`` with all evidence."""
+    drawn = _contradictions(reproduction, width, colour)
+    draw_study = _study if wide else _study_in_short
     for study in reproduction.studies:
-        drawn += [*_study(study, reproduction, width, colour), ""]
-    if reproduction.flips:
+        drawn += [*draw_study(study, reproduction, width, colour), ""]
+    if wide and reproduction.flips:
         drawn += [paint("What reverses the contradictions", "bold", colour)]
         for flip in reproduction.flips:
             drawn += ["", *wrap(f"{flip.pairing.title} {'; '.join(flip.pairing.sides)}.", width)]
@@ -35,7 +40,32 @@ def render_studies(reproduction: Reproduction, *, width: int, colour: bool) -> l
         drawn.append("")
     drawn += wrap(counts_text(reproduction), width)
     drawn += wrap_each(reproduction.notes, width)
+    if not wide:
+        drawn += wrap("--wide shows the evidence of each line, --report FILE.html writes it as a page.", width)
     return drawn
+
+
+def _contradictions(reproduction: Reproduction, width: int, colour: bool) -> list[str]:
+    """A row for each contradiction, and below it what reverses it."""
+    if not reproduction.flips:
+        return []
+    head, *rows = draw_table(short_contradiction_table(reproduction.flips), width, colour)
+    drawn = [paint("Where the studies contradict each other", "bold", colour), "", head]
+    for flip, row in zip(reproduction.flips, rows, strict=True):
+        drawn += [row, *wrap(f"reversed by {reversal_text(flip)}", width, bullet="  ")]
+    return [*drawn, ""]
+
+
+def _study_in_short(study: Study, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
+    figures, claims = study_items(reproduction, study.id)
+    return [
+        paint(study.id, "bold", colour),
+        *wrap(study.source, width),
+        "",
+        *draw_table(short_figure_table(figures, reproduction, study), width, colour),
+        "",
+        *draw_table(short_claim_table(claims, reproduction), width, colour),
+    ]
 
 
 def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
