@@ -209,7 +209,7 @@ def test_list_tells_what_is_here_and_why_the_rest_is_not(inside: CommandLine, ca
     for expected in (
         "launch.absent",
         "not here: needs Linux 9.9, this is 6.1",
-        "first | rewritten | clean; default rewritten",
+        "rewritten | first | clean; default rewritten",
         "not here: hugetlb: 0 huge pages are reserved",
         "not here: dynamic_now: not built here",
         "Plans (--plan NAME)",
@@ -227,6 +227,7 @@ def test_list_json_has_the_same(inside: CommandLine, capsys: Captured) -> None:
     assert axes["linkage"]["unavailable"] == {
         "dynamic_lazy": "not built here",
         "dynamic_now": "not built here",
+        "musl": "not built here",
     }
     assert "default" in {entry["name"] for entry in listing["plans"]}
 

@@ -1,19 +1,24 @@
 """Write describe.json anew: what the built drivers say of themselves, with all that depends on the machine left out.
 
-From the project's folder: ``.venv/bin/python tests/data/make_describe.py``.
+From the project's folder: ``.venv/bin/python -m tests.data.make_describe``.
 """
 
 from __future__ import annotations
 
+import copy
 import json
-from pathlib import Path
+from typing import Any
+
+from tests.catalogue import PATH
 
 from clonometer.runner.drivers import find_drivers
 
+COMMAND = ".venv/bin/python -m tests.data.make_describe"
 
-def main() -> None:
-    """Write the file."""
-    descriptions = [dict(description) for description in find_drivers().descriptions]
+
+def described_here() -> list[dict[str, Any]]:
+    """Give what each built driver says of itself, as on a machine that lacks nothing."""
+    descriptions = [copy.deepcopy(dict(description)) for description in find_drivers().descriptions]
     for description in descriptions:
         description["lacks"] = []
         description["driver"].pop("compiler", None)
@@ -21,9 +26,13 @@ def main() -> None:
             axis.pop("unavailable", None)
         for workload in description["workloads"]:
             workload |= {"available": True, "reason": None}
-    text = json.dumps(descriptions, indent=1, ensure_ascii=False)
-    (Path(__file__).parent / "describe.json").write_text(f"{text}\n", encoding="utf-8")
+    return descriptions
+
+
+def as_text(descriptions: list[dict[str, Any]]) -> str:
+    """Write it as the file has it: a line for each thing that may change."""
+    return json.dumps(descriptions, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    PATH.write_text(as_text(described_here()), encoding="utf-8")

@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.fake_work import FakeWorkTracer, explained, the_catalogue, work_block, work_trace
+from tests.catalogue import CATALOGUE
+from tests.fakes.fake_work import FakeWorkTracer, explained, work_block, work_trace
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.types import Bounded
@@ -177,12 +178,12 @@ def test_a_lower_frequency_and_migrations_lengthen_user_code() -> None:
 )
 def test_bad_settings_are_refused(settings: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        work_sides(settings, the_catalogue())
+        work_sides(settings, CATALOGUE)
 
 
 def test_long_executions_are_few() -> None:
-    assert work_sides(["numbers=100"], the_catalogue())[0].limits.samples == 20
-    assert work_sides(["numbers=100000"], the_catalogue())[0].limits.samples == 2
+    assert work_sides(["numbers=100"], CATALOGUE)[0].limits.samples == 20
+    assert work_sides(["numbers=100000"], CATALOGUE)[0].limits.samples == 2
 
 
 class Unhurried(FakeWorkTracer):
@@ -197,8 +198,8 @@ class Unhurried(FakeWorkTracer):
 
 def with_ablation() -> WorkExplanation:
     told: list[tuple[int, int]] = []
-    target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], the_catalogue())[0]
-    series = ablate(Unhurried(), target, the_catalogue(), 6, lambda done, of: told.append((done, of)))
+    target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], CATALOGUE)[0]
+    series = ablate(Unhurried(), target, CATALOGUE, 6, lambda done, of: told.append((done, of)))
     assert told[-1] == (6, 6)
     return replace(explained(), ablation=series)
 
@@ -211,8 +212,8 @@ def test_the_ablation_takes_workers_and_numbers_from_what_is_explained() -> None
             asked.append(target.condition)
             return super().trace(target, how, events)
 
-    target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], the_catalogue())[0]
-    ablate(Listening(), target, the_catalogue(), 2, lambda done, of: None)
+    target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], CATALOGUE)[0]
+    ablate(Listening(), target, CATALOGUE, 2, lambda done, of: None)
     assert {(one["workers"], one["numbers"], one["cutoff"]) for one in asked} == {(2, 100, "sqrt")}
     assert len(asked) == 2 * 24
 

@@ -1,129 +1,75 @@
-"""The fake driver's catalogue: small, and modelled on the probe's. Imported by the script beside it only."""
+"""The fake driver's catalogue: a part of what the probe says of itself, as frozen in ``tests/data/describe.json``.
+
+The script beside it imports this, so that it knows the standard library alone, and starts fast.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 
 STAGES = ("call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns")
+AXES = ("linkage", "placement", "page_kind", "pages", "parent_bytes", "open_files", "program")
+WORKLOADS = (
+    *(f"launch.{name}" for name in ("fork", "vfork", "pthread", "posix_spawn", "fork_exec", "none")),
+    "clock.used",
+    "program.cpuid",
+    "program.steps",
+)
+QUANTITIES = (*STAGES, "cost_ns", "cpuid_ns", "start_cpuid")
+# What the fake driver lacks, so that tests see something lacking on every machine.
+ABSENT = {"what": "launch.absent", "reason": "needs Linux 9.9, this is 6.1"}
+HUGETLB = "0 huge pages are reserved"
 
 
+@functools.cache
+def _probe():
+    # Without pathlib, which takes longer to import than all the rest.
+    with open(os.path.join(os.path.dirname(__file__), "..", "data", "describe.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH120, PTH123
+        return json.load(file)[0]
+
+
+def part_of_the_probe(workload_names, axis_names, quantity_names):
+    """What the probe says of itself about these alone, and one workload that is absent."""
+    probe = _probe()
+    entries = [
+        {
+            **entry,
+            "axes": [axis for axis in entry["axes"] if axis in axis_names],
+            "quantities": [quantity for quantity in entry["quantities"] if quantity in quantity_names],
+        }
+        for entry in probe["workloads"]
+        if entry["id"] in workload_names
+    ]
+    fork = next(entry for entry in entries if entry["id"] == "launch.fork")
+    absent = {**fork, "id": ABSENT["what"], "axes": ["placement"], "available": False, "reason": ABSENT["reason"]}
+    return {
+        **probe,
+        "axes": {axis: probe["axes"][axis] for axis in axis_names},
+        "quantities": {quantity: probe["quantities"][quantity] for quantity in quantity_names},
+        "workloads": [*entries, absent],
+        "lacks": [ABSENT],
+    }
+
+
+@functools.cache
 def axes():
     """The axes, as the catalogue lists them."""
-    return {
-        "parent_bytes": _axis("bytes", 0, "touched memory in the parent", minimum=0),
-        "pages": _axis(
-            "choice",
-            "rewritten",
-            "the parent's memory at each launch",
-            values=["first", "rewritten", "clean"],
-        ),
-        "placement": _axis("choice", "pinned", "requested placement", values=["pinned", "free"]),
-        "linkage": _axis(
-            "choice", "static", "how the driver was linked", values=["static", "dynamic_lazy", "dynamic_now"]
-        ),
-        "program": _axis("text", "target_static", "what exec launches"),
-        "open_files": _axis("count", 0, "open files in the parent", minimum=0),
-        "page_kind": _axis(
-            "choice",
-            "4k",
-            "page size of the parent's memory",
-            values=["4k", "thp", "hugetlb"],
-            unavailable={"hugetlb": "0 huge pages are reserved"},
-        ),
-    }
+    listed = part_of_the_probe(WORKLOADS, AXES, QUANTITIES)["axes"]
+    return {**listed, "page_kind": {**listed["page_kind"], "unavailable": {"hugetlb": HUGETLB}}}
 
 
-def _axis(kind, default, summary, **further):
-    return {"type": kind, "default": default, "summary": summary, **further}
-
-
+@functools.cache
 def workloads():
     """The workloads, as the catalogue lists them, by id."""
-    same = ["linkage", "open_files", "page_kind", "pages", "parent_bytes", "placement"]
-    entries = [
-        _workload("launch.fork", "same_image", "fork() and waitpid()", same, {"image_runs_ns": "no new program"}),
-        _workload(
-            "launch.vfork",
-            "same_image",
-            "vfork() and waitpid()",
-            same,
-            {"image_runs_ns": "no new program"},
-            contains="child_life",
-        ),
-        _workload(
-            "launch.pthread",
-            "same_image",
-            "pthread_create() and pthread_join()",
-            same,
-            {"image_runs_ns": "no new program"},
-        ),
-        _workload(
-            "launch.posix_spawn",
-            "new_program",
-            "posix_spawn() and waitpid()",
-            [*same, "program"],
-            {"task_runs_ns": "no code of ours runs before exec"},
-            contains="child_life",
-        ),
-        _workload("launch.fork_exec", "new_program", "fork(), execve() and waitpid()", [*same, "program"], {}),
-        _workload(
-            "launch.none",
-            "floor",
-            "the bare loop",
-            ["linkage", "placement"],
-            {"task_runs_ns": "no task", "image_runs_ns": "no task"},
-        ),
-        {
-            **_workload("clock.used", "floor", "one reading of the clock in use", ["linkage", "placement"], {}),
-            "temperatures": [],
-            "quantities": ["cost_ns"],
-        },
-        {
-            **_workload("program.cpuid", "other", "one CPUID", ["linkage", "placement"], {}),
-            "temperatures": [],
-            "quantities": ["cpuid_ns"],
-        },
-        {
-            **_workload("program.steps", "other", "a program's steps", ["linkage", "placement", "program"], {}),
-            "temperatures": [],
-            "quantities": ["start_cpuid"],
-        },
-        {
-            **_workload("launch.absent", "same_image", "what this machine lacks", ["placement"], {}),
-            "available": False,
-            "reason": "needs Linux 9.9, this is 6.1",
-        },
-    ]
-    return {entry["id"]: entry for entry in entries}
-
-
-def _workload(name, family, summary, axis_names, nulls, *, contains=None):
-    return {
-        "id": name,
-        "family": family,
-        "summary": summary,
-        "axes": axis_names,
-        "temperatures": ["cold", "warm"],
-        "quantities": [stage for stage in STAGES if stage not in nulls],
-        "nulls": nulls,
-        "call_returns_contains": contains,
-        "available": True,
-        "reason": None,
-    }
+    return {entry["id"]: entry for entry in part_of_the_probe(WORKLOADS, AXES, QUANTITIES)["workloads"]}
 
 
 def catalogue():
     """What --describe prints."""
-    stages = {
-        name: {
-            "unit": "ns",
-            "stage": name.removesuffix("_ns"),
-            "summary": f"until {name.removesuffix('_ns')}",
-        }
-        for name in STAGES
-    }
-    cost = {"unit": "ns", "stage": None, "summary": "cost of one operation"}
     return {
+        **part_of_the_probe(WORKLOADS, AXES, QUANTITIES),
         "driver": {
             "name": "fake",
             "version": "0.1.0",
@@ -132,12 +78,4 @@ def catalogue():
             "protocol": 1,
         },
         "axes": axes(),
-        "quantities": {
-            **stages,
-            "cost_ns": cost,
-            "cpuid_ns": {**cost, "detail": True},
-            "start_cpuid": {"unit": "count", "stage": None, "detail": True, "summary": "CPUID before main"},
-        },
-        "workloads": list(workloads().values()),
-        "lacks": [{"what": "launch.absent", "reason": "needs Linux 9.9, this is 6.1"}],
     }

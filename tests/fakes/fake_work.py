@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from clonometer.explain.work import WorkExplanation, WorkWish, explain_work, work_sides
-from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.types import Catalogue
-from clonometer.runner.drivers import find_drivers
-from tests import probe
+from tests.catalogue import CATALOGUE
 from tests.fakes.fake_trace import ASLEEP, CALLS, PARENT, ZOMBIE, FakeTrace, events_array
 
 WRITE = 1
@@ -115,13 +111,7 @@ class FakeWorkTracer:
         return work_trace(how, workers=self.workers, each=each, blocked=blocked, **self.others)
 
 
-@cache
-def the_catalogue() -> Catalogue:
-    """What the probe can do."""
-    return read_catalogue(find_drivers([[str(probe.executable("static"))]]).descriptions)
-
-
 def explained(tracer: FakeWorkTracer | None = None, *, cpus: int = 1, **wish: Any) -> WorkExplanation:
     """Two workers, explained."""
-    sides = work_sides(["workers=2", "numbers=100"], the_catalogue())
+    sides = work_sides(["workers=2", "numbers=100"], CATALOGUE)
     return explain_work(tracer or FakeWorkTracer(), sides, WorkWish(**{"pairs": 6, **wish}), cpus=cpus)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from tests.catalogue import CATALOGUE
 
 from clonometer.families import axes, families, family
 from clonometer.families.types import EVENT
-from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.limits import estimated_launch_ns
-
-CATALOGUE = read_catalogue(json.loads((Path(__file__).parents[1] / "data" / "describe.json").read_text()))
 
 
 def test_every_family_of_the_drivers_has_its_module_and_its_own_place():

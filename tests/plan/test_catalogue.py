@@ -15,13 +15,13 @@ def test_everything_described_is_there(described):
     assert catalogue.workloads["launch.vfork"].call_returns_contains == "child_life"
     assert (catalogue.workloads["launch.absent"].available, catalogue.workloads["launch.absent"].reason) == (
         False,
-        "needs Linux 9.9",
+        "needs Linux 9.9, this is 6.1",
     )
     assert catalogue.axes["linkage"].unavailable == {"musl": "no musl-gcc when it was built"}
     assert (catalogue.axes["open_files"].kind, catalogue.axes["open_files"].minimum) == ("count", 3)
     assert catalogue.quantities["reaped_ns"].stage == "reaped"
     assert catalogue.quantities["cost_ns"].stage is None
-    assert catalogue.lacks == ({"what": "launch.absent", "reason": "needs Linux 9.9"},)
+    assert catalogue.lacks == ({"what": "launch.absent", "reason": "needs Linux 9.9, this is 6.1"},)
 
 
 def test_what_was_merged_reads_the_same_again(described):

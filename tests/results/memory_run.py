@@ -2,236 +2,55 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from tests.catalogue import CATALOGUE
 
 NULL_I32 = np.iinfo(np.int32).min
 NULL_I64 = np.iinfo(np.int64).min
 MIB, GIB = 1 << 20, 1 << 30
 
-AXES: dict[str, dict[str, Any]] = {
-    "linkage": {"type": "choice", "values": ["static", "dynamic_lazy"], "default": "static", "summary": ""},
-    "placement": {"type": "choice", "values": ["pinned", "free"], "default": "pinned", "summary": ""},
-    "pages": {
-        "type": "choice",
-        "values": ["rewritten", "first", "clean"],
-        "default": "rewritten",
-        "summary": "",
-    },
-    "parent_bytes": {"type": "bytes", "default": 0, "summary": ""},
-    "page_kind": {"type": "choice", "values": ["4k", "thp"], "default": "4k", "summary": ""},
-    "vmas": {"type": "count", "default": 0, "summary": ""},
-    "vma_kind": {"type": "choice", "values": ["untouched", "touched"], "default": "untouched", "summary": ""},
-    "caches": {"type": "choice", "values": ["hot", "idle", "thrashed"], "default": "hot", "summary": ""},
-    "idle_ns": {"type": "count", "default": 100_000_000, "minimum": 1, "summary": ""},
-    "thrash_bytes": {"type": "bytes", "default": 128 << 20, "minimum": 1, "summary": ""},
-    "thrash_cpu": {"type": "choice", "values": ["same", "other"], "default": "same", "summary": ""},
-    "launch_number": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
-    "other_process": {"type": "choice", "values": ["alive", "gone"], "default": "alive", "summary": ""},
-    "sched_class": {"type": "choice", "values": ["other", "batch", "fifo"], "default": "other", "summary": ""},
-    "fault": {"type": "choice", "values": ["segfault", "overrun_neighbour"], "default": "segfault", "summary": ""},
-    "siblings": {"type": "count", "default": 3, "summary": ""},
-    "counter_layout": {"type": "choice", "values": ["padded", "packed", "one"], "default": "padded", "summary": ""},
-    "write_step": {"type": "choice", "values": ["page", "small_page"], "default": "page", "summary": ""},
-    "written_bytes": {"type": "bytes", "default": 1 << 20, "summary": ""},
-    "tasks": {"type": "count", "default": 100, "minimum": 1, "summary": ""},
-    "accounting": {"type": "choice", "values": ["machine", "cgroup"], "default": "machine", "summary": ""},
-    "program": {"type": "text", "default": "target_static", "summary": ""},
-    "task_kind": {"type": "choice", "values": ["thread", "process"], "default": "thread", "summary": ""},
-    "workers": {"type": "count", "default": 1, "minimum": 1, "summary": ""},
-    "numbers": {"type": "count", "default": 1000, "minimum": 1, "summary": ""},
-    "output": {
-        "type": "choice",
-        "values": ["worker_file", "shared_stream", "shared_append"],
-        "default": "worker_file",
-        "summary": "",
-    },
-    "file_table": {"type": "choice", "values": ["inherited", "own"], "default": "inherited", "summary": ""},
-    "counters": {"type": "choice", "values": ["padded", "adjacent"], "default": "padded", "summary": ""},
-    "partner_cpu": {"type": "choice", "values": ["same", "other"], "default": "same", "summary": ""},
-    "ring_tasks": {"type": "count", "default": 2, "minimum": 1, "summary": ""},
-    "working_set_bytes": {"type": "bytes", "default": 0, "summary": ""},
-    "message_bytes": {"type": "bytes", "default": 1, "minimum": 1, "summary": ""},
+# What no driver measures, for tests of other units: a time in microseconds and a plain size.
+INVENTED: dict[str, Any] = {
+    "id": "queue.wait",
+    "family": "other",
+    "summary": "a wait in a queue",
+    "axes": ["placement"],
+    "temperatures": [],
+    "quantities": ["wait_us", "queue_bytes"],
+    "nulls": {},
+    "call_returns_contains": None,
+    "available": True,
+    "reason": None,
 }
-PARENT = [
-    "linkage",
-    "placement",
-    "pages",
-    "page_kind",
-    "parent_bytes",
-    "vmas",
-    "vma_kind",
-    "caches",
-    "idle_ns",
-    "thrash_bytes",
-    "thrash_cpu",
-    "launch_number",
-    "sched_class",
-]
-SWITCH = ["placement", "partner_cpu", "task_kind", "ring_tasks", "working_set_bytes"]
-MESSAGE = ["placement", "partner_cpu", "task_kind", "message_bytes"]
-HUGE = ["page_kind", "write_step", "written_bytes"]
-SIGNED = {"switch_ns"}
-STAGES = ["call_returns_ns", "task_runs_ns", "reaped_ns"]
-IMAGE = ["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"]
-ISOLATION = ["survivors", "damaged", "parent_alive", "ended_by_signal"]
-RECOVERY = ["known_ns", "replaced_ns", "restored_ns"]
-STORY = ["fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"]
-GAPS = {f"call_gap_p{name}_ns": one_in for name, one_in in ((50, 2), (99, 100), (9999, 10000))}
-HELD = ["whole", "kernel", "user", "kernel_stack", "page_tables", "slab", "virtual", "resident", "private"]
+INVENTED_QUANTITIES = {
+    "wait_us": {"unit": "us", "stage": None, "summary": "until served"},
+    "queue_bytes": {"unit": "bytes", "stage": None, "summary": "what the queue holds"},
+}
+DESCRIBED: dict[str, Any] = {
+    **CATALOGUE.raw,
+    "workloads": [*CATALOGUE.raw["workloads"], INVENTED],
+    "quantities": {**CATALOGUE.raw["quantities"], **INVENTED_QUANTITIES},
+}
+WORKLOADS: dict[str, Any] = {workload["id"]: workload for workload in DESCRIBED["workloads"]}
+
+
+def _type(name: str, quantity: Mapping[str, Any]) -> str:
+    """Stages, counts and sizes are whole numbers, as drivers send them, unless they are shares of several tasks."""
+    whole = quantity["stage"] or (quantity["unit"] in {"count", "bytes"} and "_each_" not in name)
+    return "i64" if whole else "f64"
+
+
 COLUMNS = {
     "start_ns": ("i64", "ns"),
-    "call_returns_ns": ("i64", "ns"),
-    "task_runs_ns": ("i64", "ns"),
-    "image_entered_ns": ("i64", "ns"),
-    "image_runs_ns": ("i64", "ns"),
-    "cpuid": ("i64", "count"),
-    "start_cpuid": ("i64", "count"),
-    "cpuid_ns": ("f64", "ns"),
-    "reaped_ns": ("i64", "ns"),
-    "cpu_before": ("i32", "cpu"),
-    "cpu_after": ("i32", "cpu"),
-    "cpu_child": ("i32", "cpu"),
+    **{name: (_type(name, quantity), quantity["unit"]) for name, quantity in DESCRIBED["quantities"].items()},
+    **dict.fromkeys(("cpu_before", "cpu_after", "cpu_child"), ("i32", "cpu")),
     "errno": ("i32", "errno"),
-    "stamp_ns": ("i64", "ns"),
-    "cost_ns": ("f64", "ns"),
-    "handover_ns": ("f64", "ns"),
-    "alone_ns": ("f64", "ns"),
-    "switch_ns": ("f64", "ns"),
-    "latency_ns": ("f64", "ns"),
-    "stream_ns": ("f64", "ns"),
-    "bandwidth": ("i64", "bytes/s"),
-    "wait_us": ("f64", "us"),
-    "write_each_ns": ("f64", "ns"),
-    "again_each_ns": ("f64", "ns"),
-    "faults": ("i64", "count"),
-    "split_pages": ("i64", "count"),
-    **{f"{name}_ns": ("i64", "ns") for name in STORY},
-    **dict.fromkeys(GAPS, ("i64", "ns")),
-    "call_gaps": ("i64", "count"),
-    "known_ns": ("i64", "ns"),
-    "replaced_ns": ("i64", "ns"),
-    "restored_ns": ("i64", "ns"),
-    **dict.fromkeys(ISOLATION, ("i64", "count")),
-    "op_ns": ("f64", "ns"),
-    "cpu_op_ns": ("f64", "ns"),
-    **{f"{name}_each_bytes": ("f64", "bytes") for name in HELD},
-    "create_each_ns": ("f64", "ns"),
-    "reap_each_ns": ("f64", "ns"),
-    "footprint_bytes": ("i64", "bytes"),
-    "whole_ns": ("i64", "ns"),
-    "whole_each_ns": ("f64", "ns"),
 }
-DETAILS = {
-    "whole_each_ns",
-    *GAPS,
-    "call_gaps",
-    "faults",
-    "split_pages",
-    "image_entered_ns",
-    "cpuid",
-    "start_cpuid",
-    "cpuid_ns",
-}
-
-
-def _workload(
-    id_: str,
-    family: str,
-    axes: Sequence[str],
-    quantities: Sequence[str],
-    temperatures: Sequence[str] = ("cold", "warm"),
-) -> dict[str, Any]:
-    return {
-        "id": id_,
-        "family": family,
-        "summary": f"{id_} in one line",
-        "axes": list(axes),
-        "temperatures": list(temperatures),
-        "quantities": list(quantities),
-        "nulls": {},
-        "call_returns_contains": "child_life" if id_ in {"launch.vfork", "launch.posix_spawn"} else None,
-        "available": True,
-        "reason": None,
-    }
-
-
-def _rung(id_: str, reaped_by: str, step_from: str | None) -> dict[str, Any]:
-    return {**_workload(id_, "same_image", PARENT, STAGES), "reaped_by": reaped_by, "step_from": step_from}
-
-
-WRITES = ["write_each_ns", "again_each_ns"]
-WORKLOADS = [
-    _workload("launch.fork", "same_image", PARENT, STAGES),
-    _workload("launch.vfork", "same_image", PARENT, STAGES),
-    _workload("launch.pthread", "same_image", PARENT, STAGES),
-    _workload(
-        "launch.posix_spawn",
-        "new_program",
-        [*PARENT, "program"],
-        ["call_returns_ns", "image_entered_ns", "image_runs_ns", "reaped_ns"],
-    ),
-    _workload("program.steps", "other", ["program"], ["cpuid", "start_cpuid"], ()),
-    _workload("program.cpuid", "other", ["placement"], ["cpuid_ns"], ()),
-    _workload("launch.fork_exec", "new_program", [*PARENT, "program"], IMAGE),
-    _workload("launch.none", "floor", ["linkage", "placement"], ["call_returns_ns", "reaped_ns"], ()),
-    _workload("launch.stamp", "floor", ["linkage", "placement"], ["stamp_ns"]),
-    _workload("clock.used", "floor", ["linkage", "placement"], ["cost_ns"], ()),
-    _rung("flags.none", "wait", None),
-    _rung("flags.files", "wait", "flags.none"),
-    _rung("flags.fs", "wait", "flags.files"),
-    _rung("flags.thread", "futex", "flags.fs"),
-    *(
-        _workload(
-            f"footprint.{task}",
-            "footprint",
-            ["placement", "tasks", "accounting"],
-            [*(f"{name}_each_bytes" for name in HELD), "create_each_ns", "reap_each_ns"],
-            (),
-        )
-        for task in ("process", "thread")
-    ),
-    _workload("cow.parent", "cow", ["placement", "other_process", *HUGE], [*WRITES, "faults", "split_pages"], ()),
-    _workload("cow.child", "cow", ["placement", "other_process"], WRITES, ()),
-    _workload("cow.fresh", "cow", ["placement"], WRITES, ()),
-    {
-        **_workload(
-            "cow.stall",
-            "cow",
-            ["parent_bytes", "other_process"],
-            [*(f"{name}_ns" for name in STORY), *GAPS, "call_gaps"],
-            (),
-        ),
-        "phases": True,
-        "distributions_of": "gaps between writes",
-        "distributions": [
-            {"name": "during the call", "count": "call_gaps", "steps": {**GAPS, "call_stall_ns": 0}},
-        ],
-    },
-    _workload("isolate.worker", "isolate", ["fault", "task_kind", "siblings"], [*RECOVERY, *ISOLATION], ()),
-    _workload("isolate.pool", "isolate", ["fault", "siblings"], [*RECOVERY, *ISOLATION], ()),
-    _workload("contend.mmap", "contend", ["task_kind", "workers"], ["op_ns", "cpu_op_ns"], ()),
-    _workload("contend.counter", "contend", ["task_kind", "workers", "counter_layout"], ["op_ns", "cpu_op_ns"], ()),
-    *(
-        _workload(f"switch.{way}", "switch", SWITCH, ["handover_ns", "alone_ns", "switch_ns"], ())
-        for way in ("pipe", "futex")
-    ),
-    *(
-        _workload(f"ipc.{way}", "ipc", MESSAGE, ["latency_ns", "stream_ns", "bandwidth"], ())
-        for way in ("shared_memory", "pipe")
-    ),
-    _workload(
-        "work.factor",
-        "work",
-        ["task_kind", "workers", "numbers", "output", "file_table", "counters"],
-        ["whole_ns", "whole_each_ns"],
-        (),
-    ),
-    _workload("wake.futex", "other", ["placement"], ["wait_us", "footprint_bytes"], ()),
-]
 
 
 @dataclass
@@ -266,22 +85,7 @@ class RunBuilder:
                 "seed": 42,
                 "command": ["clonometer", "run"],
                 "plan": {"name": "default", "title": "t", "budget_seconds": 60.0, "cells": [], "targets": []},
-                "catalogue": {
-                    "drivers": [{"name": "probe"}],
-                    "axes": AXES,
-                    "quantities": {
-                        name: {
-                            "unit": unit,
-                            "stage": name.removesuffix("_ns") if name in (*IMAGE, "image_entered_ns") else None,
-                            "detail": name in DETAILS,
-                            "summary": "",
-                            "signed": name in SIGNED,
-                        }
-                        for name, (_, unit) in COLUMNS.items()
-                    },
-                    "workloads": WORKLOADS,
-                    "lacks": [],
-                },
+                "catalogue": copy.deepcopy(DESCRIBED),
                 "clock": {
                     "clock": "tsc",
                     "clock_hz": 2_000_000_000,
@@ -316,9 +120,9 @@ class RunBuilder:
 
         On the other CPU, where a share of ``other_cpu`` runs, ``task_runs_ns`` takes half as long again.
         """
-        entry = next(one for one in WORKLOADS if one["id"] == workload)
-        full = {axis: condition.get(axis, AXES[axis]["default"]) for axis in entry["axes"]}
-        shown = {axis: value for axis, value in full.items() if value != AXES[axis]["default"]}
+        defaults = {axis: CATALOGUE.axes[axis].default for axis in WORKLOADS[workload]["axes"]}
+        full = {axis: condition.get(axis, default) for axis, default in defaults.items()}
+        shown = {axis: value for axis, value in full.items() if value != defaults[axis]}
         if temperature:
             shown["temperature"] = temperature
         inside = ",".join(f"{axis}={value}" for axis, value in sorted(shown.items()))
@@ -340,8 +144,8 @@ class RunBuilder:
         noise = levels * np.exp(spread * self.random.normal(size=size))
         elsewhere = self.random.random(size) < other_cpu
         for name, value in values.items():
-            own = value * noise * np.where(elsewhere & (name == "task_runs_ns"), 1.5, 1.0)
-            columns[name] = own if COLUMNS[name][0] == "f64" else np.rint(own).astype(np.int64)
+            measured = value * noise * np.where(elsewhere & (name == "task_runs_ns"), 1.5, 1.0)
+            columns[name] = measured if COLUMNS[name][0] == "f64" else np.rint(measured).astype(np.int64)
         columns["errno"] = np.zeros(size, np.int32)
         if "task_runs_ns" in values or "image_runs_ns" in values:
             columns["cpu_before"] = np.zeros(size, np.int32)
@@ -360,7 +164,7 @@ class RunBuilder:
                 }
             )
             for block in range(blocks):
-                own_facts = {
+                block_facts = {
                     "wall_ns": 1000,
                     "effective_mhz": {"1": mhz},
                     "involuntary_switches": 0,
@@ -375,7 +179,7 @@ class RunBuilder:
                         "reason": None,
                         "rows": samples,
                         "outcomes": {"ok": samples},
-                        "facts": own_facts,
+                        "facts": block_facts,
                     }
                 )
         return text

@@ -142,6 +142,7 @@ def ladder() -> MemoryRun:
     builder.cell("flags.none", FORK, spread=0.01)
     builder.cell("flags.files", plus(FORK, -20_000), spread=0.01)
     builder.cell("flags.fs", plus(FORK, -20_000), spread=0.01)
+    builder.cell("flags.child_cleartid", plus(FORK, -20_000), spread=0.01)
     builder.cell("flags.thread", PTHREAD, spread=0.01)
     builder.cell("launch.pthread", PTHREAD, spread=0.01)
     return builder.run

@@ -207,11 +207,11 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
     sides = []
     for seed, footprint in ((1, 4096), (2, 9999)):
         builder = make_builder(seed)
-        builder.cell("wake.futex", {"wait_us": 5.0, "footprint_bytes": footprint}, None, spread=0.01)
+        builder.cell("queue.wait", {"wait_us": 5.0, "queue_bytes": footprint}, None, spread=0.01)
         sides.append(read_side(builder.run, str(seed)))
     checked = check_runs(*sides)
     assert [row.compared.other.quantity for row in checked.rows] == ["wait_us"]
-    assert [one.reason for one in checked.left_out] == ["footprint_bytes is no time: 'clonometer compare' has it"]
+    assert [one.reason for one in checked.left_out] == ["queue_bytes is no time: 'clonometer compare' has it"]
     assert checked.verdict == "none"
     Draft202012Validator(SCHEMA).validate(to_json(checked))
 

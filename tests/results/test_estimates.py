@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.catalogue import defaults
 
 from clonometer.results import summarize
 from clonometer.results.types import Estimate
@@ -52,21 +53,7 @@ def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:
         "warm",
         "same_image",
     )
-    assert row.condition == {
-        "linkage": "static",
-        "placement": "pinned",
-        "pages": "rewritten",
-        "page_kind": "4k",
-        "parent_bytes": 1 << 20,
-        "vmas": 0,
-        "vma_kind": "untouched",
-        "caches": "hot",
-        "idle_ns": 100_000_000,
-        "thrash_bytes": 128 << 20,
-        "thrash_cpu": "same",
-        "launch_number": 1,
-        "sched_class": "other",
-    }
+    assert row.condition == {**defaults("launch.fork"), "parent_bytes": 1 << 20}
     assert (row.quantity, row.unit, row.placement) == ("reaped_ns", "ns", "same_cpu")
 
 
@@ -138,8 +125,8 @@ def test_a_cell_whose_launches_all_failed_stays_in_the_table(builder: Any) -> No
 
 
 def test_what_is_no_time_has_counts_and_no_nanoseconds(builder: Any) -> None:
-    builder.cell("wake.futex", {"wait_us": 2.5, "footprint_bytes": 4096}, None)
-    row = _row(builder.run, quantity="footprint_bytes")
+    builder.cell("queue.wait", {"wait_us": 2.5, "queue_bytes": 4096}, None)
+    row = _row(builder.run, quantity="queue_bytes")
     assert (row.n_samples, row.median_ns, row.p99_ns, row.stage) == (1080, None, None, None)
     assert row.p99_reason == "its unit is bytes, not a time"
     assert _row(builder.run, quantity="wait_us").median_ns == pytest.approx(2500, rel=0.1)

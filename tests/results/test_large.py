@@ -94,7 +94,7 @@ def test_other_types_are_within_a_thousandth(builder: Any, scale: int) -> None:
 
 def test_a_stage_without_samples_and_what_is_no_time(builder: Any) -> None:
     builder.cell("launch.posix_spawn", {"call_returns_ns": 10_000, "reaped_ns": 20_000})
-    builder.cell("wake.futex", {"wait_us": 2.5, "footprint_bytes": 4096}, None)
+    builder.cell("queue.wait", {"wait_us": 2.5, "queue_bytes": 4096}, None)
     for whole, piecewise in _both(builder):
         assert piecewise.n_samples == whole.n_samples
         assert piecewise.p99_reason == whole.p99_reason

@@ -198,13 +198,13 @@ def test_rows_without_all_samples_are_compared_by_their_medians(make_builder: Bu
 
 
 @pytest.mark.parametrize(
-    ("workload", "column", "share"), [("launch.fork", "reaped_ns", 0.1), ("wake.futex", "wait_us", 0.25)]
+    ("workload", "column", "share"), [("launch.fork", "reaped_ns", 0.1), ("queue.wait", "wait_us", 0.25)]
 )
 def test_what_is_compared_is_the_fast_part_of_each_process(
     make_builder: Build, workload: str, column: str, share: float
 ) -> None:
     builder = make_builder(1)
-    builder.cell(workload, {column: 5000.0}, None if workload == "wake.futex" else "warm", processes=5, blocks=1)
+    builder.cell(workload, {column: 5000.0}, None if workload == "queue.wait" else "warm", processes=5, blocks=1)
     [(cell, rows)] = read_side(builder.run, "run").cells.items()
     columns = builder.run.columns(cell, ["process", column])
     [own] = [row for row in rows.values() if row.estimate.quantity == column]

@@ -100,10 +100,10 @@ def test_a_quantity_without_a_sample_keeps_an_empty_group(builder: Any) -> None:
 
 
 def test_microseconds_become_nanoseconds_and_bytes_stay(builder: Any) -> None:
-    builder.cell("wake.futex", {"wait_us": 2.5, "footprint_bytes": 4096}, None, spread=0.0)
+    builder.cell("queue.wait", {"wait_us": 2.5, "queue_bytes": 4096}, None, spread=0.0)
     groups = _groups(observe(builder.run)[0])
     assert np.unique(groups["wait_us", None].values).tolist() == [2500.0]
-    assert np.unique(groups["footprint_bytes", None].values).tolist() == [4096.0]
+    assert np.unique(groups["queue_bytes", None].values).tolist() == [4096.0]
 
 
 def test_order_of_rows_does_not_matter(builder: Any) -> None:

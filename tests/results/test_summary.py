@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.catalogue import CATALOGUE
 
 from clonometer.errors import RunFileError
 from clonometer.results import summarize
@@ -24,7 +25,7 @@ def test_facts_of_the_run_are_taken_over(default_run: Any) -> None:
     assert results.duration_s == 62.5
     assert results.n_processes == len(default_run.metadata["processes"])
     assert results.n_samples == sum(len(columns["process"]) for columns in default_run.data.values())
-    assert results.summaries["launch.fork"] == "launch.fork in one line"
+    assert results.summaries["launch.fork"] == CATALOGUE.workloads["launch.fork"].summary
     assert "wake.futex" not in results.summaries
     assert len(results.cell_statuses) == len(default_run.data)
 

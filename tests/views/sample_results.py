@@ -8,20 +8,13 @@ from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
+from tests.catalogue import CATALOGUE, defaults
+
 from clonometer.results.series.types import EcdfSeries, FootprintBar, ScanSeries
 from clonometer.results.types import CellStatus, Estimate, Finding, Results, RunWarning
 from clonometer.units import format_bytes
 
 MIB = 1 << 20
-DEFAULTS: dict[str, int | str] = {
-    "linkage": "static",
-    "pages": "rewritten",
-    "parent_bytes": 0,
-    "placement": "pinned",
-    "program": "target_static",
-    "stack_bytes": 0,
-}
-EXECS = ("launch.posix_spawn", "launch.fork_exec")
 MEMORY = {2 * MIB: 1.25, 64 * MIB: 14.0, 1024 * MIB: 185.0}
 
 
@@ -77,7 +70,7 @@ def cell_text(workload: str, axes: dict[str, int | str], temperature: str | None
     shown = {
         name: format_bytes(value) if isinstance(value, int) else value
         for name, value in axes.items()
-        if value != DEFAULTS[name]
+        if value != CATALOGUE.axes[name].default
     }
     if temperature:
         shown["temperature"] = temperature
@@ -96,7 +89,7 @@ def estimate(
     fields: dict[str, Any] = {
         "cell": cell_text(workload, axes, temperature),
         "workload": workload,
-        "condition": {**DEFAULTS, **axes},
+        "condition": {**defaults(workload), **axes},
         "temperature": temperature,
         "stage": stage,
         "placement": "same_cpu",
@@ -112,7 +105,7 @@ def estimate(
         "min_ns": None if median_ns is None else median_ns * chance.uniform(0.88, 0.95),
         "effective_mhz": chance.uniform(3391, 3394.5),
         "resolution_ns": 10.0,
-        "family": "new_program" if workload in EXECS else "same_image",
+        "family": CATALOGUE.workloads[workload].family,
     }
     return Estimate(**{**fields, **changes})
 
@@ -141,7 +134,7 @@ def _cell_rows(shape: Shape, temperature: str, chance: random.Random) -> Iterato
 
 def _floor(chance: random.Random) -> Iterator[Estimate]:
     for workload, cost_ns in (("launch.none", 21.4), ("launch.stamp", 912.0), ("clock.used", 9.8)):
-        yield estimate(workload, None, cost_ns, chance, family="floor", placement=None, resolution_ns=0.1)
+        yield estimate(workload, None, cost_ns, chance, placement=None, resolution_ns=0.1)
 
 
 def _ecdf(row: Estimate, chance: random.Random, points: int) -> EcdfSeries:

@@ -33,7 +33,7 @@ def exported() -> tuple[dict[str, Any], Any]:
     builder.cell("launch.fork", FORK, processes=12)
     builder.cell("launch.pthread", {"call_returns_ns": 9_000, "reaped_ns": 30_000}, processes=1)
     builder.cell("launch.fork", FORK, placement="free", other_cpu=0.4)
-    builder.cell("wake.futex", {"wait_us": 2.5, "footprint_bytes": 4096}, None)
+    builder.cell("queue.wait", {"wait_us": 2.5, "queue_bytes": 4096}, None)
     metadata = builder.run.metadata
     metadata["cells"] += [
         {"cell": "launch.a", "status": "skipped", "reason": "no room: # 5 of 9", "stopped_by": None},
