@@ -60,6 +60,14 @@ def test_a_free_thread_runs_on_a_cpu_that_is_allowed(workload: str) -> None:
         assert set(present(block, column)) <= os.sched_getaffinity(0)
 
 
+def test_its_clocks_have_the_columns_of_the_probes_clocks() -> None:
+    """One run may have both: a column has one type in all of a file."""
+    (ours,) = ask("workload=clock.chrono_steady", "samples=2", "blocks=1").blocks
+    (probes,) = probe.ask("workload=clock.realtime", "samples=2", "blocks=1").blocks
+    types = [{name: column.dtype for name, column in block.columns.items()} for block in (ours, probes)]
+    assert {name: types[0].get(name) for name in types[1]} == types[1]
+
+
 def test_the_steady_clock_never_goes_back() -> None:
     (block,) = ask("workload=clock.chrono_steady", "samples=20", "blocks=1").blocks
     assert not block.columns["backward_steps"].any()

@@ -27,6 +27,7 @@ _OF_SEVERAL = {
     "depends": "depend",
 }
 _LEAST_LABEL = 16
+_WHOLE = 80
 _UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
 
 
@@ -154,7 +155,7 @@ def _stages_disagree(flip: Reconciliation) -> bool:
 
 
 def _ratio_here(flip: Reconciliation) -> str:
-    return format_ratio(flip.bases[0].value, *flip.bases[0].interval) if flip.bases else MISSING
+    return _pair_text(flip.bases[0]) if flip.bases else MISSING
 
 
 def _how_sure(flip: Reconciliation) -> str:
@@ -180,7 +181,7 @@ def reversal_text(flip: Reconciliation) -> str:
 
 
 def _pair_text(pair: Pair) -> str:
-    return format_ratio(pair.value, *pair.interval)
+    return format_ratio(pair.value, *(pair.interval if pair.n > 1 else ()))
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:
@@ -252,9 +253,9 @@ def short_claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Tab
 
 
 def _named(head: str, names: Sequence[tuple[str, str]]) -> Column:
-    """Ids and names in a column, which is wrapped where room is short; nothing else is cut."""
+    """Ids and names in a column, which is wrapped where room is short once other columns have gone."""
     wide = max((len(id_) for id_, _ in names), default=0)
-    return Column(f"{'id':<{wide}}  {head}", [f"{id_:<{wide}}  {name}" for id_, name in names], least=_LEAST_LABEL)
+    return Column(f"{'id':<{wide}}  {head}", [f"{id_:<{wide}}  {name}" for id_, name in names], least=_WHOLE)
 
 
 def claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
