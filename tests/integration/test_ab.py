@@ -1,0 +1,31 @@
+"""Two sides that really run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clonometer.cli.ending import run_to_the_end
+
+pytestmark = pytest.mark.real
+
+
+def compared(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    always = ("--set", "temperature=warm", "--budget", "60", "--json", "--force", "--out", str(folder / "ab.parquet"))
+    assert run_to_the_end(["ab", *words, *always]) == 0
+    return {row["stage"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+
+
+def test_a_dynamic_program_starts_slower_than_a_static_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = compared(tmp_path, capsys, "fork_exec", "--a", "program=target_static", "--b", "program=target_dynamic")
+    assert rows["reaped"]["verdict"] == "slower"
+    assert rows["reaped"]["pairs"] >= 12
+
+
+def test_a_side_against_itself_is_not_called_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = compared(tmp_path, capsys, "fork", "--b", "env:NOTHING_READS_THIS=1", "--pairs", "18", "--seed", "3")
+    assert {row["verdict"] for row in rows.values()} <= {"same", "not distinguishable"}

@@ -1,0 +1,187 @@
+"""Verdicts on two sides by a run in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clonometer.errors import InputError
+from clonometer.results.ab.judgement import judge_run
+from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
+from clonometer.results.findings.all import find_all
+from clonometer.results.rows.estimates import estimate_cells
+from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.observed import observe
+
+QUANTITIES = {
+    "reaped_ns": {"unit": "ns", "stage": "reaped"},
+    "image_ends_ns": {"unit": "ns", "stage": "image_ends", "detail": True},
+}
+
+
+class Pairs:
+    """A run whose pairs have these logarithms of B over A; A takes 100 us and less by a drift that falls on both."""
+
+    def __init__(self, changes: list[float], **about: Any) -> None:
+        self.changes = changes
+        cells = [f"launch.fork[side={side},temperature=warm]" for side in "ab"]
+        axes = {"side": {"type": "choice", "default": "neither"}}
+        self.metadata: dict[str, Any] = {
+            "status": "complete",
+            "status_reason": None,
+            "seed": 1,
+            "host": {},
+            "clock": {},
+            "columns": {name: {"unit": "ns", "type": "i64"} for name in QUANTITIES},
+            "catalogue": {
+                "axes": axes,
+                "quantities": QUANTITIES,
+                "workloads": [
+                    {
+                        "id": "launch.fork",
+                        "family": "same_image",
+                        "summary": "",
+                        "temperatures": ["warm"],
+                        "quantities": list(QUANTITIES),
+                        "call_returns_contains": None,
+                    }
+                ],
+            },
+            "plan": {
+                "cells": [
+                    {"cell": cell, "workload": "launch.fork", "condition": {"side": side}, "temperature": "warm"}
+                    for cell, side in zip(cells, "ab", strict=True)
+                ],
+                "targets": [
+                    {"workload": "launch.fork", "cells": [cell], "limits": {}, "options": {}} for cell in cells
+                ],
+            },
+            "blocks": [],
+            "cells": [{"cell": cell, "status": "ok", "reason": None} for cell in cells],
+            # The odd pairs have B first.
+            "processes": [
+                {"process": 2 * pair + place, "started_ns": pair, "pair": pair, "cells": [cells[(place + pair) % 2]]}
+                for pair in range(len(changes))
+                for place in range(2)
+            ],
+            "sides": {
+                "a": ["linkage=static"],
+                "b": [],
+                "stages": [],
+                "most_pairs": 100,
+                "minimum_effect": 0.02,
+                "error_rate": 0.05,
+                "max_regression": None,
+                **about,
+            },
+        }
+        self.path = "ab.parquet"
+
+    def cells(self) -> list[str]:
+        return [entry["cell"] for entry in self.metadata["plan"]["cells"]]
+
+    def columns(self, cell: str, names: object) -> dict[str, Any]:
+        drift = 1e5 * np.exp(np.linspace(0, 1, len(self.changes)))
+        is_b = "side=b" in cell
+        values = drift * np.exp(self.changes) if is_b else drift
+        processes = [entry["process"] for entry in self.metadata["processes"] if entry["cells"] == [cell]]
+        kept = [
+            pair for pair in range(len(self.changes)) if len(processes) == len(self.changes) or pair < len(processes)
+        ]
+        reaped = np.rint(values[kept]).astype(np.int64)
+        zeros = np.zeros(len(kept), np.int32)
+        return {
+            "process": np.array(processes, np.int32),
+            "block": zeros,
+            "sample": zeros,
+            "reaped_ns": reaped,
+            "image_ends_ns": reaped,
+        }
+
+
+def judged(changes: list[float], **about: Any) -> AbResult:
+    return judge_run(Pairs(changes, **about), "ab.parquet")
+
+
+def scattered(centre: float, n: int = 30, scatter: float = 0.02, seed: int = 1) -> list[float]:
+    return list(np.random.default_rng(seed).normal(centre, scatter, n))
+
+
+def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() -> None:
+    changes = scattered(0.06)
+    [row] = judged(changes).rows
+    above = sum(change > 0 for change in changes[: row.pairs])
+    assert (row.verdict, row.b_slower) == ("slower", above)
+    assert row.cell == "launch.fork[temperature=warm]"
+    assert row.sentence.startswith(f"fork, warm, until reaped: in {above} of {row.pairs} turns B was slower, by ")
+    assert row.interval is not None
+    assert row.interval[0] <= np.exp(0.06) <= row.interval[1]
+    assert row.p is not None
+    assert row.p <= 0.05
+
+
+def test_it_is_judged_by_the_pairs_until_it_was_sure() -> None:
+    [row] = judged(scattered(0.5, 40)).rows
+    assert row.pairs == 12
+    assert row.b.n_processes == 40
+
+
+def test_a_faster_side_the_same_and_what_cannot_be_told() -> None:
+    [faster] = judged(scattered(-1.2)).rows
+    assert (faster.verdict, faster.b_slower) == ("faster", 0)
+    assert f"in {faster.pairs} of {faster.pairs} turns B was faster, 3.3" in faster.sentence
+    [same] = judged(scattered(0.0, 60, 0.005)).rows
+    assert same.verdict == "same"
+    assert "the same within" in same.sentence
+    [unclear] = judged(scattered(0.0, 30, 0.2)).rows
+    assert unclear.verdict == "not distinguishable"
+    assert "could not tell a difference: in " in unclear.sentence
+    assert unclear.p is not None
+    assert unclear.p > 0.05
+
+
+def test_few_pairs_give_no_verdict_however_different_they_are() -> None:
+    result = judged([0.5] * 5)
+    [row] = result.rows
+    assert (row.verdict, row.interval, row.pairs) == ("not distinguishable", None, 5)
+    assert not result.is_told
+    assert judged([0.5] * 6).rows[0].verdict == "slower"
+
+
+@pytest.mark.parametrize(
+    ("centre", "scatter", "verdict", "allowed"),
+    [(0.3, 0.02, CONFIRMED, False), (0.03, 0.02, NONE, True), (-0.5, 0.02, NONE, True), (0.05, 0.1, CANNOT_TELL, None)],
+)
+def test_a_gate_asks_on_which_side_of_the_limit_the_whole_interval_is(
+    centre: float, scatter: float, verdict: str, allowed: bool | None
+) -> None:
+    result = judged(scattered(centre, 30, scatter), max_regression=0.05)
+    assert (result.verdict, result.rows[0].allowed) == (verdict, allowed)
+    assert judged(scattered(centre, 30, scatter)).verdict is None
+
+
+def test_a_pair_of_which_only_one_side_was_measured_counts_nowhere() -> None:
+    run = Pairs([0.5] * 9)
+    run.metadata["processes"].pop()
+    [row] = judge_run(run, "").rows
+    assert row.pairs == 8
+
+
+def test_a_run_without_pairs_is_refused() -> None:
+    run = Pairs([0.5] * 9)
+    del run.metadata["sides"]
+    with pytest.raises(InputError, match="not started in pairs"):
+        judge_run(run, "run.parquet")
+
+
+def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() -> None:
+    run = Pairs(scattered(0.06))
+    book = Book(estimate_cells(observe(run), run.metadata), run.metadata)
+    [finding] = [
+        finding for finding in find_all(book, 1) if "side" in finding.sentence.lower() or "B is" in finding.sentence
+    ]
+    [row] = judge_run(run, "").rows
+    assert finding.sentence == f"B is as usual, A is linkage=static; {row.sentence}."
+    assert finding.numbers["rows"][0]["ratio"] == row.ratio
