@@ -29,13 +29,17 @@ def hasty_run(plan: Any, *arguments: Any, **options: Any) -> Any:
         dataclasses.replace(target, limits=dataclasses.replace(target.limits, **LIMITS))
         for target in plan.targets[:MOST_TARGETS]
     ]
-    options["scheduler"] = RoundsScheduler(options["seed"], None)
+    if "starts" in options:
+        # Sides are started in pairs, which only their own scheduler does.
+        set_existing(options["scheduler"], "_budget_s", 4.0)
+    else:
+        options["scheduler"] = RoundsScheduler(options["seed"], None)
     return _run(dataclasses.replace(plan, targets=tuple(kept)), *arguments, **options)
 
 
 def set_existing(module: Any, name: str, value: Any) -> None:
     """Set what a module has."""
-    assert hasattr(module, name), f"{module.__name__} has no {name} any more"
+    assert hasattr(module, name), f"{module} has no {name} any more"
     setattr(module, name, value)
 
 

@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_every_command_of_the_readme_works_in_its_order_in_one_folder(folder: Path) -> None:
     lines = commands()
-    for named in ("make run", "doctor", "run", "plot", "explain", "census", "reproduce", "peers", "list", "show"):
+    for named in ("make run", "doctor", "run", "plot", "explain", "census", "ab", "reproduce", "peers", "list", "show"):
         assert any(line.removeprefix("clonometer ").startswith(named) for line in lines), f"README has no {named}"
     environ = {**os.environ, "PATH": f"{folder / '.venv' / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(REPOSITORY)}
     for line in lines:

@@ -12,7 +12,7 @@ import rich_click as click
 from clonometer.cli.check import EXIT_REGRESSION
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.measuring import draw_seed
-from clonometer.cli.options import DURATION, SHARE, examples
+from clonometer.cli.options import DURATION, SHARE, examples, force_option, json_option
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, UnavailableError, UsageError
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ class _Wish:
     help=f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.",
 )
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order; by default drawn and kept.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@json_option
+@force_option
 @click.option("--wide", is_flag=True, help="Show every row and reason.")
 @click.pass_context
 def command(

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from clonometer.results.ab.types import CONFIRMED, FASTER, HIGHER, LOWER, NONE, SLOWER, UNDECIDED, AbResult, AbRow
 from clonometer.results.ab.wording import percentages
 from clonometer.results.types import Estimate
-from clonometer.units import format_ratio, format_share, table_unit
+from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import median_text
 from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import page, paint, wrap
+from clonometer.views.terminal.text import paint, rendered, wrap
 from clonometer.words import mechanism_name, stage_name
 
-LEAST_WIDTH = 60
 SHORT_ROWS = 16
 SHORT_SENTENCES = 3
 SHORT_REASONS = 3
@@ -24,28 +23,12 @@ _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 _MANY_TIMES = 2.0
 
 
-def render_ab(
-    result: AbResult, *, width: int = 80, wide: bool = False, colour: bool = False, ascii_only: bool = False
-) -> str:
-    """Write a comparison of two sides as text.
+@rendered(least_width=60)
+def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False) -> list[str]:
+    """Write a comparison of two sides.
 
-    Parameters
-    ----------
-    result
-        What `clonometer.results.ab.judgement` found.
-    width
-        Columns of the terminal; fewer than 60 are taken as 60.
-    wide
-        Every row, every sentence and every reason.
-    colour, ascii_only
-        Whether to use ANSI colours, and whether to keep to ASCII.
-
-    Returns
-    -------
-    str
-        Lines, each ended by a newline.
+    ``wide``: every row, every sentence and every reason.
     """
-    width = max(width, LEAST_WIDTH)
     lines = []
     for name, settings in (("A", result.a), ("B", result.b)):
         lines += [paint(line, "bold", colour) for line in wrap(f"{name}: {', '.join(settings) or 'as usual'}", width)]
@@ -62,7 +45,7 @@ def render_ab(
     hidden += [f"{len(reasons) - len(kept)} reasons"] * (len(kept) < len(reasons))
     lines += [f"--wide adds {' and '.join(hidden)}"] if hidden else []
     lines += wrap(_summary(result), width)
-    return page(lines, ascii_only=ascii_only)
+    return lines
 
 
 def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
@@ -81,8 +64,8 @@ def _table(rows: Sequence[AbRow]) -> Table:
             Column(f"A, {unit}", [_median(row.a, unit) for row in rows], "point", drop=4),
             Column(f"B, {unit}", [_median(row.b, unit) for row in rows], "point", drop=3),
             Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
-            Column("change", [_change(row) for row in rows], "right"),
-            Column("interval", [_interval(row) for row in rows], "range"),
+            Column("change", [_change(row)[0] for row in rows], "right"),
+            Column("interval", [_change(row)[1] for row in rows], "range"),
             Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", [row.verdict for row in rows]),
         ],
@@ -100,23 +83,20 @@ def _median(estimate: Estimate, unit: str) -> str:
     return median_text(estimate, unit if estimate.value is None else estimate.unit).median
 
 
-def _change(row: AbRow) -> str:
+def _change(row: AbRow) -> tuple[str, str]:
+    """The change and its interval: percentages, or how many times as long either side is."""
     if row.ratio is None:
-        return MISSING
-    if not 1 / _MANY_TIMES < row.ratio < _MANY_TIMES:
-        return f"{format_ratio(row.ratio, *(row.interval or (None, None)))} times"
-    value = percentages(*(ratio - 1 for ratio in (row.ratio, *(row.interval or ()))))[0]
-    return f"{'' if value.startswith(('-', '0')) else '+'}{value}%"
-
-
-def _interval(row: AbRow) -> str:
-    if row.interval is None or row.ratio is None:
-        return MISSING
-    low, high = row.interval
-    if not 1 / _MANY_TIMES < row.ratio < _MANY_TIMES:
-        return f"{format_ratio(low)} – {format_ratio(high)}"
-    _, first, last = percentages(row.ratio - 1, low - 1, high - 1)
-    return f"{first} – {last}"
+        return MISSING, MISSING
+    low, high = row.interval or (row.ratio, row.ratio)
+    if 1 / _MANY_TIMES < row.ratio < _MANY_TIMES:
+        value, first, last = percentages(row.ratio - 1, low - 1, high - 1)
+        change, ends = f"{'' if value.startswith(('-', '0')) else '+'}{value}%", f"{first} – {last}"
+    else:
+        # The verdict says which way.
+        turned = (row.ratio, low, high) if row.ratio > 1 else (1 / row.ratio, 1 / high, 1 / low)
+        value, first, last = ratio_figures(*turned)
+        change, ends = f"{value} times", f"{first} – {last}"
+    return change, MISSING if row.interval is None else ends
 
 
 def _p(p: float | None) -> str:

@@ -1,0 +1,61 @@
+"""Two sides on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.results.ab.test_judgement import judged, scattered
+
+from clonometer.results.ab.types import AbResult, NotCompared
+from clonometer.views.terminal.ab import render_ab
+
+
+def text(result: AbResult, **options: object) -> str:
+    return render_ab(result, **{"width": 80, **options})  # type: ignore[arg-type]
+
+
+def test_both_medians_the_change_and_the_count_stand_beside_each_other() -> None:
+    result = judged(scattered(0.3))
+    [row] = result.rows
+    drawn = text(result, width=120)
+    lines = drawn.splitlines()
+    assert lines[:2] == ["A: linkage=static", "B: as usual"]
+    [line] = [line for line in lines if line.startswith("fork, warm")]
+    assert "12 of 12" in line
+    assert "+3" in line
+    assert line.endswith("slower")
+    assert row.sentence in " ".join(drawn.split())
+    assert "called slower or faster in at most 5% of comparisons" in " ".join(drawn.split())
+
+
+@pytest.mark.parametrize(
+    ("centre", "scatter", "said"),
+    [
+        (0.3, 0.02, "REGRESSION: B is slower than A by more than 5%."),
+        (0.0, 0.02, "No regression: B is slower than A by at most 5%."),
+        (0.05, 0.1, "Cannot tell whether B is slower than A by more than 5%"),
+    ],
+)
+def test_a_gate_says_its_verdict(centre: float, scatter: float, said: str) -> None:
+    drawn = text(judged(scattered(centre, scatter=scatter), max_regression=0.05))
+    assert said in " ".join(drawn.split())
+
+
+def test_a_multiple_is_said_as_one_and_few_pairs_have_no_interval() -> None:
+    [slower, faster] = (text(judged([sign, 1.01 * sign, 0.99 * sign] * 4), width=100) for sign in (1.0, -1.0))
+    for drawn, verdict in ((slower, "slower"), (faster, "faster")):
+        [line] = [line for line in drawn.splitlines() if line.startswith("fork, warm")]
+        assert "2.72 times  2.69 – 2.75" in line
+        assert line.endswith(verdict)
+    drawn = text(judged([0.3] * 4))
+    assert "more pairs are needed" in " ".join(drawn.split())
+
+
+def test_what_was_left_out_is_said_and_nothing_measured_too() -> None:
+    result = judged(scattered(0.3))
+    left = tuple(NotCompared(f"launch.fork[vmas={count}]", "skipped: none here") for count in range(5))
+    drawn = text(replace(result, left_out=left))
+    assert "--wide adds 2 reasons" in drawn
+    assert text(replace(result, left_out=left), wide=True).count("skipped: none here") == 5
+    assert "Nothing was measured on both sides." in text(replace(result, rows=()))
