@@ -109,7 +109,9 @@ def test_the_walk_through_works_as_it_stands(measured: CommandLine, tmp_path: Pa
 
     shown = run("show", "run.parquet", "--wide")
     assert re.search(r"^Pools of workers +until +median", shown, re.MULTILINE)
-    assert re.search(r"^- With 4 workers in the pool a queue with a lock takes 2\.0", shown, re.MULTILINE)
+    findings = {finding["id"]: finding for finding in json.loads(run("show", "run.parquet", "--json"))["findings"]}
+    assert findings["job_pool.queue.4"]["sentence"].startswith("With 4 workers in the pool: ")
+    assert findings["job_pool.queue.4"]["numbers"]["ratio"] == pytest.approx(2.0, rel=0.05)
     assert "queue kind" not in shown
     run("plot", "run.parquet", "--kind", "job_pool", "--out", "job_pool.svg")
     assert "workers in the pool" in (measured.folder / "job_pool.svg").read_text()

@@ -10,10 +10,12 @@ import gzip
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import tests.results.runs_of_workers  # noqa: F401  its runs are added to RUNS
+import tests.results.runs_of_doubts
+import tests.results.runs_of_workers  # noqa: F401  their runs are added to RUNS
 from tests.results.runs import RUNS
 
 from clonometer.results import summarize
@@ -38,16 +40,21 @@ def frozen_run() -> Results:
             return summarize(run)
 
 
+@cache
+def all_results() -> Mapping[tuple[str, str], Results]:
+    """Summarize every run: its name and what it is."""
+    made = {(name, make.__doc__ or ""): summarize(make()) for name, make in RUNS.items()}
+    return made | {("families.parquet.gz", "A few really measured samples of every family."): frozen_run()}
+
+
 def sentences() -> str:
     """Give the whole golden file."""
     blocks = [INTRODUCTION]
     warned: set[tuple[str, str]] = set()
-    for name, make in RUNS.items():
-        assert make.__doc__ is not None
-        blocks.append(f"==== {name}\n{make.__doc__}\n")
-        blocks += _of_run(summarize(make()), warned)
-    blocks.append("==== families.parquet.gz\nA few really measured samples of every family.\n")
-    blocks += _of_run(frozen_run(), warned)
+    for (name, truth), results in all_results().items():
+        assert truth
+        blocks.append(f"==== {name}\n{truth}\n")
+        blocks += _of_run(results, warned)
     return "\n".join(blocks)
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.results.runs import FORK, areas, curve, ladder, plus
 
 from clonometer.results import summarize
-from clonometer.results.findings.scans import MOST_MISS
+from clonometer.results.findings.growth import MOST_MISS
 from clonometer.results.types import Finding
 from clonometer.views.figures.scanned import drawn_kind
 
@@ -48,6 +48,7 @@ def test_a_stage_that_does_not_grow_is_said_to_have_nothing(builder: Any) -> Non
 def test_a_curve_is_no_slope() -> None:
     finding = _findings(curve())["scan.launch_number.fork"]
     assert finding.numbers["largest_miss"] > MOST_MISS
+    assert finding.numbers["straight_upto"] is None
 
 
 def test_series_have_the_points_of_the_plan_and_share_the_one_at_zero(scanned: Any) -> None:

@@ -36,7 +36,7 @@ def test_svg_names_what_it_draws(results, kind):
 
 def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(results):
     words = {node.text for node in ElementTree.fromstring(str(picture(results, "story"))).iter() if node.text}
-    assert {"cow.stall, as usual", "cow.stall, other gone", "memory of the parent (log, from 0)"} <= words
+    assert {"cow.stall, as usual", "cow.stall, other process gone", "memory of the parent (log, from 0)"} <= words
     assert {"fork call", "call stall", "aftermath pass", "4 GiB"} <= words
 
 

@@ -5,6 +5,8 @@ References
 .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
        (1979) 65-70.
 .. [2] R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
+.. [3] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate: a practical and powerful approach to multiple
+       testing", Journal of the Royal Statistical Society B 57 (1995) 289-300.
 """
 
 from __future__ import annotations
@@ -151,3 +153,29 @@ def _between(angle: float, freedom: int) -> float:
         total += term
         term *= power / (power + 1) * cosine**2
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
+
+
+def false_discovery_limit(p_values: ArrayLike, error_rate: float) -> float:
+    """The largest p-value that counts, so that of all differences stated a share of ``error_rate`` is wrong at most.
+
+    Parameters
+    ----------
+    p_values
+        Shape (tests,): all tests of one report, each in [0, 1].
+    error_rate
+        The expected share of wrong statements among all of them. Where nothing differs, it is the chance that any
+        is made.
+
+    Returns
+    -------
+    float
+        The step-up limit of Benjamini and Hochberg [3]_; 0 where no test counts.
+
+    Examples
+    --------
+    >>> false_discovery_limit([0.01, 0.02, 0.5, 0.03], 0.05), false_discovery_limit([0.04, 0.5], 0.05)
+    (0.03, 0.0)
+    """
+    ordered = np.sort(np.asarray(p_values, dtype=np.float64))
+    within = ordered <= error_rate * np.arange(1, ordered.size + 1) / max(ordered.size, 1)
+    return float(ordered[within].max(initial=0.0))

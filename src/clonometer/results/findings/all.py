@@ -29,4 +29,11 @@ def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
     ()
     """
     comparer = Comparer(book, seed)
+    # What is said of any comparison depends on how many the report makes.
+    _read(comparer)
+    comparer.correct()
+    return _read(comparer)
+
+
+def _read(comparer: Comparer) -> tuple[Finding, ...]:
     return tuple(finding for finder in finders() for finding in finder.find(comparer))

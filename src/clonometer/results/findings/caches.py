@@ -11,10 +11,9 @@ from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, sentence, short_median
+from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
-from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import approximate_bytes, format_duration, format_number
 from clonometer.words import mechanism_name, until
@@ -80,20 +79,23 @@ def _told(
     name = mechanism_name(first.workload)
     by_page = hot.ns_per_page is not None and all(side.ns_per_page is not None for _, side in colds)
     words = condition(base, first.temperature, first.condition.get("placement"))
-    costs = [
-        f"{_cost(side, by_page=by_page)}{' a page' if by_page and not at else ''} {_why(comparer, cold)}"
-        for at, (cold, side) in enumerate(colds)
+    a_page = " a page" if by_page else ""
+    head = ", ".join(filter(None, [name, words]))
+    tight = "in a tight loop"
+    costs = [f"{_cost(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
+    whole = [
+        verdict(f"a launch {_why(comparer, cold)}", "in a tight loop", ratio)
+        for (cold, _), ratio in zip(colds, ratios, strict=True)
     ]
-    text = (
-        f"with caches as a live server has them {name} costs {listed(costs)}, "
-        f"{_cost(hot, by_page=by_page)} in a tight loop, {until(first.stage)}, {words}; "
-        f"the whole launch takes {listed([ratio.text for ratio in ratios])} times as long"
+    text = headed(
+        head, [f"{listed(costs)}, {_cost(hot, by_page=by_page)}{a_page} {tight}, {until(first.stage)}", *whole]
     )
-    short = [f"{_short(side, by_page=by_page)}{' a page' if by_page else ''}" for _, side in colds]
-    headline = (
-        f"with caches as a live server has them: {' or '.join(short)}, {_short(hot, by_page=by_page)} in a tight loop "
-        f"({name} {until(first.stage)}{_at(base)})"
+    short = [f"{_short(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
+    headline = headed(
+        head, [f"{', '.join(short)}, {_short(hot, by_page=by_page)}{a_page} {tight}, {until(first.stage)}"]
     )
+    if all(ratio.verdict == "same" for ratio in ratios):
+        headline = headed(head, [f"{clause}, {until(first.stage)}" for clause in whole])
     numbers: dict[str, Any] = ratios[0].numbers | {
         "workload": first.workload,
         "hot": _numbers(hot),
@@ -102,15 +104,7 @@ def _told(
         "cells": [hot.row.estimate.cell, *(side.row.estimate.cell for _, side in colds)],
     }
     parts = [first.workload.removeprefix("launch."), *(f"{axis}={value}" for axis, value in base.items())]
-    return Finding(".".join(["caches", *parts]), sentence(text), numbers, sentence(headline))
-
-
-def _at(base: Changes) -> str:
-    size = base.get("parent_bytes")
-    if not isinstance(size, int):
-        return ""
-    pages = f" {base['pages']}" if "pages" in base else ""
-    return f", {approximate_bytes(size)}{pages}"
+    return Finding(".".join(["caches", *parts]), text, numbers, headline)
 
 
 def _why(comparer: Comparer, cold: Changes) -> str:
@@ -161,11 +155,11 @@ def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at:
     # Of huge pages the number of 4 KiB ones says nothing.
     if not isinstance(size, int) or without is None or "page_kind" in base:
         return _Figure(row, None)
-    seed = comparer.seed_for("caches", row.estimate.cell, row.estimate.stage)
-    grown = difference_of_medians(row.processes, without.processes, seed=seed)
+    difference = comparer.difference(row, without, "caches", row.estimate.cell, row.estimate.stage)
+    grown = difference.interval
     pages = size / PAGE_BYTES
     each = Interval(grown.value / pages, grown.low / pages, grown.high / pages, grown.confidence, grown.method, grown.n)
-    return _Figure(row, each if each.low > 0 else None)
+    return _Figure(row, each if difference.verdict == "longer" else None)
 
 
 def _numbers(side: _Figure) -> dict[str, Any]:

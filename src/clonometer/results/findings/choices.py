@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clonometer.families import axis as axis_of
 from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, sentence, several_ratios
+from clonometer.results.findings.wording import condition, headed, several_ratios
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
@@ -99,22 +98,20 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
         made = _comparisons(comparer, choice, temperature)
         if not made:
             continue
-        names = axis_words(choice.axis, choice.value), axis_words(choice.axis, choice.base)
-        words = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
-        head = ", ".join(filter(None, [mechanism_name(choice.workload), words]))
+        name = mechanism_name(choice.workload)
+        sides = [f"{name} with {axis_words(choice.axis, value)}" for value in (choice.value, choice.base)]
+        head = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
         last = made[-1]
+        sure = next((comparison for comparison in reversed(made) if comparison.verdict != "same"), last)
         numbers = last.numbers | {
             "axis": choice.axis,
             "value": choice.value,
             "of": choice.base,
             "ratios": [comparison.numbers | {"quantity": comparison.a.estimate.quantity} for comparison in made],
         }
-        name = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
-        text, brief = (
-            sentence(f"{head}: {several_ratios(*names, comparisons, plural=axis_of(choice.axis).plural)}")
-            for comparisons in (made, [last])
-        )
-        return Finding(f"choice.{name}", text, numbers, brief)
+        id_ = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
+        text, brief = (headed(head, several_ratios(sides[0], sides[1], comparisons)) for comparisons in (made, [sure]))
+        return Finding(f"choice.{id_}", text, numbers, brief)
     return None
 
 
@@ -129,7 +126,7 @@ def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -
             # What may be below zero has no ratio.
             sides.append([row for row in rows if row.estimate.rankable and not row.estimate.signed])
         pair = _where_most_ran(*sides, free=dict(choice.others).get("placement") == "free")
-        comparison = comparer.compare(*pair, remember=False) if pair is not None else None
+        comparison = comparer.compare(*pair) if pair is not None else None
         if comparison is not None:
             comparisons.append(comparison)
     return comparisons

@@ -1,25 +1,40 @@
-"""Comparisons between two rows: one ratio, one verdict, always made the same way."""
+"""Comparisons between two rows: one ratio or difference, one verdict, always made the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeVar, cast
 
+from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
+from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
-from clonometer.units import format_ratio
+from clonometer.stats.multiplicity import false_discovery_limit
+from clonometer.stats.quantiles import median
+from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.units import format_duration_interval, format_ratio
+
+#: Of all differences that a report states, so many are wrong at most, on average.
+ERROR_RATE = 0.05
+#: Where an interval of 95% of a normal estimate ends, in standard errors.
+NORMAL_ENDS = 1.96
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
 class Comparison:
     """How many times as long ``a`` takes as ``b``.
 
-    ``ratio`` is a's median over b's with its interval; ``inverse`` is b's over a's. ``verdict`` is
-    ``longer``, ``shorter`` or ``same``: the last where the interval contains 1, where the effect is below 2%,
-    or where a side has fewer than 4 processes.
+    ``ratio`` is a's median over b's with its interval; ``inverse`` is b's over a's. ``verdict`` is ``longer``,
+    ``shorter`` or ``same``: the last where the interval contains 1, where the effect is below 2%, where a side has
+    fewer than 4 processes, or where so many comparisons give such a difference by chance. ``p_value`` is that of the
+    rank-sum test of the processes, for both directions; ``family`` is how many comparisons the report makes, and
+    ``too_few`` whether it makes so many that no difference between so few processes counts.
     """
 
     a: Evidence
@@ -27,6 +42,9 @@ class Comparison:
     ratio: Interval
     inverse: Interval
     verdict: str
+    p_value: float = 1.0
+    family: int = 1
+    too_few: bool = False
 
     @property
     def text(self) -> str:
@@ -38,11 +56,10 @@ class Comparison:
 
     @property
     def aside(self) -> str:
-        """The ratio with its interval, as words that stand in brackets themselves."""
+        """The ratio with its interval, as words that stand in brackets themselves, and why it does not count."""
         words = self.text.replace(" (", ", ").removesuffix(")")
-        if self.ratio.n >= FEWEST_PROCESSES:
-            return words
-        return f"{words}, from only {self.ratio.n} {'process' if self.ratio.n == 1 else 'processes'}"
+        uncertain = self.verdict == "same" and not self.sees_nothing
+        return words + doubt(self.ratio.n, uncertain=uncertain, too_few=self.too_few, family=self.family)
 
     @property
     def sees_nothing(self) -> bool:
@@ -64,6 +81,7 @@ class Comparison:
             "confidence": self.ratio.confidence,
             "method": self.ratio.method,
             "n_processes": self.ratio.n,
+            "p_value": self.p_value,
             "verdict": self.verdict,
             "stage": self.a.estimate.stage,
             "temperature": self.a.estimate.temperature,
@@ -71,8 +89,65 @@ class Comparison:
         }
 
 
+@dataclass(frozen=True)
+class SignedDifference:
+    """How much longer ``a`` takes than ``b``, in ns, with its interval; ``verdict`` as that of `Comparison`."""
+
+    a: Evidence
+    b: Evidence
+    interval: Interval
+    verdict: str
+    family: int = 1
+    too_few: bool = False
+
+    @property
+    def text(self) -> str:
+        """The difference with its interval, as words."""
+        return format_duration_interval(self.interval.value, self.interval.low, self.interval.high)
+
+    @property
+    def amount(self) -> str:
+        """The same, without its sign."""
+        interval = self.interval
+        if interval.value >= 0:
+            return self.text
+        return format_duration_interval(-interval.value, -interval.high, -interval.low)
+
+    @property
+    def aside(self) -> str:
+        """As that of `Comparison`."""
+        words = self.text.replace(" (", ", ").replace(")", "")
+        uncertain = self.verdict == "same" and not self.interval.contains(0.0)
+        return words + doubt(self.interval.n, uncertain=uncertain, too_few=self.too_few, family=self.family)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The difference, its ends and the verdict, for a finding's ``numbers``."""
+        ends = interval_ends(self.interval) or (None, None)
+        return {
+            "difference_ns": self.interval.value,
+            "difference_low_ns": ends[0],
+            "difference_high_ns": ends[1],
+            "interval_reason": missing_ends_reason(self.interval),
+            "confidence": self.interval.confidence,
+            "method": self.interval.method,
+            "n_processes": self.interval.n,
+            "verdict": self.verdict,
+        }
+
+
+def doubt(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str:
+    """Say why a difference does not count though its interval looks like one; empty where nothing is to be said."""
+    if processes < FEWEST_PROCESSES or (uncertain and too_few):
+        return f", from only {processes} {'process' if processes == 1 else 'processes'}"
+    return f", possible by chance in {family} comparisons" if uncertain and family > 1 else ""
+
+
 class Comparer:
-    """Makes the comparisons of a run's findings and remembers what could not be told apart.
+    """Makes the comparisons of a run's findings.
+
+    Findings are made twice. The first time shows which comparisons a report makes; `correct` corrects all of them
+    together; what the findings say the second time counts.
 
     Parameters
     ----------
@@ -85,9 +160,16 @@ class Comparer:
     def __init__(self, book: Book, seed: int) -> None:
         self.book = book
         self.seed = seed
-        self._made: dict[tuple[int, int], Comparison | None] = {}
-        self._remembered: dict[tuple[int, int], Comparison] = {}
+        self._kept: dict[Hashable, Any] = {}
+        self._p_values: dict[Hashable, float] = {}
+        self._limit = ERROR_RATE
         self._claims: set[tuple[object, ...]] = set()
+
+    def correct(self) -> None:
+        """Correct all comparisons made so far together, and forget what findings said on the way."""
+        family = max(len(self._p_values), 1)
+        self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
+        self._claims.clear()
 
     def claim(self, rows: Iterable[Evidence], *axes: str) -> None:
         """Say that a finding has told what axes do to rows: what is said of any axis is then left out for them."""
@@ -99,41 +181,81 @@ class Comparer:
         """Whether a finding has told (`claim`) what an axis does to a workload, ``others`` being off their default."""
         return _question(workload, axis, others) in self._claims
 
-    def compare(self, a: Evidence, b: Evidence, *, remember: bool = True) -> Comparison | None:
-        """Compare two rows; None where a median is zero, since there is no ratio to nothing.
-
-        ``remember``: whether `indistinct` reports it too. A finding that says by itself what it could not tell apart
-        does not ask for that.
-        """
-        key = (id(a), id(b))
-        if key not in self._made:
-            self._made[key] = self._compare(a, b)
-        comparison = self._made[key]
-        if comparison is not None and remember:
-            self._remembered.setdefault(key, comparison)
+    def compare(self, a: Evidence, b: Evidence) -> Comparison | None:
+        """Compare two rows; None where a median is zero, since there is no ratio to nothing."""
+        if no_ratio_of(a, b) is not None:
+            return None
+        p_value = self._p_value(a, b)
+        ratio = self.keep(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
+        inverse = replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
+        direction = "longer" if ratio.value > 1 else "shorter"
+        comparison = Comparison(a, b, ratio, inverse, direction, p_value, len(self._p_values), self._are_too_few(a, b))
+        if comparison.sees_nothing or p_value > self._limit:
+            comparison = replace(comparison, verdict="same")
         return comparison
+
+    def difference(self, a: Evidence, b: Evidence, *names: str | None) -> SignedDifference:
+        """Take the difference of two rows, of any sign. ``names`` derive its seed."""
+        p_value = self._p_value(a, b, least_effect=0.0)
+        seed = self.seed_for(*names)
+        interval = self.keep(
+            ("difference", id(a), id(b)), lambda: difference_of_medians(a.processes, b.processes, seed=seed)
+        )
+        verdict = "longer" if interval.value > 0 else "shorter"
+        if interval.contains(0.0) or p_value > self._limit:
+            verdict = "same"
+        return SignedDifference(a, b, interval, verdict, len(self._p_values), self._are_too_few(a, b))
+
+    def best(self, rows: Sequence[Evidence]) -> list[Comparison]:
+        """Compare the row with the least median with all others, in their order; none where nothing can be compared.
+
+        Which one is best was chosen among all: all pairs count as comparisons.
+        """
+        ranked = sorted(rows, key=lambda row: median(row.processes.values))
+        for a, b in combinations(ranked, 2):
+            if no_ratio_of(a, b) is None:
+                self._p_value(a, b)
+        made = [self.compare(row, ranked[0]) for row in ranked[1:]]
+        return [comparison for comparison in made if comparison is not None]
+
+    def is_sure(self, interval: Interval, *key: Hashable) -> bool:
+        """Whether an interval that is no comparison of two rows surely leaves 0 out, corrected with all comparisons.
+
+        Its p-value is that of a normal estimate whose interval it would be; ``key`` names it.
+        """
+        half = (interval.high - interval.low) / 2
+        score = NORMAL_ENDS * abs(interval.value) / half if half > 0 else math.inf
+        certain = interval.n >= FEWEST_PROCESSES and not interval.contains(0.0)
+        self._p_values[("interval", *key)] = math.erfc(score / math.sqrt(2)) if certain else 1.0
+        return self._p_values[("interval", *key)] <= self._limit
+
+    def keep(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
+        """Make a value once: findings are made twice."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast(_Value, self._kept[key])
 
     def seed_for(self, *names: str | None) -> int:
         """Derive a seed of its own for each thing that is resampled."""
         return seed_for(*names, seed=self.seed)
 
-    def indistinct(self) -> list[Comparison]:
-        """Comparisons made so far whose two sides could not be told apart, each pair once."""
-        pairs: dict[frozenset[int], Comparison] = {}
-        for comparison in self._remembered.values():
-            if comparison.verdict == "same":
-                pairs.setdefault(frozenset((id(comparison.a), id(comparison.b))), comparison)
-        return list(pairs.values())
+    def _are_too_few(self, a: Evidence, b: Evidence) -> bool:
+        return 2 * least_p(a.processes.values.size, b.processes.values.size) > self._limit
 
-    def _compare(self, a: Evidence, b: Evidence) -> Comparison | None:
-        if no_ratio_of(a, b) is not None:
-            return None
-        ratio = ratio_of(a, b, seed=self.seed)
-        inverse = replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
-        comparison = Comparison(a, b, ratio, inverse, "longer" if ratio.value > 1 else "shorter")
-        if ratio.n < FEWEST_PROCESSES or comparison.sees_nothing:
-            return replace(comparison, verdict="same")
-        return comparison
+    def _p_value(self, a: Evidence, b: Evidence, least_effect: float = LEAST_EFFECT) -> float:
+        key = (frozenset((id(a), id(b))), least_effect)
+        if key not in self._p_values:
+            self._p_values[key] = _two_sided(a, b, least_effect)
+        return self._p_values[key]
+
+
+def _two_sided(a: Evidence, b: Evidence, least_effect: float) -> float:
+    """The p-value of the rank-sum test of both sides' processes; 1 of too few, and of an effect too small to state."""
+    sides = a.processes.values, b.processes.values
+    first, second = map(median, sides)
+    if min(side.size for side in sides) < FEWEST_PROCESSES or abs(first - second) < least_effect * abs(second):
+        return 1.0
+    return min(1.0, 2 * min(float(p[0]) for p in rank_sum_p(*sides)))
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:

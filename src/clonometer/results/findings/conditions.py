@@ -2,69 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, sentence
+from clonometer.results.findings.wording import condition, headed, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.rows.warnings import RARE_PROCESSES
 from clonometer.results.types import Finding
-from clonometer.units import approximate_bytes
 from clonometer.words import axis_words, mechanism_name, until
 
-_PAGES = {"clean": "left clean by the last fork", "first": "never forked before"}
+_PAGES = {
+    "clean": "left clean by the last fork",
+    "first": "never forked before",
+    "rewritten": "written again before each launch",
+}
 Changes = dict[str, int | str]
 
 
 def pages(comparer: Comparer) -> list[Finding]:
     """What the state of the parent's pages does, against the default: rewritten before each launch."""
-    findings = []
-    for base, value, comparisons in _variants(comparer, "pages"):
-        size = base.estimate.condition.get("parent_bytes")
-        memory = f"at {approximate_bytes(size)}, " if isinstance(size, int) and size else ""
-        usual = f"with pages {base.estimate.condition['pages']}"
-        against = _against(comparer, base, comparisons, usual)
-        text = f"{memory}with pages {_PAGES.get(str(value), value)}, {against}"
-        findings.append(_finding("pages", base, value, comparisons, text))
-    return findings
+    return _told(comparer, "pages", lambda value: f"pages {_PAGES.get(value, value)}", plural=True)
 
 
 def linkages(comparer: Comparer) -> list[Finding]:
     """What the parent's linkage does to a launch, against the default linkage."""
-    findings = []
-    for base, value, comparisons in _variants(comparer, "linkage"):
-        usual = f"from a {axis_words('linkage', base.estimate.condition['linkage'])} one"
-        text = f"from a {axis_words('linkage', value)} parent {_against(comparer, base, comparisons, usual)}"
-        findings.append(_finding("linkage", base, value, comparisons, text))
-    return findings
+    return _told(comparer, "linkage", lambda value: f"a {axis_words('linkage', value)} parent", plural=False)
 
 
-def _finding(kind: str, base: Evidence, value: int | str, comparisons: Sequence[Comparison], text: str) -> Finding:
-    cells = [cell for comparison in comparisons for cell in comparison.numbers["cells"]]
-    numbers = comparisons[0].numbers | {
-        kind: value,
-        "ratios": [comparison.numbers for comparison in comparisons],
-        "cells": list(dict.fromkeys(cells)),
-    }
-    workload = base.estimate.workload.removeprefix("launch.")
-    return Finding(f"{kind}.{workload}.{value}", sentence(text), numbers)
-
-
-def _against(comparer: Comparer, base: Evidence, comparisons: Sequence[Comparison], usual: str) -> str:
-    """Say the ratio at the last stage, which contains the others, for each temperature."""
-    stage = comparisons[0].a.estimate.stage
-    at_stage = [comparison for comparison in comparisons if comparison.a.estimate.stage == stage]
-    first, *others = at_stage
-    also = "".join(f", and {other.text} {other.a.estimate.temperature}" for other in others)
-    changes = {axis: value for axis, value in comparer.book.changes(base.estimate).items() if axis != "parent_bytes"}
-    where = condition(changes, None, base.estimate.condition.get("placement"))
-    words = ", ".join(filter(None, [f"{first.a.estimate.temperature or ''}{also}", where]))
-    name = mechanism_name(base.estimate.workload)
-    return f"{name} takes {first.text} times as long {until(stage)} as {usual}, {words}"
+def _told(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
+    findings: dict[str, Finding] = {}
+    for base, value, comparisons in _variants(comparer, axis):
+        others = {name: other for name, other in comparer.book.changes(base.estimate).items() if name != axis}
+        cells = [cell for comparison in comparisons for cell in comparison.numbers["cells"]]
+        numbers = comparisons[0].numbers | {
+            axis: value,
+            "ratios": [comparison.numbers for comparison in comparisons],
+            "cells": list(dict.fromkeys(cells)),
+        }
+        id_ = f"{axis}.{base.estimate.workload.removeprefix('launch.')}.{value}"
+        if id_ in findings:
+            # The same value in another condition.
+            id_ = ".".join([id_, *map(str, others.values())])
+        # The last stage, which contains the others.
+        stage = comparisons[0].a.estimate.stage
+        ratios = several_ratios(
+            words(str(value)),
+            words(str(base.estimate.condition[axis])),
+            [comparison for comparison in comparisons if comparison.a.estimate.stage == stage],
+            plural=plural,
+            at=lambda each: each.a.estimate.temperature or "in all",
+        )
+        where = condition(others, None, base.estimate.condition.get("placement"))
+        head = ", ".join(filter(None, [f"{mechanism_name(base.estimate.workload)} {until(stage)}", where]))
+        findings[id_] = Finding(id_, headed(head, ratios), numbers)
+    return list(findings.values())
 
 
 def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, list[Comparison]]]:
@@ -80,7 +75,8 @@ def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, 
     for workload, changes in _bases(comparer, axis):
         for value in _values(comparer, workload, axis):
             pairs = _pairs(comparer, workload, changes, {**changes, axis: value})
-            comparisons = [comparison for a, b in pairs if (comparison := comparer.compare(a, b)) is not None]
+            made = (comparer.compare(a, b) for a, b in pairs)
+            comparisons = [comparison for comparison in made if comparison is not None]
             if comparisons:
                 comparer.claim((row for comparison in comparisons for row in (comparison.a, comparison.b)), axis)
                 variants.append((comparisons[0].b, value, comparisons))
@@ -125,19 +121,19 @@ def placements(comparer: Comparer) -> list[Finding]:
             rows = comparer.book.select(workload, {"placement": "free"}, temperature, "task_runs")
             by_placement = {row.estimate.placement: row for row in rows if row.estimate.placement}
             if by_placement:
-                text, entry = _placed(comparer, by_placement, temperature)
-                placed.append(text)
+                texts, entry = _placed(comparer, by_placement, temperature)
+                placed += texts
                 entries.append(entry)
         if entries:
             name = mechanism_name(workload)
-            text = f"left free, {name} ran its task on another CPU in {listed(placed)}"
+            text = headed(f"{name}, free to run on any CPU", placed)
             cells = list(dict.fromkeys(cell for entry in entries for cell in entry["cells"]))
             numbers = entries[0] | {"temperatures": entries, "workload": workload, "cells": cells}
-            findings.append(Finding(f"placement.{name}", sentence(text), numbers))
+            findings.append(Finding(f"placement.{name}", text, numbers))
     return findings
 
 
-def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) -> tuple[str, dict[str, Any]]:
+def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) -> tuple[list[str], dict[str, Any]]:
     other, same = rows.get("other_cpu"), rows.get("same_cpu")
     total = sum(row.estimate.n_samples for row in rows.values())
     share = other.estimate.n_samples / total if other is not None else 0.0
@@ -146,12 +142,13 @@ def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) 
         "temperature": temperature,
         "cells": [row.estimate.cell for row in rows.values()],
     }
-    text = f"{share:.0%} of {temperature} launches"
+    text = f"{temperature}, {share:.0%} of launches started the task on another CPU"
     comparison = comparer.compare(other, same) if other is not None and same is not None else None
     # One or two processes are an accident of scheduling, not a comparison.
-    if comparison is not None and comparison.ratio.n >= RARE_PROCESSES:
-        return f"{text} (taking {comparison.aside} times as long to start it)", comparison.numbers | numbers
-    return text, numbers
+    if comparison is None or comparison.ratio.n < RARE_PROCESSES:
+        return [text], numbers
+    (ratio,) = several_ratios("a launch there", "a launch on the same CPU", [comparison])
+    return [text, ratio], comparison.numbers | numbers
 
 
 FINDERS = (

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import listed, sentence, several_ratios
+from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
@@ -55,7 +55,7 @@ def false_sharing(comparer: Comparer) -> list[Finding]:
                     continue
                 padded = book.main(COUNTER, changes, None, None, QUANTITY)
                 near = book.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
-                comparison = comparer.compare(near, padded, remember=False) if near and padded else None
+                comparison = comparer.compare(near, padded) if near and padded else None
                 if comparison is not None:
                     comparisons.append(comparison)
         if comparisons:
@@ -99,8 +99,7 @@ def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: s
             sides[str(estimate.condition["task_kind"])][int(estimate.condition["workers"])] = row
     threads, processes = (sides[kind] for kind in _KINDS)
     counts = [count for count in sorted(threads) if count in processes]
-    # What cannot be told apart, the finding of the operation says itself.
-    return [comparer.compare(threads[count], processes[count], remember=False) for count in counts]
+    return [comparer.compare(threads[count], processes[count]) for count in counts]
 
 
 def _workers(comparison: Comparison) -> int:
@@ -113,7 +112,7 @@ def _count(comparison: Comparison) -> str:
 
 def _finding(comparer: Comparer, workload: str, changes: Changes, made: Sequence[Comparison]) -> Finding:
     name = operation(workload, changes)
-    clauses = [several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")]
+    clauses = several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")
     cpu = {
         _workers(comparison): comparison
         for comparison in _by_workers(comparer, workload, changes, CPU_QUANTITY)
@@ -130,8 +129,7 @@ def _finding(comparer: Comparer, workload: str, changes: Changes, made: Sequence
         "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
     }
     id_ = ".".join(["contention", workload.removeprefix("contend."), *map(str, changes.values())])
-    headline = f"{name}, {_count(last)}: {_verdict(last)}"
-    return Finding(id_, sentence(f"{name}: {'; '.join(clauses)}"), numbers, sentence(headline))
+    return Finding(id_, headed(name, clauses), numbers, sentence(f"{name}, {_count(last)}: {_verdict(last)}"))
 
 
 def _cpu_clause(comparison: Comparison) -> str:
@@ -140,11 +138,7 @@ def _cpu_clause(comparison: Comparison) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    if comparison.verdict == "longer":
-        return f"threads take {comparison.text} times as long as processes"
-    if comparison.verdict == "shorter":
-        return f"processes take {comparison.inverse_text} times as long as threads"
-    return f"threads and processes cannot be told apart ({comparison.aside})"
+    return verdict("threads", "processes", comparison, plural=True)
 
 
 def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Finding:
@@ -157,11 +151,11 @@ def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Fin
         cells += made[-1].numbers["cells"]
     clauses = []
     if groups["longer"]:
-        clauses.append(f"processes, which share less, win at {listed(groups['longer'])}")
+        clauses.append(f"processes, which share less, are faster at {listed(groups['longer'])}")
     if groups["shorter"]:
-        clauses.append(f"threads win at {listed(groups['shorter'])}")
+        clauses.append(f"threads are faster at {listed(groups['shorter'])}")
     if groups["same"]:
-        clauses.append(f"the two cannot be told apart at {listed(groups['same'])}")
+        clauses.append(f"could not tell a difference at {listed(groups['same'])}")
     most = sorted({_workers(made[-1]) for _, _, made in operations})
     many = f"{most[0]}" if len(most) == 1 else f"{most[0]} to {most[-1]}"
     words = f"{many} worker{'' if many == '1' else 's'}"
@@ -172,29 +166,35 @@ def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Fin
         "workers": most,
         "cells": cells,
     }
-    return Finding("contention", sentence(f"with {words}, {'; '.join(clauses)}"), numbers)
+    return Finding("contention", headed(f"threads and processes, {words}", clauses), numbers)
 
 
 def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
-    what = {"packed": "false sharing (counters side by side)", "one": "one counter for all"}[layout]
-    effects = []
-    for comparison in made:
-        kind = "threads" if comparison.a.estimate.condition["task_kind"] == "thread" else "processes"
-        who = f"{_workers(comparison)} {kind}"
-        effects.append(
-            f"no effect is seen with {who} ({comparison.aside})"
-            if comparison.verdict == "same"
-            else f"{comparison.text} times as long with {who}"
-        )
-    text = f"{what}: an addition takes, against counters on cache lines of their own, {listed(effects)}"
-    strongest = max(made, key=lambda comparison: comparison.ratio.value)
+    what = {
+        "packed": "an addition to counters side by side (false sharing)",
+        "one": "an addition to one counter for all",
+    }[layout]
+    padded = "to counters on cache lines of their own"
+    texts = several_ratios(what, padded, made, at=_who)
+    apart = [comparison for comparison in made if comparison.verdict == "longer"]
+    strongest = max(apart or made, key=lambda comparison: comparison.ratio.value)
     numbers = strongest.numbers | {
         "layout": layout,
         "each": [comparison.numbers | {"workers": _workers(comparison)} for comparison in made],
         "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
     }
-    headline = f"{what}: up to {strongest.text} times as long as on cache lines of their own"
-    return Finding(f"contention.{layout}_against_padded", sentence(text), numbers, sentence(headline))
+    most = "up to " if len(apart) > 1 else ""
+    headline = (
+        f"{what} takes {most}{strongest.text} times as long as {padded}, {_who(strongest)}"
+        if apart
+        else f"{verdict(what, padded, strongest)}, {_who(strongest)}"
+    )
+    return Finding(f"contention.{layout}_against_padded", sentences(*texts), numbers, sentence(headline))
+
+
+def _who(comparison: Comparison) -> str:
+    kind = "threads" if comparison.a.estimate.condition["task_kind"] == "thread" else "processes"
+    return f"with {_workers(comparison)} {kind}"
 
 
 FINDERS = (

@@ -9,7 +9,7 @@ from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.families.types import LAUNCH, Family
 from clonometer.results.findings.comparing import Comparer, Comparison, lead
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, sentence, several_ratios
+from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name, until
@@ -28,15 +28,15 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
         if not comparisons:
             continue
         words = condition(changes, temperature, _placement(comparisons[0].a))
-        text = f"{words}: {several_ratios('fork', 'pthread', comparisons)}" if words else ""
+        text = headed(words, several_ratios("fork", "pthread", comparisons))
+        # The default placement stands above the table.
+        headline = headed(condition(changes, temperature), several_ratios("fork", "pthread", [lead(comparisons)]))
         numbers = lead(comparisons).numbers | {
             "temperature": temperature,
             "of": "launch.fork over launch.pthread",
             "stages": [comparison.numbers for comparison in comparisons],
         }
-        brief = f"{temperature}: " if temperature else ""
-        headline = sentence(brief + several_ratios("fork", "pthread", [lead(comparisons)]))
-        findings.append(Finding(f"process_vs_thread.{temperature or 'only'}", sentence(text), numbers, headline))
+        findings.append(Finding(f"process_vs_thread.{temperature or 'only'}", text, numbers, headline))
     return findings
 
 
@@ -66,10 +66,12 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     for stage in stages:
         pair = {cold[stage].verdict, warm[stage].verdict}
         (open_ if "same" in pair else agreed if len(pair) == 1 else opposed).append(stage)
+    words = condition(changes, None, _placement(warm[stages[0]].a))
     clauses = [*_agreement(warm, agreed), *_opposition(warm, opposed)]
     if open_:
-        clauses.append(f"cannot be compared {listed([until(stage) for stage in open_])}")
-    text = f"cold and warm {'; '.join(clauses)}"
+        where = listed([until(stage) for stage in open_])
+        clauses.append(f"could not tell whether cold and warm launches rank fork and pthread alike {where}")
+    text = sentences(*(f"{clause}{f', {words}' if words else ''}" for clause in clauses))
     numbers = {
         "agree": agreed,
         "disagree": opposed,
@@ -78,7 +80,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         "cold": [cold[stage].numbers for stage in stages],
         "cells": sorted({cell for side in (cold, warm) for stage in stages for cell in side[stage].numbers["cells"]}),
     }
-    return [Finding("cold_and_warm", sentence(text), numbers)]
+    return [Finding("cold_and_warm", text, numbers)]
 
 
 def fastest(comparer: Comparer) -> list[Finding]:
@@ -90,42 +92,45 @@ def fastest(comparer: Comparer) -> list[Finding]:
 
 def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding | None:
     clauses, entries = [], []
-    headline = ""
     for stage in STAGES:
         ranked = _contestants(comparer, family.name, temperature, stage)
-        made = [comparer.compare(row, ranked[0]) for row in ranked[1:]]
-        comparisons = [comparison for comparison in made if comparison is not None]
+        comparisons = comparer.best(ranked)
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
-        headline = _ranking_in_short(ranked[0], comparisons[0], f"{family.title.lower()}, {temperature}")
         order = [row.estimate.workload for row in ranked]
-        entries.append(comparisons[0].numbers | {"order": order, "fastest": order[0]})
+        tied = _tied(comparisons)
+        best = {
+            "order": order,
+            "fastest": None if tied else order[0],
+            "tied_for_fastest": [order[0], *tied],
+            "against_first": [comparison.numbers for comparison in comparisons],
+        }
+        entries.append(comparisons[0].numbers | best)
     if not clauses:
         return None
-    words = condition({}, temperature, comparer.book.default("placement"))
-    text = f"{family.title.lower()}, {words}: {'; '.join(clauses)}"
+    words = f"{family.title.lower()}, {condition({}, temperature, comparer.book.default('placement'))}"
     numbers = entries[-1] | {"family": family.name, "temperature": temperature, "stages": entries}
-    return Finding(f"fastest.{family.name}.{temperature}", sentence(text), numbers, headline)
+    return Finding(f"fastest.{family.name}.{temperature}", headed(words, clauses), numbers, headed(words, clauses[-1:]))
 
 
-def _ranking_in_short(best: Evidence, runner_up: Comparison, words: str) -> str:
-    names = mechanism_name(runner_up.a.estimate.workload), mechanism_name(best.estimate.workload)
-    stage = until(best.estimate.stage)
-    if runner_up.verdict == "same":
-        return sentence(f"{words}: {listed(names)} cannot be told apart {stage} ({runner_up.aside})")
-    return sentence(f"{words}: {names[0]} takes {runner_up.text} times as long as {names[1]} {stage}")
+def _tied(comparisons: Sequence[Comparison]) -> list[str]:
+    return [comparison.a.estimate.workload for comparison in comparisons if comparison.verdict == "same"]
 
 
 def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
+    """Name the fastest only where all others are surely slower; else those that may be."""
     stage, name = until(best.estimate.stage), mechanism_name(best.estimate.workload)
     tied = [comparison for comparison in comparisons if comparison.verdict == "same"]
-    runner_up = comparisons[0]
-    if runner_up.verdict == "same":
-        names = listed([name, *(mechanism_name(comparison.a.estimate.workload) for comparison in tied)])
-        return f"{names} cannot be told apart {stage} ({runner_up.aside})"
-    second = mechanism_name(runner_up.a.estimate.workload)
-    return f"{name} is fastest {stage}, next {second} with {runner_up.text} times that"
+    slower = [comparison for comparison in comparisons if comparison.verdict == "longer"]
+    following = (
+        f"{mechanism_name(slower[0].a.estimate.workload)} takes {slower[0].text} times as long" if slower else ""
+    )
+    if not tied:
+        return f"{stage}, {name} is fastest and {following}"
+    names = [name, *(f"{mechanism_name(each.a.estimate.workload)} ({each.aside})" for each in tied)]
+    unknown = f"could not tell which is fastest {stage}, {listed(names).replace(' and ', ' or ')}"
+    return f"{unknown}; {following} as {name}" if following else unknown
 
 
 def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[Evidence]:
@@ -171,13 +176,14 @@ def _faster(comparison: Comparison) -> tuple[str, str]:
 
 def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
     return [
-        f"agree that {winner} is faster than {loser} {listed(won)}" for winner, loser, won in _by_winner(warm, stages)
+        f"cold and warm, {winner} is faster than {loser} {listed(won)}"
+        for winner, loser, won in _by_winner(warm, stages)
     ]
 
 
 def _opposition(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
     return [
-        f"disagree {listed(won)}: {winner} is faster warm, {loser} cold"
+        f"{listed(won)}, {winner} is faster warm, but {loser} is faster cold"
         for winner, loser, won in _by_winner(warm, stages)
     ]
 

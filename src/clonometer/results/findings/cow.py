@@ -6,11 +6,10 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, median_with_ends, sentence, short_median
+from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
-from clonometer.stats.bootstrap import difference_of_medians
-from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import axis_words
 
 PARENT, CHILD, FRESH, STALL = "cow.parent", "cow.child", "cow.fresh", "cow.stall"
@@ -49,13 +48,13 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
         return None
     page = _page(changes)
     kept = {workload: _kept(comparer, writes.get((workload, "gone"))) for workload in (PARENT, CHILD)}
-    sides = [_side(side, kept, page, writes) for side in ("parent", "child")]
+    texts = [text for side in ("parent", "child") for text in _side(comparer, side, kept, page, writes)]
     first = next(iter(writes.values()))
     words = condition(changes, None, first.estimate.condition.get("placement"))
-    text = f"after a fork, {' and '.join(filter(None, sides))}"
     if fresh is not None:
-        text += f"; {page} of new memory costs {median_with_ends(fresh)}"
-    text += f", and a write that needs no fault {median_with_ends(floor)}, {words}"
+        texts.append(f"{page} of new memory costs {median_with_ends(fresh)}")
+    texts.append(f"a write that needs no fault costs {median_with_ends(floor)}")
+    head = f"after a fork, {words}" if words else "after a fork"
     rows = [*writes.values(), *([fresh] if fresh is not None else [])]
     numbers = _numbers(comparer, writes) | {
         "writes": [_entry(row) for row in rows],
@@ -63,7 +62,7 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
         "cells": [row.estimate.cell for row in rows],
     }
     name = ".".join(["cow.first_write", *map(str, changes.values())])
-    return Finding(name, sentence(text), numbers, _headline(writes, page, words))
+    return Finding(name, headed(head, texts), numbers, _headline(comparer, head, writes, page))
 
 
 def _page(changes: Changes) -> str:
@@ -92,27 +91,40 @@ def _kept(comparer: Comparer, row: Evidence | None) -> str:
     return f"the whole huge page is reused: {taken}"
 
 
-def _side(side: str, kept: dict[str, str], page: str, writes: dict[tuple[str, str], Evidence]) -> str:
+def _side(
+    comparer: Comparer, side: str, kept: dict[str, str], page: str, writes: dict[tuple[str, str], Evidence]
+) -> list[str]:
     """What one side pays, as a copy and without one."""
     workload = PARENT if side == "parent" else CHILD
     alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
     other = "child" if side == "parent" else "parent"
-    costs = []
+    texts = []
     if alive is not None:
-        costs.append(f"{median_with_ends(alive)} while the {other} lives (it copies)")
+        texts.append(
+            f"while the {other} lives, the {side}'s first write to {page} copies it: {median_with_ends(alive)}"
+        )
     if gone is not None:
-        costs.append(f"{median_with_ends(gone)} after the {other} has exited ({kept[workload]})")
-    return f"the {side}'s first write to {page} costs {' and '.join(costs)}" if costs else ""
+        texts.append(f"once the {other} has exited, it costs the {side} {median_with_ends(gone)} ({kept[workload]})")
+    if alive is not None and gone is not None:
+        texts += _unsure(comparer, alive, gone)
+    return texts
 
 
-def _headline(writes: dict[tuple[str, str], Evidence], page: str, words: str) -> str:
+def _unsure(comparer: Comparer, alive: Evidence, gone: Evidence) -> list[str]:
+    compared = comparer.compare(alive, gone)
+    if compared is None or compared.verdict != "same":
+        return []
+    return [f"could not tell a difference between the two ({compared.aside})"]
+
+
+def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], Evidence], page: str) -> str:
     alive, gone = writes.get((PARENT, "alive")), writes.get((PARENT, "gone"))
     if alive is None or gone is None:
         return ""
-    return sentence(
-        f"after a fork the parent pays {median_with_ends(alive)} for the first write to {page}, "
-        f"{median_with_ends(gone)} once the child "
-        f"has exited, {words}"
+    costs = f"the parent pays {median_with_ends(alive)} for the first write to {page}"
+    return headed(
+        head,
+        [f"{costs}, {median_with_ends(gone)} once the child has exited", *_unsure(comparer, alive, gone)],
     )
 
 
@@ -164,30 +176,36 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
     if len(known) < len(names):
         return None
     cell = known["fork_call"].estimate.cell
-    seed = comparer.seed_for("aftermath", cell)
-    extra = difference_of_medians(known["aftermath_pass"].processes, known["quiet_pass"].processes, seed=seed)
-    memory = approximate_bytes(size) if size else "no memory of its own beside a few pages"
+    slower = comparer.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
+    extra = slower.interval
+    memory = approximate_bytes(size) if size else "little memory"
     others = {axis: value for axis, value in changes.items() if axis != "parent_bytes"}
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())
-    more = (
-        f"{format_duration_interval(extra.value, extra.low, extra.high)} more than before"
-        if extra.low > 0
-        else "no more than before"
-    )
-    each = (
-        f", {format_duration(extra.value / (size / PAGE_BYTES))} for each 4 KiB page" if size and extra.low > 0 else ""
-    )
     times = {name: median_with_ends(row) for name, row in known.items()}
     brief = {name: short_median(row) for name, row in known.items()}
-    text = (
-        f"fork of a parent with {memory}{words}: the call takes {times['fork_call']}; another thread that "
-        f"writes to that memory stands still for {times['call_stall']} of it (its longest gap without a fork: "
-        f"{times['quiet_stall']}); afterwards writing all of it once takes that thread {more}{each}, with "
-        f"gaps of up to {times['aftermath_stall']}{_tail(comparer, changes)}"
+    if slower.verdict == "longer":
+        more = f"afterwards, writing all of it once takes that thread {slower.text} longer than before"
+        more += f", {format_duration(extra.value / (size / PAGE_BYTES))} for each 4 KiB page" if size else ""
+    else:
+        more = f"could not tell whether writing all of it once takes that thread longer afterwards ({slower.aside})"
+    head = f"fork of a parent with {memory}{words}"
+    text = headed(
+        head,
+        [
+            f"the call takes {times['fork_call']}",
+            f"another thread that writes to that memory stands still for {times['call_stall']}",
+            f"its longest gap without a fork is {times['quiet_stall']}",
+            more,
+            f"its longest gap afterwards is {times['aftermath_stall']}",
+            *_tail(comparer, changes),
+        ],
     )
-    headline = (
-        f"fork with {memory}{words}: {brief['fork_call']} the call, {brief['call_stall']} another thread's stall, "
-        f"{brief['aftermath_pass']} to write it all again"
+    headline = headed(
+        head,
+        [
+            f"{brief['fork_call']} for the call, {brief['call_stall']} that another thread stands still, "
+            f"{brief['aftermath_pass']} to write it all again"
+        ],
     )
     numbers: dict[str, Any] = {f"{name}_ns": row.estimate.median_ns for name, row in known.items()}
     numbers |= {
@@ -197,10 +215,10 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
         "cells": [cell],
     }
     name = ".".join(["cow.story", *map(str, others.values())])
-    return Finding(name, sentence(text), numbers, sentence(headline))
+    return Finding(name, text, numbers, headline)
 
 
-def _tail(comparer: Comparer, changes: Changes) -> str:
+def _tail(comparer: Comparer, changes: Changes) -> list[str]:
     """Set the gaps after the fork beside those before it: the middle one, and what one in a hundred reaches."""
     book = comparer.book
     steps = [
@@ -210,9 +228,11 @@ def _tail(comparer: Comparer, changes: Changes) -> str:
     ]
     rows = [row for row in steps if row is not None]
     if len(rows) < len(steps):
-        return ""
+        return []
     middle, usual, tail, before = map(short_median, rows)
-    return f": half of them longer than {middle}, one in 100 than {tail} (before the fork {usual} and {before})"
+    return [
+        f"half of its gaps are longer than {middle} ({usual} before the fork), 1 in 100 longer than {tail} ({before})"
+    ]
 
 
 FINDERS = (

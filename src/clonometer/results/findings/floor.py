@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import listed, sentence, short_median
+from clonometer.results.findings.wording import headed, short_median
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 
+# The last stage contains the others.
 _FLOOR = (
     ("launch.none", "reaped", "the bare loop takes {}"),
-    ("launch.stamp", None, "the child's stamp {} (inside reaped where the child has memory of its own: fork, clone)"),
-    ("clock.used", None, "a clock reading {}"),
+    ("launch.stamp", None, "the child's stamp takes {}, inside reaped where the child has memory of its own"),
+    ("clock.used", None, "a clock reading takes {}"),
 )
 
 
@@ -25,7 +26,7 @@ def floor(comparer: Comparer) -> list[Finding]:
         if row is None or row.estimate.median_ns is None:
             continue
         estimate = row.estimate
-        costs.append(words.format(short_median(row)))
+        costs.append(words.format(_cost(comparer, row)))
         key = workload.replace(".", "_")
         numbers |= {
             f"{key}_ns": estimate.median_ns,
@@ -35,7 +36,15 @@ def floor(comparer: Comparer) -> list[Finding]:
         cells.append(estimate.cell)
     if not costs:
         return []
-    return [Finding("floor", sentence(f"the instrument itself: {listed(costs)}"), numbers | {"cells": cells})]
+    return [Finding("floor", headed("the instrument itself", costs), numbers | {"cells": cells})]
+
+
+def _cost(comparer: Comparer, row: Evidence) -> str:
+    """What it takes, warm and cold where the two are known: they are two figures."""
+    if row.estimate.temperature != "warm":
+        return short_median(row)
+    cold = comparer.book.main(row.estimate.workload, {}, "cold", row.estimate.stage)
+    return f"{short_median(row)} warm{f' and {short_median(cold)} cold' if cold is not None else ''}"
 
 
 def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence | None:

@@ -7,11 +7,11 @@ from typing import Any
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.findings.wording import listed, sentence, sentences
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
-from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval, format_ratio
+from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval
 from clonometer.words import axis_words
 
 PROCESS, THREAD = "footprint.process", "footprint.thread"
@@ -62,13 +62,13 @@ def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Findi
     count = _tasks(whole)
     changes = _others(comparer, whole)
     shares = _shares(footprint)
-    text = f"each of {count:,} idle {many}{_clause(changes)} takes {_size(whole)}: {shares}"
+    texts = [f"each of {count:,} idle {many}{_clause(changes)} takes {_size(whole)}", *shares]
     virtual, resident = (book.size(whole, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
     if virtual is not None and resident is not None:
-        text += f"; it has {_size(virtual)} of address space, {_size(resident)} of it in memory"
+        texts.append(f"it has {_size(virtual)} of address space, {_size(resident)} of it in memory")
     times = {kind: _time(comparer, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
     if all(times.values()):
-        text += f"; to create it takes {times['create']} and to reap it {times['reap']}"
+        texts.append(f"creating it takes {times['create']}, reaping it {times['reap']}")
     numbers: dict[str, Any] = {
         "tasks": count,
         **{other.estimate.quantity: other.estimate.value for other in book.sizes_of(whole)},
@@ -77,24 +77,25 @@ def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Findi
     }
     headline = sentence(f"each idle {name}{_clause(changes)} takes {_size(whole)} ({count:,} of them)")
     if _is_drowned(footprint, whole):
-        text = (
-            f"what each of {count:,} idle {many}{_clause(changes)} takes is lost in the noise of what else the machine "
-            f"allocates and frees: {_size(whole)} of free memory, {shares}; make the machine quiet, take "
-            "more tasks, or accounting=cgroup"
-        )
+        texts = [
+            f"could not tell what each of {count:,} idle {many}{_clause(changes)} takes: free memory changed by "
+            f"{_size(whole)} for each, because other programs allocate and free memory too",
+            *shares,
+            "make the machine quiet, take more tasks, or use accounting=cgroup",
+        ]
         headline = ""
-    return Finding(".".join([estimate.workload, *map(str, changes.values())]), sentence(text), numbers, headline)
+    return Finding(".".join([estimate.workload, *map(str, changes.values())]), sentences(*texts), numbers, headline)
 
 
-def _shares(footprint: Footprint) -> str:
+def _shares(footprint: Footprint) -> list[str]:
     """Say the kernel's share with its parts, and the task's own."""
     parts = [f"{_size(part)} {words}" for words, part in footprint.kernel_parts.items()]
     shares = []
     if footprint.kernel is not None:
-        shares.append(f"{_size(footprint.kernel)} of the kernel's{f' ({listed(parts)})' if parts else ''}")
+        shares.append(f"the kernel holds {_size(footprint.kernel)} for it{f' ({listed(parts)})' if parts else ''}")
     if footprint.user is not None:
-        shares.append(f"{_size(footprint.user)} of pages that it wrote")
-    return " and ".join(shares)
+        shares.append(f"the pages that it wrote take {_size(footprint.user)}")
+    return shares
 
 
 def _is_drowned(footprint: Footprint, whole: Evidence) -> bool:
@@ -133,11 +134,17 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
         if compared is None:
             continue
         changes = _others(comparer, process)
-        ratio = format_ratio(compared.ratio.value, compared.ratio.low, compared.ratio.high)
-        text = (
-            f"an idle process takes {ratio} times the memory of an idle thread{_words(changes)}: {_size(process)} "
-            f"against {_size(thread)}, {_tasks(process):,} of each"
-        )
+        sizes = f"{_size(process)} against {_size(thread)}, {_tasks(process):,} of each{_words(changes)}"
+        if compared.verdict == "same":
+            text = (
+                "could not tell a difference between the memory of an idle process and of an idle thread "
+                f"({compared.aside}): {sizes}"
+            )
+        else:
+            ratio, more, less = compared.text, "process", "thread"
+            if compared.verdict == "shorter":
+                ratio, more, less = compared.inverse_text, "thread", "process"
+            text = f"an idle {more} takes {ratio} times the memory of an idle {less}: a process {sizes}"
         name = ".".join(["footprint.process_thread", *map(str, changes.values())])
         findings.append(Finding(name, sentence(text), compared.numbers))
     return findings

@@ -8,14 +8,14 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import sentence, short_median
+from clonometer.results.findings.wording import headed, listed, short_median
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.isolated import COUNTS, TIMES, Incident, incidents_of
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
 
 _WHO = {"thread": "as a thread", "process": "as a process", "pool": "in a pool"}
-_MENDED = {**TIMES, "restored_ns": "all restored"}
+_MENDED = {**TIMES, "restored_ns": "all is restored"}
 
 
 def isolation(comparer: Comparer) -> list[Finding]:
@@ -29,14 +29,14 @@ def _finding(comparer: Comparer, fault: str, incidents: list[Incident]) -> Findi
     fates = [f"{_WHO[incident.arrangement]}, {_fate(incident)}" for incident in incidents]
     times = [_times(incident.times) for incident in incidents]
     head = f"a worker that {axis_words('fault', fault)}"
-    text = f"{head}: {'; '.join(fate + time for fate, time in zip(fates, times, strict=True))}"
+    text = headed(head, [each for pair in zip(fates, times, strict=True) for each in pair])
     numbers = {
         "fault": fault,
         "setups": {incident.arrangement: _numbers(incident) for incident in incidents},
         "cells": [incident.cell for incident in incidents],
     }
     numbers |= _ratio(comparer, incidents)
-    return Finding(f"isolation.{fault}", sentence(text), numbers, sentence(f"{head}: {'; '.join(fates)}"))
+    return Finding(f"isolation.{fault}", text, numbers, headed(head, fates))
 
 
 def _fate(incident: Incident) -> str:
@@ -57,9 +57,9 @@ def _fate(incident: Incident) -> str:
 def _times(rows: dict[str, Evidence]) -> str:
     """Say how long each takes; nothing is known of what nobody notices."""
     if "known_ns" not in rows:
-        return ", and nobody notices"
-    return ", " + ", ".join(
-        f"{words} after {short_median(rows[name])}" for name, words in _MENDED.items() if name in rows
+        return "nobody notices"
+    return "it is " + listed(
+        [f"{words} after {short_median(rows[name])}" for name, words in _MENDED.items() if name in rows]
     )
 
 
@@ -73,8 +73,7 @@ def _ratio(comparer: Comparer, incidents: list[Incident]) -> dict[str, Any]:
     """Compare how long threads and processes take to be as many as before."""
     rows = {incident.arrangement: incident.times.get("restored_ns") for incident in incidents}
     thread, process = rows.get("thread"), rows.get("process")
-    # What cannot be told apart, the finding itself shows.
-    comparison = comparer.compare(thread, process, remember=False) if thread and process else None
+    comparison = comparer.compare(thread, process) if thread and process else None
     return {"restored_thread_over_process": comparison.numbers} if comparison else {}
 
 

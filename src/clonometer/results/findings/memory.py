@@ -7,16 +7,16 @@ from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.contests import TEMPERATURES
-from clonometer.results.findings.ends import duration_words, interval_ends, missing_ends_reason
+from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, sentence
+from clonometer.results.findings.growth import Growth, Trend, Words, growth_of, growth_texts, trend_of
+from clonometer.results.findings.wording import condition, sentence
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
-from clonometer.stats.fit import Line, line_through_medians
-from clonometer.units import approximate_bytes, format_number
-from clonometer.words import axis_words, mechanism_name, until
+from clonometer.units import approximate_bytes, bytes_in, bytes_unit, format_number
+from clonometer.words import mechanism_name
 
 PAGE_BYTES = 4096
 PAGES_PER_GIB = (1 << 30) // PAGE_BYTES
@@ -44,81 +44,59 @@ def memory(comparer: Comparer) -> list[Finding]:
 def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> list[Finding]:
     for temperature in TEMPERATURES:
         entries: list[dict[str, Any]] = []
-        growth: Comparison | None = None
+        growths: list[Growth] = []
         for stage in _STAGES:
             points = memory_points(comparer, workload, changes, temperature, stage)
             if len(points) < 2 or not all(point.estimate.rankable for point in points):
                 continue
-            line = _line(comparer, points)
-            grown = comparer.compare(points[-1], points[0])
-            growth = growth or grown
-            entries.append(_line_numbers(line, points, stage) | {"growth": grown.numbers if grown else None})
-        if entries and growth is not None:
-            comparer.claim((growth.a, growth.b), "parent_bytes")
-            numbers = entries[0] | growth.numbers
+            estimate = points[0].estimate
+            trend = trend_of(comparer, points, [_pages(row) for row in points], "line", estimate.cell, estimate.stage)
+            growth = growth_of(comparer, points, trend)
+            growths += [growth] if growth is not None else []
+            entries.append(_numbers(trend, points, stage) | {"growth": growth.ends.numbers if growth else None})
+        if growths:
+            comparer.claim((growths[0].ends.a, growths[0].ends.b), "parent_bytes")
+            numbers = entries[0] | growths[0].ends.numbers
             numbers |= {"stages": entries, "temperature": temperature, "workload": workload}
             numbers["cells"] = entries[0]["cells"]
-            text = _memory_text(comparer, growth, entries, temperature, changes)
-            headline = _memory_in_short(growth, entries[0], temperature, changes)
+            text, headline = _texts(comparer, growths, temperature, changes)
             name = ".".join([workload.removeprefix("launch."), *map(str, changes.values())])
-            return [Finding(f"memory.{name}", sentence(text), numbers, headline)]
+            return [Finding(f"memory.{name}", text, numbers, headline)]
     return []
 
 
-def _memory_in_short(growth: Comparison, entry: dict[str, Any], temperature: str, changes: Changes) -> str:
-    name, stage = mechanism_name(growth.a.estimate.workload), until(entry["stage"])
-    of_kind = _of_kind(changes)
-    if growth.sees_nothing:
-        return sentence(f"memory{of_kind} is not seen to change {name} {stage} ({growth.aside})")
-    return sentence(f"each GiB{of_kind or ' written'} adds {_per_gib(entry)} to {name} {stage}, {temperature}")
-
-
-def _of_kind(changes: Changes) -> str:
-    words = [axis_words(axis, value) for axis, value in changes.items()]
-    return f" ({', '.join(words)})" if words else ""
-
-
-def _memory_text(
-    comparer: Comparer, growth: Comparison, entries: Sequence[dict[str, Any]], temperature: str, changes: Changes
-) -> str:
-    name, of_kind = mechanism_name(growth.a.estimate.workload), _of_kind(changes)
-    sizes = entries[0]["parent_bytes"]
-    first, last = (approximate_bytes(size) if size else "none" for size in (sizes[0], sizes[-1]))
-    words = condition({}, temperature, comparer.book.default("placement"))
-    reaped = until(growth.a.estimate.stage)
-    if growth.sees_nothing:
-        return (
-            f"memory in the parent{of_kind} is not seen to change {name}: at {last} it takes {growth.text} times "
-            f"as long {reaped} as at {first}, {words}"
-        )
-    slopes = listed(
-        [f"{_per_gib(entry) if _grows(entry) else 'nothing seen'} {until(entry['stage'])}" for entry in entries]
+def _texts(comparer: Comparer, growths: Sequence[Growth], temperature: str, changes: Changes) -> tuple[str, str]:
+    """Say what the largest of the units adds that was measured: never what lies beyond the data."""
+    largest = growths[0].points[-1]
+    unit = bytes_unit([_parent_bytes(largest)])
+    words = Words(
+        name=mechanism_name(largest.estimate.workload),
+        thing=f"{unit} {'in' if changes else 'written in'} the parent",
+        of_x=PAGE_BYTES / bytes_in(unit),
+        place=_size,
+        where=condition(changes, temperature, comparer.book.default("placement")),
+        at="with",
+        brief=(f"{unit} {'in the parent' if changes else 'written'}", condition(changes, temperature)),
     )
-    return (
-        f"each GiB {'' if of_kind else 'written '}in the parent{of_kind} adds to {name} {slopes}, "
-        f"{_per_page(entries[0], changes)} {reaped}; "
-        f"at {last} it takes {growth.text} times as long {reaped} as at {first}, {words}"
-    )
+    text, headline = growth_texts(growths, words)
+    if growths[0].is_line:
+        text += " " + sentence(f"that is {_per_page(growths[0], changes)}")
+    return text, headline
 
 
-def _grows(entry: dict[str, Any]) -> bool:
-    interval = entry["slope_ns_per_page_interval"]
-    return bool(interval is None or interval[0] > 0 or interval[1] < 0)
+def _size(row: Evidence) -> str:
+    size = _parent_bytes(row)
+    return approximate_bytes(size) if size else "no memory"
 
 
-def _per_page(entry: dict[str, Any], changes: Changes) -> str:
+def _per_page(growth: Growth, changes: Changes) -> str:
     """Say the slope per page: huge ones where the memory is made of them, since those are what is copied."""
-    per_page = [entry["slope_ns_per_page"], *(entry["slope_ns_per_page_interval"] or ())]
+    slope = (growth.trend.straight or growth.trend.line).slope
+    per_page = [slope.value, *(interval_ends(slope) or ())]
     if changes.get("page_kind") in _OF_HUGE_PAGES:
         per_page = [number * PAGES_PER_HUGE for number in per_page]
-        return f"{format_number(*per_page)} ns per 2 MiB page"
-    return f"{format_number(*per_page)} ns per 4 KiB page"
-
-
-def _per_gib(entry: dict[str, Any]) -> str:
-    interval = entry["slope_ns_per_page_interval"]
-    scaled = None if interval is None else [number * PAGES_PER_GIB for number in interval]
-    return duration_words(entry["slope_ns_per_page"] * PAGES_PER_GIB, scaled)
+        return f"{format_number(*per_page)} ns for each 2 MiB page"
+    return f"{format_number(*per_page)} ns for each 4 KiB page"
 
 
 def memory_points(
@@ -138,31 +116,27 @@ def memory_points(
     return points if sum(_parent_bytes(row) > 0 for row in points) > (1 if changes else 0) else []
 
 
-def _line(comparer: Comparer, points: Sequence[Evidence]) -> Line:
-    estimate = points[0].estimate
-    seed = comparer.seed_for("line", estimate.cell, estimate.stage)
-    return line_through_medians(
-        [_parent_bytes(row) / PAGE_BYTES for row in points],
-        [row.processes.values for row in points],
-        seed=seed,
-    )
-
-
 def _parent_bytes(row: Evidence) -> int:
     return int(row.estimate.condition["parent_bytes"])
 
 
-def _line_numbers(line: Line, points: Sequence[Evidence], stage: str) -> dict[str, Any]:
-    slope = line.slope
+def _pages(row: Evidence) -> float:
+    return _parent_bytes(row) / PAGE_BYTES
+
+
+def _numbers(trend: Trend, points: Sequence[Evidence], stage: str) -> dict[str, Any]:
+    line = trend.line
     return {
         "stage": stage,
-        "slope_ns_per_page": slope.value,
-        "slope_ns_per_page_interval": interval_ends(slope),
-        "ms_per_gib": slope.value * PAGES_PER_GIB / 1e6,
-        "ms_per_gib_interval": interval_ends(slope, PAGES_PER_GIB / 1e6),
-        "interval_reason": missing_ends_reason(slope),
+        "slope_ns_per_page": line.slope.value,
+        "slope_ns_per_page_interval": interval_ends(line.slope),
+        "ms_per_gib": line.slope.value * PAGES_PER_GIB / 1e6,
+        "ms_per_gib_interval": interval_ends(line.slope, PAGES_PER_GIB / 1e6),
+        "interval_reason": missing_ends_reason(line.slope),
         "intercept_ns": line.intercept.value,
         "largest_miss": line.largest_miss,
+        "straight_upto_bytes": None if trend.straight is None else _parent_bytes(points[trend.upto]),
+        "straight_slope_ns_per_page": None if trend.straight is None else trend.straight.slope.value,
         "parent_bytes": [_parent_bytes(row) for row in points],
         "median_ns": [row.estimate.median_ns for row in points],
         "cells": [row.estimate.cell for row in points],

@@ -7,12 +7,13 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.switching import Where, way, where_words
-from clonometer.results.findings.wording import listed, sentence
+from clonometer.results.findings.wording import headed, several_ratios, verdict
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
 
 THREADS = "ipc.shared_memory"
+_THREADS = "threads in shared memory"
 _QUANTITIES = {"latency_ns": "latency", "stream_ns": "a message of a stream"}
 # (task kind, workload) -> size of the messages -> row.
 Lines = dict[tuple[str, str], dict[int, Evidence]]
@@ -50,9 +51,12 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     threads = lines.get(("thread", THREADS), {})
     curves: dict[str, dict[int, Comparison]] = {}
     for (kind, workload), rows in lines.items():
-        made = {size: comparer.compare(rows[size], threads[size]) for size in sorted(rows.keys() & threads.keys())}
+        if kind != "process":
+            continue
+        sizes = sorted(rows.keys() & threads.keys())
+        made = {size: comparer.compare(rows[size], threads[size]) for size in sizes}
         curve = {size: comparison for size, comparison in made.items() if comparison is not None}
-        if kind == "process" and curve:
+        if curve:
             curves[workload] = curve
     if not curves:
         return None
@@ -60,12 +64,10 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
         (row for rows in lines.values() for row in rows.values()), "message_bytes", "task_kind", "partner_cpu"
     )
     words = where_words(comparer, where, next(iter(threads.values())))
-    clauses = [f"by {way(workload)} {_curve_text(curve)}" for workload, curve in curves.items()]
-    best = _best(lines)
-    text = f"{what}, {words}, processes against threads in shared memory: {'; '.join(clauses)}"
-    if best:
-        text += f"; between processes the fastest is {_best_text(best)}"
-    headline = f"{what}, {words}: against threads in shared memory, processes by {_extremes(curves)}"
+    head = f"{what}, {words}"
+    clauses = [clause for workload, curve in curves.items() for clause in _curve_texts(workload, curve)]
+    best = _best(comparer, lines)
+    clauses += _best_texts(best)
     entries = [
         comparison.numbers | {"workload": workload, "message_bytes": size, "quantity": quantity}
         for workload, curve in curves.items()
@@ -74,11 +76,15 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     numbers: dict[str, Any] = entries[0] | {
         "curve": entries,
         "crossovers": {workload: crossover(curve) for workload, curve in curves.items()},
-        "fastest_between_processes": [{"message_bytes": size, "workload": workload} for size, workload in best.items()],
+        "fastest_between_processes": [
+            {"message_bytes": size, "workload": ways[0] if len(ways) == 1 else None, "tied": ways}
+            for size, ways in best.items()
+        ],
         "cells": list(dict.fromkeys(cell for entry in entries for cell in entry["cells"])),
     }
     name = ".".join(["messages", quantity.removesuffix("_ns"), *(str(value) for _, value in where[0])])
-    return Finding(name + (f".{where[1]}" if where[1] else ""), sentence(text), numbers, sentence(headline))
+    id_ = name + (f".{where[1]}" if where[1] else "")
+    return Finding(id_, headed(head, clauses), numbers, headed(head, _extremes(curves)))
 
 
 def crossover(curve: dict[int, Comparison]) -> int | None:
@@ -91,47 +97,66 @@ def crossover(curve: dict[int, Comparison]) -> int | None:
     return smallest
 
 
-def _curve_text(curve: dict[int, Comparison]) -> str:
+def _curve_texts(workload: str, curve: dict[int, Comparison]) -> list[str]:
     sizes = sorted(curve)
     ends = sizes if len(sizes) == 1 else [sizes[0], sizes[-1]]
-    ratios = listed([f"{curve[size].text} times as long at {approximate_bytes(size)}" for size in ends])
+    of_comparison = {id(curve[size]): size for size in ends}
+    name = f"processes by {way(workload)}"
+    texts = several_ratios(
+        name,
+        _THREADS,
+        [curve[size] for size in ends],
+        plural=True,
+        at=lambda each: f"at {approximate_bytes(of_comparison[id(each)])}",
+    )
     begin = crossover(curve)
-    if begin is None:
-        return ratios
-    since = "" if begin == sizes[0] else f" from {approximate_bytes(begin)} on"
-    return f"{ratios}, longer at every size{since}"
+    if begin is not None and len(sizes) > 1:
+        since = "" if begin == sizes[0] else f" from {approximate_bytes(begin)} on"
+        texts.append(f"{name} take longer at every size measured{since}")
+    return texts
 
 
-def _best(lines: Lines) -> dict[int, str]:
-    """The way between processes with the least median at each size that at least two ways have."""
-    best: dict[int, str] = {}
+def _best(comparer: Comparer, lines: Lines) -> dict[int, list[str]]:
+    """The ways between processes that may be fastest at each size that at least two ways have."""
+    best: dict[int, list[str]] = {}
     by_way = {workload: rows for (kind, workload), rows in lines.items() if kind == "process"}
     for size in sorted({size for rows in by_way.values() for size in rows}):
-        medians = {workload: rows[size].estimate.median_ns or 0.0 for workload, rows in by_way.items() if size in rows}
-        if len(medians) > 1:
-            best[size] = min(medians, key=lambda workload: medians[workload])
+        rows = [rows[size] for rows in by_way.values() if size in rows]
+        compared = comparer.best(rows)
+        if compared:
+            tied = [comparison.a for comparison in compared if comparison.verdict == "same"]
+            best[size] = [row.estimate.workload for row in (compared[0].b, *tied)]
     return best
 
 
-def _best_text(best: dict[int, str]) -> str:
+def _best_texts(best: dict[int, list[str]]) -> list[str]:
     """Say the fastest ways as ranges of sizes."""
-    ranges: list[tuple[str, int]] = []
-    for size, workload in best.items():
-        if not ranges or ranges[-1][0] != workload:
-            ranges.append((workload, size))
-    texts = [f"{way(ranges[0][0])} at {'every size' if len(ranges) == 1 else f'{approximate_bytes(ranges[0][1])}'}"]
-    texts += [f"{way(workload)} from {approximate_bytes(size)} on" for workload, size in ranges[1:]]
-    return ", ".join(texts)
+    ranges: list[tuple[list[str], int]] = []
+    for size, ways in best.items():
+        if not ranges or ranges[-1][0] != ways:
+            ranges.append((ways, size))
+    texts = []
+    for place, (ways, size) in enumerate(ranges):
+        since = f"at {approximate_bytes(size)}" if place == 0 else f"from {approximate_bytes(size)} on"
+        where = "at every size measured" if len(ranges) == 1 else since
+        names = [way(each) for each in ways]
+        if len(ways) == 1:
+            texts.append(f"between processes, {names[0]} is fastest {where}")
+        else:
+            texts.append(f"between processes, could not tell which is fastest {where}: {' or '.join(names)}")
+    return texts
 
 
-def _extremes(curves: dict[str, dict[int, Comparison]]) -> str:
+def _extremes(curves: dict[str, dict[int, Comparison]]) -> list[str]:
     """The ways that come nearest to threads and furthest from them at the largest size."""
     last = {workload: curve[max(curve)] for workload, curve in curves.items()}
     ordered = sorted(last, key=lambda workload: last[workload].ratio.value)
     chosen = ordered if len(ordered) == 1 else [ordered[0], ordered[-1]]
-    size = max(max(curve) for curve in curves.values())
-    ratios = listed([f"{way(workload)} take {last[workload].text} times as long" for workload in chosen])
-    return f"{ratios} at {approximate_bytes(size)}"
+    return [
+        f"at {approximate_bytes(max(curves[workload]))}, "
+        + verdict(f"processes by {way(workload)}", _THREADS, last[workload], plural=True)
+        for workload in chosen
+    ]
 
 
 FINDERS = (Finder(messages, 110),)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import Comparer, doubt
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import sentence
+from clonometer.results.findings.wording import condition, headed
 from clonometer.results.rows.description import MedianInterval, median_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.startup import CPUID, STEPS, traps
@@ -59,25 +59,28 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval
     }
     whole = format_duration(whole_ns, *_ends(reaped))
     start_text = format_duration(start.value, start.low, start.high)
-    brief = f"of a new program's {whole} ({axis_words('program', program)}) {start_text} are libc's start"
+    what = axis_words("program", program) + doubt(estimate.n_processes, uncertain=False, too_few=False, family=1)
+    texts = [f"{start_text} of a new program's {whole} ({what}) are the start of its C library"]
+    brief = f"of {mechanism_name(estimate.workload)}'s {whole} ({what}), {start_text} are the C library's start"
     cpuid = _cpuid(book, program)
     if cpuid is not None:
         count, each_ns, cells = cpuid
         numbers |= {"cpuid": count, "cpuid_ns": each_ns, "cpuid_share": count * each_ns / start.value}
         numbers["cells"] += cells
-        does = "that trap" if traps(each_ns) else "that do not trap"
-        brief += (
-            f"; {count} CPUID {does} ({format_duration(each_ns)} each) take {format_duration(count * each_ns)} of it"
+        does = "which trap" if traps(each_ns) else "which do not trap"
+        whole_cpuid = format_duration(count * each_ns)
+        brief += f", and {whole_cpuid} of that CPUID instructions"
+        texts.append(
+            f"{count} CPUID instructions, {does}, take {whole_cpuid} of that ({format_duration(each_ns)} each)"
         )
-    brief = sentence(brief)
     bare = book.main(estimate.workload, _NO_LIBRARY, estimate.temperature, "reaped")
     if bare is not None and bare.estimate.median_ns is not None:
         numbers["without_library_ns"] = bare.estimate.median_ns
         numbers["cells"] += [bare.estimate.cell]
-        brief += f" Without libc: {format_duration(bare.estimate.median_ns, *_ends(bare))}."
-    head = sentence(f"{mechanism_name(estimate.workload)}, {estimate.temperature}")[:-1]
-    text = f"{head}: {brief[0].lower()}{brief[1:]}"
-    return Finding("program_start", text, numbers, brief)
+        texts.append(f"without a C library, a program takes {format_duration(bare.estimate.median_ns, *_ends(bare))}")
+    words = condition({}, estimate.temperature, estimate.condition.get("placement"))
+    head = f"{mechanism_name(estimate.workload)}, {words}"
+    return Finding("program_start", headed(head, texts), numbers, headed(estimate.temperature or "", [brief]))
 
 
 def _ends(row: Evidence) -> tuple[float | None, float | None]:

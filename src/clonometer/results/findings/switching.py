@@ -7,12 +7,10 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, listed, sentence
+from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.scans import Scan, scans_of
-from clonometer.results.types import FEWEST_PROCESSES, Finding
-from clonometer.stats.bootstrap import difference_of_medians
-from clonometer.stats.interval import Interval
+from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.words import axis_words
 
@@ -71,48 +69,36 @@ def kinds(comparer: Comparer) -> list[Finding]:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
     findings = []
     for where, pairs in pairs_of(comparer, _FAMILY, _HANDOVER, _OF_LARGE_CELLS).items():
-        made = [
-            comparison for process, thread in pairs if (comparison := comparer.compare(process, thread)) is not None
-        ]
+        each = (comparer.compare(process, thread) for process, thread in pairs)
+        made = [comparison for comparison in each if comparison is not None]
         if not made:
             continue
         comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "task_kind", "partner_cpu")
         words = where_words(comparer, where, made[0].a)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
-        text = f"{words}: {clauses}; {least}" if least else f"{words}: {clauses}"
-        headline = f"{words}: {least}" if least else f"{words}: {clauses}"
+        text = headed(words, [*clauses, *least])
+        headline = headed(words, [*clauses[:1], *least])
         numbers = made[0].numbers | {
             "of": "processes over threads, a hand-over",
             "ways": entries,
             "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
         }
         name = ".".join(["switch.kinds", *(str(value) for _, value in where[0]), *filter(None, [where[1]])])
-        findings.append(Finding(name, sentence(text), numbers, sentence(headline)))
+        findings.append(Finding(name, text, numbers, headline))
     return findings
 
 
-def _clauses(made: list[Comparison]) -> str:
-    longer, shorter = (
-        [comparison for comparison in made if comparison.verdict == verdict] for verdict in ("longer", "shorter")
+def _clauses(made: list[Comparison]) -> list[str]:
+    return several_ratios(
+        "a hand-over between processes",
+        "a hand-over between threads",
+        made,
+        at=lambda each: f"by {way(each.a.estimate.workload)}",
     )
-    same = [comparison for comparison in made if comparison.verdict == "same"]
-    clauses = []
-    if longer:
-        ratios = listed([f"{comparison.text} times by {way(comparison.a.estimate.workload)}" for comparison in longer])
-        clauses.append(f"a hand-over between processes takes longer than between threads, {ratios}")
-    if shorter:
-        ratios = listed(
-            [f"{comparison.inverse_text} times by {way(comparison.a.estimate.workload)}" for comparison in shorter]
-        )
-        clauses.append(f"between threads it takes longer, {ratios}")
-    if same:
-        asides = listed([f"by {way(comparison.a.estimate.workload)} ({comparison.aside})" for comparison in same])
-        clauses.append(f"threads and processes cannot be told apart {asides}")
-    return "; ".join(clauses)
 
 
-def _least(comparer: Comparer, made: list[Comparison]) -> tuple[str, list[dict[str, Any]]]:
+def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[dict[str, Any]]]:
     """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
     entries, spoken = [], []
     for comparison in made:
@@ -130,10 +116,10 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[str, list[dict[s
         if process is not None and thread is not None and comparison.a.estimate.workload != "switch.yield":
             spoken.append((thread, process))
     if not spoken:
-        return "", entries
+        return [], entries
     thread, process = min(spoken, key=lambda pair: pair[0].estimate.median_ns or 0.0)
     costs = f"{_cost(thread)} between threads, {_cost(process)} between processes"
-    return f"the switch itself, by {way(thread.estimate.workload)}: {costs}", entries
+    return [f"the switch itself, by {way(thread.estimate.workload)}: {costs}"], entries
 
 
 def _switch_row(comparer: Comparer, row: Evidence) -> Evidence | None:
@@ -181,14 +167,20 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         most = max(seen, key=lambda entry: entry["indirect_ns"])
         named = [seen[0], most] if most is not seen[0] else [most]
         amounts = listed([f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}" for entry in named])
-        text = f"{words}: caches that a switch leaves cold add {amounts} of work in each task to its {_cost(none)}"
+        texts = [f"the caches that a switch leaves cold add {amounts} of work in each task to its {_cost(none)}"]
     else:
-        text = f"{words}: no indirect cost of a switch is seen at any size of the tasks' work"
-    headline = text
+        texts = []
     unseen = [entry for entry in entries if entry["verdict"] == "same"]
     if unseen:
         asides = [f"{approximate_bytes(entry['bytes'])} ({below(entry['below_ns'])})" for entry in unseen]
-        text += f"; nothing is seen with {listed(asides)}"
+        texts.append(f"could not tell an indirect cost of a switch with {listed(asides)} of work in each task")
+    faster = [
+        f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}"
+        for entry in entries
+        if entry["verdict"] == "shorter"
+    ]
+    texts += [f"a switch takes less with work in each task, which is no cost: {listed(faster)}"] if faster else []
+    headline = headed(words, texts[:1])
     name = ".".join(["switch.indirect", way(first.workload), *(str(value) for value in scan.condition.values())])
     numbers: Mapping[str, Any] = {
         "workload": first.workload,
@@ -196,28 +188,21 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         "sizes": entries,
         "cells": [point.estimate.cell for point in scan.points],
     }
-    return Finding(name, sentence(text), numbers, sentence(headline))
+    return Finding(name, headed(words, texts), numbers, headline)
 
 
 def _entry(comparer: Comparer, point: Evidence, none: Evidence) -> dict[str, Any]:
-    seed = comparer.seed_for("indirect", point.estimate.cell, none.estimate.cell)
-    more = difference_of_medians(point.processes, none.processes, seed=seed)
+    more = comparer.difference(point, none, "indirect", point.estimate.cell, none.estimate.cell)
     return {
         "bytes": int(point.estimate.condition["working_set_bytes"]),
-        "indirect_ns": more.value,
-        "indirect_low_ns": more.low,
-        "indirect_high_ns": more.high,
-        "below_ns": max(abs(more.low), abs(more.high)),
-        "confidence": more.confidence,
-        "n_processes": more.n,
-        "verdict": _verdict(more),
+        "indirect_ns": more.interval.value,
+        "indirect_low_ns": more.interval.low,
+        "indirect_high_ns": more.interval.high,
+        "below_ns": max(abs(more.interval.low), abs(more.interval.high)),
+        "confidence": more.interval.confidence,
+        "n_processes": more.interval.n,
+        "verdict": more.verdict,
     }
-
-
-def _verdict(more: Interval) -> str:
-    if more.contains(0.0) or more.n < FEWEST_PROCESSES:
-        return "same"
-    return "longer" if more.value > 0 else "shorter"
 
 
 def _amount(entry: Mapping[str, Any]) -> str:

@@ -92,11 +92,11 @@ def several_ratios(
     *,
     plural: bool = False,
     at: Callable[[Comparison], str] = _measured,
-) -> str:
-    """Say how two things compare at several stages, always with a ratio above 1.
+) -> list[str]:
+    """Say in a sentence or two how two things compare at several stages, always with a ratio above 1.
 
     Comparisons are grouped by who takes longer, and keep their order within a group; ``at`` says which one it is: by
-    default the stage until which it was measured.
+    default the stage until which it was measured. What could not be told is a sentence of its own.
     """
     clauses = []
     for first, second, verdict in ((a, b, "longer"), (b, a, "shorter")):
@@ -108,10 +108,27 @@ def several_ratios(
         ]
         if ratios:
             clauses.append(f"{first} {'take' if plural else 'takes'} {listed(ratios)}")
-    same = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons if comparison.verdict == "same"]
-    if same:
-        clauses.append(f"{a} and {b} cannot be told apart {listed(same)}")
-    return "; ".join(clauses)
+    texts = ["; ".join(clauses)] if clauses else []
+    same = [comparison for comparison in comparisons if comparison.verdict == "same"]
+    return [*texts, *([no_difference(a, b, same, at=at)] if same else [])]
+
+
+def verdict(a: str, b: str, comparison: Comparison, *, plural: bool = False) -> str:
+    """Say how two things compare, always with a ratio above 1."""
+    if comparison.verdict == "same":
+        return f"could not tell a difference between {a} and {b} ({comparison.aside})"
+    take = "take" if plural else "takes"
+    if comparison.verdict == "longer":
+        return f"{a} {take} {comparison.text} times as long as {b}"
+    return f"{b} {take} {comparison.inverse_text} times as long as {a}"
+
+
+def no_difference(
+    a: str, b: str, comparisons: Sequence[Comparison], *, at: Callable[[Comparison], str] = _measured
+) -> str:
+    """Say that two things could not be told apart, and where."""
+    where = listed([f"{at(comparison)} ({comparison.aside})" for comparison in comparisons])
+    return f"could not tell a difference between {a} and {b} {where}"
 
 
 def sentence(text: str) -> str:
@@ -123,3 +140,26 @@ def sentence(text: str) -> str:
     'Warm: fork is slower.'
     """
     return text[0].upper() + text[1:] + "."
+
+
+def sentences(*texts: str) -> str:
+    """Make sentences of those texts that are not empty.
+
+    Examples
+    --------
+    >>> sentences("fork is slower", "", "threads share memory")
+    'Fork is slower. Threads share memory.'
+    """
+    return " ".join(sentence(text) for text in texts if text)
+
+
+def headed(head: str, texts: Sequence[str]) -> str:
+    """Make sentences under one heading, which the first of them bears.
+
+    Examples
+    --------
+    >>> headed("warm", ["fork is slower", "threads share memory"])
+    'Warm: fork is slower. Threads share memory.'
+    """
+    first, *others = texts
+    return sentences(f"{head}: {first}" if head else first, *others)

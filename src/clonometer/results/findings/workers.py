@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, measured, sentence
+from clonometer.results.findings.wording import condition, headed, listed, measured, sentence, sentences, verdict
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
 from clonometer.results.series.fits import Fit, fits_of
@@ -36,7 +37,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     contests = _contests(comparer, rungs, fits)
     comparer.claim((row for pair in _pairs(book) for row in pair), KIND)
     return [
-        *(_ablation(evidence) for evidence in ablations),
+        *(_ablation(comparer, evidence) for evidence in ablations),
         *_fits(fits),
         *_variants(contests),
         *(finding for finding, _ in contests),
@@ -62,7 +63,7 @@ def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) ->
     contests = []
     for (workload, quantity, others), compared in groups.items():
         chosen = _ends(sorted(compared, key=lambda comparison: comparison[0]), comparer.book.cpus or 1)
-        made = [(count, comparer.compare(a, b, remember=False)) for count, a, b in chosen]
+        made = [(count, comparer.compare(a, b)) for count, a, b in chosen]
         distinct = [(count, comparison) for count, comparison in made if comparison is not None]
         if distinct:
             contests.append((_contest(workload, quantity, dict(others), distinct), (workload, dict(others), distinct)))
@@ -91,27 +92,24 @@ def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str
     first, second = (_NAMES[side] for side in SIDES)
     common = set.intersection(*({*others.items()} for others, _ in variants))
     parts = []
-    for verdict, words in (
-        ("longer", f"{first} take longer than {second} with"),
-        ("shorter", f"{second} take longer with"),
-    ):
-        apart = [variant for variant in variants if variant[1].verdict == verdict]
+    for longer, (slow, fast) in {"longer": (first, second), "shorter": (second, first)}.items():
+        apart = [variant for variant in variants if variant[1].verdict == longer]
         apart.sort(key=lambda variant: -max(variant[1].ratio.value, variant[1].inverse.value))
         ratios = [
-            f"{_apart(others, common)} {comparison.text if verdict == 'longer' else comparison.inverse_text}"
+            f"{comparison.text if longer == 'longer' else comparison.inverse_text} times with {_apart(others, common)}"
             for others, comparison in apart
         ]
-        parts += [f"{words} {', '.join(ratios)}"] if ratios else []
+        parts += [f"{slow} take longer than {fast}: {listed(ratios)}"] if ratios else []
     same = [_apart(others, common) for others, comparison in variants if comparison.verdict == "same"]
-    parts += [f"no difference is seen with {', '.join(same)}"] if same else []
-    text = f"with {axis_words('workers', count)} of {workload}, {'; '.join(parts)}"
+    parts += [f"could not tell a difference with {listed(same)}"] if same else []
+    text = headed(f"{workload}, {axis_words('workers', count)}", parts)
     numbers = {
         "workload": workload,
         "workers": count,
         "ratios": [{"condition": others, **comparison.numbers} for others, comparison in variants],
         "cells": [cell for _, comparison in variants for cell in comparison.numbers["cells"]],
     }
-    return Finding(f"variants.{workload}.{count}", sentence(text), numbers)
+    return Finding(f"variants.{workload}.{count}", text, numbers)
 
 
 def _apart(others: dict[str, int | str], common: set[tuple[str, int | str]]) -> str:
@@ -139,9 +137,9 @@ def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
 def _contest(
     workload: str, quantity: str, others: dict[str, int | str], comparisons: list[tuple[int, Comparison]]
 ) -> Finding:
-    clauses = [f"with {axis_words('workers', count)}, {_verdict(comparison)}" for count, comparison in comparisons]
     what = condition(others, None)
-    tail = f", {workload} {measured(None, quantity)}{f', {what}' if what else ''}"
+    head = f"{workload} {measured(None, quantity)}{f', {what}' if what else ''}"
+    clauses = [f"with {axis_words('workers', count)}, {_verdict(comparison)}" for count, comparison in comparisons]
     last = comparisons[-1][1]
     numbers = last.numbers | {
         "workers": [count for count, _ in comparisons],
@@ -149,16 +147,12 @@ def _contest(
     }
     numbers["cells"] = [cell for _, comparison in comparisons for cell in comparison.numbers["cells"]]
     name = ".".join([workload, *map(str, others.values())])
-    return Finding(f"workers.{name}", sentence("; ".join(clauses) + tail), numbers, sentence(clauses[-1] + tail))
+    return Finding(f"workers.{name}", headed(head, clauses), numbers, headed(head, clauses[-1:]))
 
 
 def _verdict(comparison: Comparison) -> str:
     first, second = (_NAMES[side] for side in SIDES)
-    if comparison.verdict == "same":
-        return f"{first} and {second} cannot be told apart ({comparison.aside})"
-    if comparison.verdict == "longer":
-        return f"{first} take {comparison.text} times as long as {second}"
-    return f"{second} take {comparison.inverse_text} times as long as {first}"
+    return verdict(first, second, comparison, plural=True)
 
 
 def _fits(fits: Sequence[Fit]) -> list[Finding]:
@@ -181,8 +175,8 @@ def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], 
     where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
     curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in fits.items()]
     what = condition(others, None)
-    text = f"a {shape} {where} through {workload} {measured(None, quantity)}{f', {what}' if what else ''}: "
-    text += "; ".join(curves)
+    head = f"a {shape} {where} through {workload} {measured(None, quantity)}{f', {what}' if what else ''}"
+    clauses = curves
     numbers: dict[str, Any] = {
         "workload": workload,
         "quantity": quantity,
@@ -198,34 +192,35 @@ def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], 
         numbers["coefficient_ratios"] = [
             None if ratio is None else [ratio.value, ratio.low, ratio.high] for ratio in ratios
         ]
-        text += _compared(ratios)
+        clauses = [*curves, *_compared(ratios)]
     name = ".".join([axis, workload, *map(str, others.values())])
-    brief = [f"{_NAMES.get(kind, 'R2')} R2 {_r_squared(fit)}" for kind, fit in fits.items()]
-    return Finding(f"fit.{name}", sentence(text), numbers, sentence(f"a {shape} {where}: {', '.join(brief)}"))
+    brief = [f"{_NAMES.get(kind, '')} R2 {_r_squared(fit)}".strip() for kind, fit in fits.items()]
+    return Finding(f"fit.{name}", headed(head, clauses), numbers, sentence(f"{head}: {', '.join(brief)}"))
 
 
-def _compared(ratios: list[Interval | None]) -> str:
+def _compared(ratios: list[Interval | None]) -> list[str]:
     texts = [
         f"{_POWERS[power]} {format_ratio(ratio.value, ratio.low, ratio.high)}"
         for power, ratio in reversed(list(enumerate(ratios)))
         if ratio is not None
     ]
     first, second = (_NAMES[side] for side in SIDES)
-    return f"; {first} over {second}: {', '.join(texts)}" if texts else ""
+    return [f"ratios of {first} to {second}: {', '.join(texts)}"] if texts else []
 
 
 def _curve(fit: Fit) -> str:
-    """Say the terms from the highest power down; one whose interval contains 0 is not seen."""
-    terms = []
+    """Say the terms from the highest power down; one whose interval contains 0 may be nothing."""
+    terms, unsure = [], []
     for power, coefficient in reversed(list(enumerate(fit.polynomial.coefficients))):
         unit = {0: "", 1: f" for each {axis_thing(fit.scan.axis)}"}.get(
             power, f" for each {axis_thing(fit.scan.axis)} squared"
         )
         if power and coefficient.contains(0.0):
-            terms.append(f"{_POWERS[power]} not seen")
+            unsure.append(_POWERS[power])
         else:
             terms.append(f"{_coefficient(coefficient)}{unit}")
-    return f"{' + '.join(terms)} (R2 {_r_squared(fit)})"
+    zero = f"; the {listed(unsure)} may be zero" if unsure else ""
+    return f"{' + '.join(terms)}{zero} (R2 {_r_squared(fit)})"
 
 
 def _coefficient(coefficient: Interval) -> str:
@@ -253,25 +248,26 @@ def _numbers(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _ablation(evidence: AblationEvidence) -> Finding:
+def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
     ladder, rungs = evidence.ladder, evidence.rungs
     first, second = (_NAMES[side] for side in SIDES)
     gap, rest = ladder.gaps[0], ladder.gaps[-1]
     what = f"{evidence.workload} {measured(None, evidence.quantity)}"
     share = ladder.remainder_share
-    if share is None:
-        text = f"with all shared, {first} and {second} cannot be told apart ({_signed(gap)}), {what}"
+    both = f"{first} and {second}"
+    if share is None or comparer.difference(*rungs[0].sides, "gap").verdict == "same":
+        text = f"{what}: could not tell a difference between {both} with all shared ({_signed(gap)})"
+        left = f"so there is no gap to explain; at the end, {first} less {second} is {_signed(rest)}"
     else:
-        text = f"{first} less {second} is {_signed(gap)} with all shared, {what}"
+        text = f"{what}: {_gap(first, second, gap)} with all shared"
+        left = f"{_signed(rest)} are unexplained, {_share(share)} of the gap"
     steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda step: -abs(step[1].value))
     seen = [
-        f"{axis_words(*rung.taken)} {_signed(step)}" for rung, step in steps if rung.taken and not step.contains(0.0)
+        f"{axis_words(*rung.taken)} {_signed(step)}"
+        for rung, step in steps
+        if rung.taken and comparer.is_sure(step, evidence.workload, evidence.quantity, rung.taken)
     ]
-    text += f"; taken away: {', '.join(seen)}" if seen else "; no single step is seen"
-    if share is None:
-        left = f"there is no gap to explain, and at the end {_signed(rest)} are left"
-    else:
-        left = f"unexplained {_signed(rest)}, {_share(share)} of the gap"
+    taken = f"steps that change the gap: {', '.join(seen)}" if seen else "no single step is sure to change the gap"
     numbers = {
         "gap_ns": gap.value,
         "gap_ns_interval": [gap.low, gap.high],
@@ -287,8 +283,15 @@ def _ablation(evidence: AblationEvidence) -> Finding:
         "n_processes": gap.n,
         "cells": [side.estimate.cell for rung in rungs for side in rung.sides],
     }
-    headline = f"{text if share is None else f'{first} less {second} is {_signed(gap)}'}; {left}"
-    return Finding(f"ablation.{evidence.workload}", sentence(f"{text}; {left}"), numbers, sentence(headline))
+    headline = sentences(text, left)
+    return Finding(f"ablation.{evidence.workload}", sentences(text, taken, left), numbers, headline)
+
+
+def _gap(first: str, second: str, gap: Interval) -> str:
+    """Say who takes longer, by how much."""
+    if gap.value < 0:
+        first, second, gap = second, first, replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+    return f"{first} take {_signed(gap)} longer than {second}"
 
 
 def _signed(interval: Interval) -> str:
