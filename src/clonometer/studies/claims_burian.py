@@ -189,7 +189,7 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
         if not step.contains(0.0)
     ]
     cells = tuple(row.cell for _, a, b in rungs for row in (a, b))
-    moved = f"what moved it: {'; '.join(steps)}" if steps else "no single step is told from none"
+    moved = f"what moved it: {'; '.join(steps)}" if steps else "no single step surely moved it"
     rest = ladder.remainder_share
     left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
     return (
@@ -226,7 +226,7 @@ def u10(judge: Judge) -> Verdict:
     beyond = _beyond(judge, by_workers(judge.measured))
     ablation, cells = _ablation(judge)
     premise = {HOLDS: "They are", DOES_NOT_HOLD: "It is processes that are"}.get(
-        scatter.status, "It is not told whether they are"
+        scatter.status, "Nobody can tell whether they are"
     )
     worked = judge.measured.worked
     delayed = "" if worked is None else f" {worked.delayed or worked.text}"

@@ -130,7 +130,7 @@ def contradiction_table(flips: Sequence[Reconciliation]) -> Table:
         [
             Column("contradiction", [flip.pairing.title for flip in flips], prose=True),
             Column("right here", [_right(flip) for flip in flips], prose=True),
-            Column("by how much", [_ratio_here(flip) for flip in flips], prose=True),
+            Column("by how much", [f"{_sides(flip)}: {_ratio_here(flip)}" for flip in flips], prose=True),
             Column("how sure", [_how_sure(flip) for flip in flips], drop=1, prose=True),
             Column("what reverses it", [reversal_text(flip) for flip in flips], prose=True),
         ]
@@ -140,8 +140,13 @@ def contradiction_table(flips: Sequence[Reconciliation]) -> Table:
 def short_contradiction_table(flips: Sequence[Reconciliation]) -> Table:
     """The same in little room; what reverses each is for the line below."""
     whole = contradiction_table(flips)
-    names = [f"{flip.pairing.id}: {flip.pairing.a_words} over {flip.pairing.b_words}" for flip in flips]
-    return Table([Column("contradiction", names, least=12), *whole.columns[1:4]])
+    names = Column("contradiction", [f"{flip.pairing.id}: {_sides(flip)}" for flip in flips], least=12)
+    ratios = Column("by how much", [_ratio_here(flip) for flip in flips])
+    return Table([names, whole.columns[1], ratios, whole.columns[3]])
+
+
+def _sides(flip: Reconciliation) -> str:
+    return f"{flip.pairing.a_words} over {flip.pairing.b_words}"
 
 
 def _right(flip: Reconciliation) -> str:
