@@ -39,6 +39,7 @@ static void test_a_life(void) {
         CHECK(watch.steps.cpuid[i] == CPUIDS[i], "phase %d: %lld CPUID", i, (long long)watch.steps.cpuid[i]);
     }
     CHECK(watch.steps.found_main, "main was found");
+    CHECK(watch.steps.main_from_entry == MAIN - ENTRY, "and where it is");
 }
 
 /* An address that only functions deep in the library hand on is not main. */

@@ -178,6 +178,19 @@ static void check_address(void) {
     CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == 0x7000, "where it was");
 }
 
+/* A place in user code is known by its number only; its own record is nobody's. */
+static void check_mark(void) {
+    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct trace_event event;
+    uint64_t registers[4] = {0};
+    const struct program_wish wish = {.kind = EVENT_MARK, .type = PROGRAM_UPROBE, .mark = 2};
+    memset(memory, 0, sizeof memory);
+    run(program, program_build(program, &wish, &LAYOUT, MAP), registers);
+    program_note(memory, &LAYOUT, 0, 0, &event);
+    CHECK(event.kind == EVENT_MARK && event.values[0] == 2 && event.task == 71, "which place, and whose");
+    CHECK(result == 0, "no record");
+}
+
 /* Without switches each note must say whose it is. */
 static void check_asked_task(void) {
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
@@ -273,6 +286,7 @@ int main(void) {
     check_fault();
     check_address();
     check_asked_task();
+    check_mark();
     check_switch();
     check_main_calls();
     check_runs();

@@ -24,6 +24,7 @@ COUNTED = {
     "instructions": 31_402,
     "cpuid": 68,
     "ended": 1,
+    "main_from_entry": -192,
     "loader_instructions": 0,
     "loader_cpuid": 0,
     "start_instructions": 30_004,
@@ -86,6 +87,7 @@ def test_the_program_that_is_launched_is_counted_once_and_cpuid_is_timed() -> No
         phases=(StepsPhase("child_loader", 0, 0), StepsPhase("child_library_start", 30_004, 68)),
         cpuid_ns=5_100.0,
         cpuid_least_ns=5_000.0,
+        main_from_entry=-192,
     )
     steps = tracer.asked[0]
     assert (steps.condition["program"], steps.limits.samples, steps.limits.blocks) == ("/opt/a:b", 1, 1)

@@ -34,6 +34,7 @@ KINDS = (
     "memory",
     "faults_left_out",
     "counts",
+    "mark",
 )
 CALLS = {56: "clone", 61: "wait4", 231: "exit_group", 202: "futex", 59: "execve", 14: "rt_sigprocmask"}
 NUMBERS = {name: number for number, name in CALLS.items()}

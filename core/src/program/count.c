@@ -21,6 +21,7 @@ struct steps_row {
     int64_t instructions;
     int64_t cpuid;
     int64_t ended;
+    int64_t main_from_entry;
     int64_t instructions_in[STEPS_PHASES];
     int64_t cpuid_in[STEPS_PHASES];
 };
@@ -29,6 +30,7 @@ static void fill(struct steps_row *row, const struct steps *steps) {
     row->instructions = 0;
     row->cpuid = 0;
     row->ended = steps->ended;
+    row->main_from_entry = steps->found_main ? steps->main_from_entry : INT64_MIN;
     for (int i = 0; i < STEPS_PHASES; i++) {
         bool known = i <= STEPS_START || steps->found_main;
         row->instructions += steps->instructions[i];
@@ -73,6 +75,8 @@ static const struct column COLUMNS[] = {
     {"instructions", COLUMN_COUNT, IN_ROW(instructions), NULL, "instructions from exec to the program's end"},
     {"cpuid", COLUMN_COUNT, IN_ROW(cpuid), NULL, "of these CPUID"},
     {"ended", COLUMN_COUNT, IN_ROW(ended), NULL, "1: that is all of it; 0: it was ended at a limit"},
+    {"main_from_entry", COLUMN_COUNT, IN_ROW(main_from_entry), NULL,
+     "bytes from the entry of the program's file to main; below zero where main stands before it"},
     {"loader_instructions", COLUMN_COUNT, IN_ROW(instructions_in[STEPS_LOADER]), NULL,
      "instructions before the entry of the program's file: the dynamic loader's"},
     {"loader_cpuid", COLUMN_COUNT, IN_ROW(cpuid_in[STEPS_LOADER]), NULL, "of these CPUID"},
@@ -87,12 +91,19 @@ static const struct column COLUMNS[] = {
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
-static const char *const DETAILS[] = {"instructions", "cpuid",
-                                      "ended",        "loader_instructions",
-                                      "loader_cpuid", "start_instructions",
-                                      "start_cpuid",  "main_instructions",
-                                      "main_cpuid",   "exit_instructions",
-                                      "exit_cpuid",   NULL};
+static const char *const DETAILS[] = {"instructions",
+                                      "cpuid",
+                                      "ended",
+                                      "main_from_entry",
+                                      "loader_instructions",
+                                      "loader_cpuid",
+                                      "start_instructions",
+                                      "start_cpuid",
+                                      "main_instructions",
+                                      "main_cpuid",
+                                      "exit_instructions",
+                                      "exit_cpuid",
+                                      NULL};
 static const char *const AXES[] = {AXES_MACHINE, "program", NULL};
 
 const struct workload program_steps = {

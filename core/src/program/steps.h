@@ -13,8 +13,9 @@ enum steps_phase { STEPS_LOADER, STEPS_START, STEPS_MAIN, STEPS_EXIT, STEPS_PHAS
 struct steps {
     int64_t instructions[STEPS_PHASES];
     int64_t cpuid[STEPS_PHASES];
-    bool found_main; /* else all from the entry on counts as the start */
-    bool ended;      /* else it was ended at a limit */
+    bool found_main;         /* else all from the entry on counts as the start */
+    int64_t main_from_entry; /* bytes; below zero where main stands before it */
+    bool ended;              /* else it was ended at a limit */
 };
 
 /* What is known of one program while it is stepped: pure, but for what it is told. */

@@ -30,6 +30,7 @@ bool steps_take(struct steps_watch *watch, uint64_t at, uint16_t opcode, uint64_
     } else if (watch->phase == STEPS_START && is_main(watch, at, stack, argument)) {
         watch->phase = STEPS_MAIN;
         watch->steps.found_main = true;
+        watch->steps.main_from_entry = (int64_t)(at - watch->entry);
         watch->main_stack = stack;
         begins = true;
     } else if (watch->phase == STEPS_MAIN && at == watch->return_address && stack > watch->main_stack) {

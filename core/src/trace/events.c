@@ -61,6 +61,7 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_FAULTS_LEFT_OUT] = "faults_left_out",
         [EVENT_WAKING] = "waking",
         [EVENT_CLONE_ENTER] = "clone_enter",
+        [EVENT_MARK] = "mark",
         [EVENT_COUNTS] = "counts",
     };
     return NAMES[kind];

@@ -45,6 +45,7 @@ enum event_kind {
     EVENT_WAKING,          /* the task that is made runnable; in its waker */
     EVENT_CLONE_ENTER, /* number, flags with the exit signal, stack (0: the creator's own) of a call of clone
                         */
+    EVENT_MARK,   /* which of the places of a program's file that were asked for (fast.h); in user code */
     EVENT_COUNTS, /* right behind the event at which counters were read: ns enabled, ns running, values */
     EVENT_KINDS
 };

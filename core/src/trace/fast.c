@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sys/sys.h"
 #include "trace/bpf.h"
 #include "trace/lockdown.h"
 
@@ -34,7 +35,7 @@ static int map_memory(struct fast *fast) {
 
 static long load_program(const struct fast *fast, const struct program_wish *wish) {
     static const enum bpf_prog_type TYPES[] = {BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT,
-                                               BPF_PROG_TYPE_PERF_EVENT};
+                                               BPF_PROG_TYPE_PERF_EVENT, BPF_PROG_TYPE_KPROBE};
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
     size_t length = program_build(program, wish, &fast->layout, fast->map);
     union bpf_attr attributes = {.prog_type = TYPES[wish->type],
@@ -57,6 +58,8 @@ static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) 
     struct perf_event_attr attributes = rings_plain_event();
     attributes.type = tap->type_of;
     attributes.config = tap->config;
+    attributes.config1 = tap->config1;
+    attributes.config2 = tap->config2;
     long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
         return -errno;
@@ -70,8 +73,8 @@ static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) 
                : 0;
 }
 
-/* A tracepoint's program hears all CPUs by whichever it was attached on; the other events are each a CPU's.
- */
+/* A tracepoint's or a place's program hears all CPUs by whichever it was attached on; the other events are
+ * each a CPU's. */
 static int attach_perf(struct fast *fast, const struct fast_tap *tap) {
     bool every_cpu = tap->type == PROGRAM_PERF;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -183,6 +186,55 @@ static int note_kinds(struct fast *fast, unsigned wanted, struct reason *reason)
     return error;
 }
 
+/* The type of perf events at places in user code; -ENODEV: this kernel has none. */
+static int uprobe_type(void) {
+    char text[16];
+    ssize_t length = sys_read_file("/sys/bus/event_source/devices/uprobe/type", text, sizeof text);
+    return length > 0 ? (int)strtol(text, NULL, 10) : -ENODEV;
+}
+
+/* Its program is not kept from being pushed off the CPU, as those at tracepoints are: a switch in the few ns
+ * between its reading and its writing how many notes there are costs a note. */
+static int note_mark(struct fast *fast, int type, int mark) {
+    const struct program_wish wish = {.kind = EVENT_MARK, .type = PROGRAM_UPROBE, .mark = mark};
+    long program = load_program(fast, &wish);
+    if (program < 0) {
+        return (int)program;
+    }
+    struct fast_tap *tap = &fast->taps[fast->tap_count++];
+    *tap = (struct fast_tap){.program = (int)program,
+                             .type = PROGRAM_UPROBE,
+                             .type_of = (uint32_t)type,
+                             .config = fast->marks.returns[mark],
+                             .config1 = (uint64_t)(uintptr_t)fast->marks.file,
+                             .config2 = fast->marks.offsets[mark]};
+    return attach(fast, tap);
+}
+
+static void forget_marks(struct fast *fast, size_t taps, size_t attached) {
+    while (fast->attached_count > attached) {
+        close(fast->attached[--fast->attached_count]);
+    }
+    while (fast->tap_count > taps) {
+        close(fast->taps[--fast->tap_count].program);
+    }
+}
+
+static void note_marks(struct fast *fast) {
+    size_t taps = fast->tap_count;
+    size_t attached = fast->attached_count;
+    int type = uprobe_type();
+    int error = type < 0 ? type : 0;
+    for (int i = 0; i < fast->marks.count && error == 0; i++) {
+        error = note_mark(fast, type, i);
+    }
+    if (error != 0 && fast->marks.count > 0) {
+        forget_marks(fast, taps, attached);
+        snprintf(fast->marks.refused, sizeof fast->marks.refused, "uprobes: %s",
+                 type < 0 ? "this kernel has none for perf events" : strerror(-error));
+    }
+}
+
 static void lay_out(struct fast *fast, size_t bytes_per_cpu) {
     enum { MOST_BYTES = 512 << 20 };
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -198,8 +250,11 @@ static void lay_out(struct fast *fast, size_t bytes_per_cpu) {
 }
 
 int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned most_run,
-              struct reason *reason) {
+              const struct fast_marks *marks, struct reason *reason) {
     *fast = (struct fast){.map = -1};
+    if (marks != NULL) {
+        fast->marks = *marks;
+    }
     lay_out(fast, bytes_per_cpu);
     fast->layout.most_run = most_run;
     int error = map_memory(fast);
@@ -216,8 +271,10 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned
     error = note_kinds(fast, wanted, reason);
     if (error != 0) {
         fast_close(fast);
+        return error;
     }
-    return error;
+    note_marks(fast);
+    return 0;
 }
 
 uint64_t fast_missed(const struct fast *fast) {

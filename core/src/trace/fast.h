@@ -8,7 +8,16 @@
 #include "trace/program.h"
 #include "trace/rings.h"
 
-enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 64, FAST_MOST_PROGRAMS = 32 };
+enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 64, FAST_MOST_PROGRAMS = 32, FAST_MOST_MARKS = 4 };
+
+/* Places in a program's file at which its tasks are noted as they come there (uprobes). */
+struct fast_marks {
+    char file[1024];
+    uint64_t offsets[FAST_MOST_MARKS]; /* in the file */
+    bool returns[FAST_MOST_MARKS];     /* where the function that begins there returns to its caller */
+    int count;
+    char refused[160]; /* why there are none; "": there are, or none were wanted */
+};
 
 /* A program and where it is attached. */
 struct fast_tap {
@@ -17,6 +26,8 @@ struct fast_tap {
     const char *raw;  /* the raw tracepoint's name; NULL: it is attached to a perf event */
     uint32_t type_of; /* the perf event */
     uint64_t config;
+    uint64_t config1;
+    uint64_t config2;
 };
 
 struct fast {
@@ -26,6 +37,7 @@ struct fast {
     struct program_layout layout;
     uint64_t whole_from_ns; /* older notes of some CPU have been overwritten; known after fast_stop */
     uint64_t left_out;      /* page faults of long runs */
+    struct fast_marks marks;
     bool main_only;
     bool asks_tasks;
     bool by_record; /* tasks are named by records: this kernel's raw tracepoints do not tell enough */
@@ -36,10 +48,10 @@ struct fast {
 };
 
 /* Starts noting all that `wanted` asks for but exec, whose text no program here reads; of long runs of page
- * faults only the first `most_run` (0: all). 0, or -errno with the
- * reason, and then nothing is attached. */
+ * faults only the first `most_run` (0: all). `marks` (NULL: none) that cannot be are left out, and say why.
+ * 0, or -errno with the reason, and then nothing is attached. */
 int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned most_run,
-              struct reason *reason);
+              const struct fast_marks *marks, struct reason *reason);
 
 /* Ends it for a while: nothing is attached, and no system call takes a longer way for it. And goes on with
  * it: 0, or -errno, and then nothing is attached. */

@@ -180,9 +180,9 @@ static int open_rings(const struct listening *listening, pid_t pid, struct rings
     }
     if (listening->how == LISTEN_FAST) {
         int error = rings_open(rings, RINGS_EXEC, listening->ring_bytes / EXEC_SHARE, clock, reason);
-        error = error != 0
-                    ? error
-                    : fast_open(fast, listening->wanted, listening->ring_bytes, listening->most_run, reason);
+        error = error != 0 ? error
+                           : fast_open(fast, listening->wanted, listening->ring_bytes, listening->most_run,
+                                       &listening->marks, reason);
         if (error != 0) {
             rings_close(rings);
         }
@@ -245,6 +245,7 @@ static int hear(const struct listening *listening, const struct started *started
         heard->missed = fast_missed(fast);
         heard->whole[0] = fast->whole_from_ns;
         heard->left_out = fast->left_out;
+        memcpy(heard->marks_refused, fast->marks.refused, sizeof heard->marks_refused);
     }
     return error != 0 && reason->text[0] == '\0'
                ? reason_set(reason, error, "the probe's answer cannot be read: %s", strerror(-error))

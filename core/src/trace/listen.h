@@ -19,6 +19,7 @@ struct listening {
     uint64_t sample_period_ns;
     unsigned most_run;                  /* of page faults one after the other, with LISTEN_FAST; 0: all */
     const struct counter_set *counters; /* to be read at every event, with LISTEN_ALL; NULL: none */
+    struct fast_marks marks;            /* with LISTEN_FAST */
     uint64_t window_ns; /* with LISTEN_FAST: listen for so long, then not, in turn; 0: all the time */
     bool tsc;           /* the probe stamps by the processor's time-stamp counter */
 };
@@ -41,6 +42,7 @@ struct heard {
     uint64_t lost;                    /* there was no room for them */
     uint64_t missed;                  /* more room would not help */
     uint64_t whole[2]; /* between these times nothing was lost for want of room; 0: no such bound */
+    char marks_refused[160];
     uint64_t left_out; /* page faults of runs longer than that */
     pid_t process;
     int32_t task; /* the probe as the kernel numbers it */

@@ -11,8 +11,8 @@
  * Starts the program, one of whose words is "{traced fd}", and gives on descriptor N what the kernel told of
  * it, with its own answer among it (docs/tracing.md). Keys: how=none|own|tracepoints|ptrace|fast, events=
  * a list of tasks,sched,calls,faults,samples,exec,main,futex,locks, ring_bytes=, period_ns=,
- * stamps=tsc|monotonic, counters=hardware|software (with tracepoints), window_ns= and fault_run=
- * (with fast).
+ * stamps=tsc|monotonic, counters=hardware|software (with tracepoints), window_ns=, fault_run=, mark_file= and
+ * marks= (with fast).
  *
  *     tracer --fd N ways
  *
@@ -146,6 +146,23 @@ static bool read_number(const char *text, uint64_t *number) {
     return errno == 0 && end != text && *end == '\0' && value > 0 && value < (1ULL << 40);
 }
 
+/* Offsets in a file, an r behind each whose function's return is meant. */
+static bool read_marks(const char *list, struct fast_marks *marks) {
+    for (const char *at = list; marks->count < FAST_MOST_MARKS; at++) {
+        char *end = NULL;
+        marks->offsets[marks->count] = strtoull(at, &end, 10);
+        if (end == at) {
+            return false;
+        }
+        marks->returns[marks->count++] = *end == 'r';
+        at = *end == 'r' ? end + 1 : end;
+        if (*at != ',') {
+            return *at == '\0';
+        }
+    }
+    return false;
+}
+
 static bool read_key(const char *word, struct listening *listening) {
     static const char *const HOW[] = {"none", "own", "tracepoints", "ptrace", "fast", NULL};
     static const char *const STAMPS[] = {"monotonic", "tsc", NULL};
@@ -167,6 +184,10 @@ static bool read_key(const char *word, struct listening *listening) {
         listening->window_ns = number;
     } else if (key_is(word, "period_ns", &value) && read_number(value, &number)) {
         listening->sample_period_ns = number;
+    } else if (key_is(word, "mark_file", &value) && strlen(value) < sizeof listening->marks.file) {
+        memcpy(listening->marks.file, value, strlen(value) + 1);
+    } else if (key_is(word, "marks", &value)) {
+        return read_marks(value, &listening->marks);
     } else if (key_is(word, "fault_run", &value) && read_number(value, &number)) {
         listening->most_run = number < MOST_RUN ? (unsigned)number : MOST_RUN;
     } else {

@@ -187,6 +187,8 @@ static void store_values(struct writer *to, const struct program_wish *wish) {
     } else if (wish->type == PROGRAM_PERF) {
         load(to, BPF_DW, 2, 6, wish->address_at);
         store(to, 1, VALUES_AT, 2);
+    } else if (wish->type == PROGRAM_UPROBE) {
+        put(to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, VALUES_AT, wish->mark);
     } else {
         store_fields(to, wish->format);
     }

@@ -30,7 +30,8 @@ size_t program_memory_bytes(const struct program_layout *layout);
 enum program_type {
     PROGRAM_RAW,        /* raw tracepoint: its arguments as they are; tasks are pointers */
     PROGRAM_TRACEPOINT, /* the record of the tracepoint, as its format says */
-    PROGRAM_PERF        /* the end of a page fault: its address */
+    PROGRAM_PERF,       /* the end of a page fault: its address */
+    PROGRAM_UPROBE      /* a place in user code: its number */
 };
 
 struct program_wish {
@@ -40,6 +41,7 @@ struct program_wish {
     bool main_only;                    /* of the calls only those that make, run, await and end tasks */
     const struct event_format *format; /* of a PROGRAM_TRACEPOINT */
     int address_at;                    /* of the address in what a PROGRAM_PERF is called with */
+    int mark;                          /* the number of a PROGRAM_UPROBE */
 };
 
 /* The way that costs a traced launch least. */

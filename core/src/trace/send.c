@@ -97,6 +97,7 @@ static int send_head(int fd, const struct listening *listening, const struct hea
     json_int(&json, "missed", (int64_t)heard->missed);
     json_int(&json, "whole_from_ns", (int64_t)heard->whole[0]);
     json_int(&json, "whole_to_ns", (int64_t)heard->whole[1]);
+    json_text(&json, "marks_refused", heard->marks_refused[0] == '\0' ? NULL : heard->marks_refused);
     json_int(&json, "faults_left_out", (int64_t)heard->left_out);
     json_int(&json, "ring_bytes", (int64_t)listening->ring_bytes);
     json_int(&json, "sample_period_ns", (int64_t)listening->sample_period_ns);

@@ -61,6 +61,7 @@ def _explain(
     from clonometer.cli.measuring import find_catalogue
     from clonometer.explain.anatomy import Wish, admit, explain
     from clonometer.explain.budget import set_beside
+    from clonometer.explain.marks import marks_of, notes_on_parts
     from clonometer.explain.steps import count_steps
     from clonometer.host.symbols import kernel_symbols
     from clonometer.runner.interrupts import interruption
@@ -77,9 +78,12 @@ def _explain(
         for target in targets:
             cold = target.cells[0].temperature == "cold"
             tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+            steps = count_steps(tracer, target, catalogue)
+            tracer.marks, no_marks = marks_of(target, steps)
             wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
             explanation = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
-            explanations.append(replace(explanation, steps=count_steps(tracer, target, catalogue)))
+            notes = notes_on_parts(explanation, tracer.marks, no_marks or tracer.marks_refused)
+            explanations.append(replace(explanation, steps=steps, notes=(*explanation.notes, *notes)))
     return set_beside(*explanations) if len(explanations) > 1 else explanations[0]
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clonometer.explain.memory import Memory
-from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, FOREIGN, MAKES_TASK, WAITS
+from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, FOREIGN, MAKES_TASK, MARKED_PARTS, WAITS
 
 # Of a switch's state (include/linux/sched.h, TASK_REPORT): a zombie or dead; still ready to run.
 GONE = 0x30
 PUSHED_OFF = 0x100
 #: A stamp of the new program, put among the kernel's events: its user code counts as ``name`` from there on.
 STAMP = "stamp"
+#: It comes to a place that the tracer notes, which does the same.
+MARK = "mark"
 
 
 class Event(NamedTuple):
@@ -162,3 +164,5 @@ class Cast:
             actor.other_program, actor.user_part = True, FOREIGN
         elif event.kind == "exit":
             actor.leaving, actor.fault = True, None
+        elif event.kind == MARK:
+            actor.user_part = MARKED_PARTS[event.values[0]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clonometer.explain.actors import STAMP, Cast, Event
+from clonometer.explain.actors import MARK, STAMP, Cast, Event
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.parts import LOADER, PROGRAM_PARTS, UNEXPLAINED
@@ -184,7 +184,7 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
 def with_stamps(events: tuple[Event, ...], launch: Launch) -> tuple[Event, ...]:
     """Put the new program's stamps among the kernel's events: they tell its loader from its library and its main."""
     exec_ns = next((event.time_ns for event in events if event.kind == "exec"), None)
-    if exec_ns is None or "image_runs" not in launch.stages:
+    if exec_ns is None or not ("image_runs" in launch.stages or any(event.kind == MARK for event in events)):
         return events
     marks = [(exec_ns, LOADER)] + [
         (launch.stages[name], part) for name, part in PROGRAM_PARTS.items() if name in launch.stages

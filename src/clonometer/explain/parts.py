@@ -59,7 +59,7 @@ _LAUNCH = (
     Part("child_library_exit", "program: library's exit", "from main's last line to the call that exits: handlers, "
          "streams that are written out", "exit, reaping", "child"),
     Part("child_program", "program: all its user code", "loader, the C library's start, main and exit of a program "
-         "that is not ours and stamps nothing", "user code", "child"),
+         "in which these places cannot be noted", "user code", "child"),
     Part("child_calls", "system calls", "its calls but those that exec or exit", "other system calls", "child"),
     Part("child_exec", "exec", "inside execve, which replaces the program", "exec", "child"),
     Part("child_exit", "exit", "from its last call until it has left the CPU for ever", "exit, reaping", "child"),
@@ -120,6 +120,8 @@ PROGRAM_PARTS = {
     "image_runs": "child_main",
     "image_ends": "child_library_exit",
 }
+#: The same of a program that is not ours, by the places that the tracer notes (`clonometer.explain.marks`).
+MARKED_PARTS = tuple(PROGRAM_PARTS.values())
 LOADER, FOREIGN = "child_loader", "child_program"
 USER_PARTS = frozenset({"parent_user", "child_user", LOADER, FOREIGN, *PROGRAM_PARTS.values()})
 FAULT_PARTS = {"cow": "child_cow", "stack": "child_stack", "file": "child_file"}

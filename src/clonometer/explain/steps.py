@@ -66,9 +66,14 @@ def count_steps(tracer: Tracer, target: Target, catalogue: Catalogue) -> Program
             for name, part in PHASES.items()
             if int(counted[f"{name}_instructions"][0]) != _NULL
         ),
+        main_from_entry=_number(counted.get("main_from_entry", [_NULL])[0]),
         cpuid_ns=median(costs),
         cpuid_least_ns=min(costs),
     )
+
+
+def _number(value: float) -> int | None:
+    return None if int(value) == _NULL else int(value)
 
 
 def _target(name: str, condition: Mapping[str, AxisValue], catalogue: Catalogue, limits: Limits) -> Target:

@@ -69,6 +69,11 @@ _WAKES: _Writer = lambda event, names: (  # noqa: E731 (one of a table of such)
     f"wakes {names.get(event.values[0], 'another task')}",
     "puts a task on a CPU's run queue",
 )
+_MARKS = (
+    ("the program's entry", "ld.so, if it has one, is done; its C library starts"),
+    ("main begins", "the first instruction of main"),
+    ("main ends", "main has returned to the C library"),
+)
 _WRITERS: Mapping[str, _Writer] = {
     "call_enter": lambda event, names: (f"enters {event.name}", "a system call begins"),
     "call_exit": lambda event, names: (_result(event.values[1]), "a system call ends, with this result"),
@@ -81,6 +86,7 @@ _WRITERS: Mapping[str, _Writer] = {
     "minor_fault": lambda event, names: ("page is there", "the fault is over"),
     "major_fault": lambda event, names: ("page is there", "the fault is over; a disk was read"),
     "exec": lambda event, names: (f"becomes {event.name}", "exec has replaced its program"),
+    "mark": lambda event, names: _MARKS[event.values[0]],
     "exit": lambda event, names: ("begins to exit", "memory, files and all else of it are given back from here on"),
     "switched_out": lambda event, names: ("leaves the CPU", "a context switch of the parent"),
     "switched_in": lambda event, names: ("is on the CPU again", "a context switch of the parent"),

@@ -211,6 +211,7 @@ class ProgramSteps:
     cpuid_ns: Annotated[NotNegative, "What one CPUID takes here: the median of repetitions."] = 0.0
     cpuid_least_ns: Annotated[NotNegative, "The shortest of them."] = 0.0
     reason: Annotated[str | None, "Why nothing was counted."] = None
+    main_from_entry: Annotated[int | None, "Bytes from its file's entry to main; null: no main was found."] = None
 
     @property
     def traps(self) -> bool:

@@ -75,6 +75,8 @@ class TraceAnswer:
     faults_left_out
         Page faults that were not noted because they were in runs longer than was asked for; where such a run begins,
         an event ``faults_left_out`` says so.
+    marks_refused
+        Why the places of a program that were asked for are not noted.
     """
 
     how: str
@@ -98,6 +100,7 @@ class TraceAnswer:
     windows: tuple[tuple[int, int, bool], ...] = ()
     whole: tuple[int | None, int | None] = (None, None)
     faults_left_out: int = 0
+    marks_refused: str | None = None
 
     def event_time_ns(self, ticks: int) -> int:
         """Say when on the events' clock the probe's own clock showed ``ticks``."""
@@ -157,6 +160,7 @@ def parse_trace(data: bytes) -> TraceAnswer:
         windows=_windows(head.get("windows", []), fields),
         whole=(fields.count("whole_from_ns") or None, fields.count("whole_to_ns") or None),
         faults_left_out=fields.count("faults_left_out"),
+        marks_refused=fields.text("marks_refused", null=True) if "marks_refused" in head else None,
     )
 
 

@@ -88,6 +88,10 @@ class ProbeTracer:
         A descriptor that becomes readable when the user wants to stop.
     grown
         How often there was not enough room for the events and more was taken.
+    marks
+        Keys that say which places of a program to note, with ``fast`` only (docs/tracing.md).
+    marks_refused
+        Why they were not noted, the last time that they were asked for.
     """
 
     drivers: Drivers
@@ -95,6 +99,8 @@ class ProbeTracer:
     folder: Path | None = None
     interrupt_fd: int | None = None
     grown: int = 0
+    marks: Mapping[str, str] = field(default_factory=dict)
+    marks_refused: str | None = None
     _ring_bytes: int = field(default=FIRST_RING_BYTES)
 
     def trace(
@@ -173,9 +179,11 @@ class ProbeTracer:
         ]
         keys += [f"events={','.join(events)}"] if events else []
         keys += [f"{name}={value}" for name, value in more.items() if value is not None]
+        keys += [f"{name}={value}" for name, value in self.marks.items() if how == "fast"]
         words = ["trace", *keys, "--", *request]
         answer = parse_trace(_supervised(self.folder, words, 3 * timeout_for(target), self.interrupt_fd))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
             raise DriverError(f"the probe gave no launches of {target.workload}: {why}")
+        self.marks_refused = answer.marks_refused or self.marks_refused
         return answer
