@@ -79,6 +79,22 @@ def test_wandering_is_told_and_order_is_that_of_time() -> None:
     assert level_change(hill, np.zeros(24)) is None
 
 
+def test_a_row_that_ended_narrow_wanders_wherever_its_interval_was_widened(builder: Any) -> None:
+    """What ends where it is narrow ends where a wandering row looks level: alike neighbours count, however little."""
+    text = builder.cell("launch.fork", FORK, processes=30, spread=0.001)
+    columns = builder.run.data[text]
+    wave = 1 + 0.01 * np.sin(columns["process"] / 29 * 2 * np.pi)
+    for name in FORK:
+        columns[name] = (columns[name] * wave).astype(np.int64)
+    assert _reaped(builder.run).drift is None
+    for end in builder.run.metadata["cells"]:
+        end["stopped_by"] = "target"
+    row = _reaped(builder.run)
+    assert row.drift is not None
+    assert (row.drift["kind"], row.drift["share"]) == ("wandering", pytest.approx(0.02, abs=0.003))
+    assert "may still be too narrow" in _sentences(row)["level.drift"]
+
+
 def _processes(profile: np.ndarray, count: int = 8, noise: float = 0.02) -> tuple[np.ndarray, np.ndarray]:
     values = profile * np.exp(RANDOM.normal(0, noise, (count, profile.size)))
     return values.ravel(), np.arange(count) * profile.size

@@ -44,7 +44,13 @@ def test_every_row_has_its_numbers(results: Results) -> None:
 def test_every_finding_has_its_place_and_its_numbers(results: Results) -> None:
     assert [finding.id for finding in results.findings] == [name for name, _ in FROZEN["findings"]]
     for finding, (name, numbers) in zip(results.findings, FROZEN["findings"], strict=True):
-        assert {key: finding.numbers[key] for key in numbers} == pytest.approx(numbers, rel=CLOSE), name
+        measured = {key: finding.numbers[key] for key in numbers}
+        if measured.get("n_processes", 6) < 6 and "confidence" in numbers:
+            # It claimed 95% then, with ends that were too near to each other.
+            assert measured.pop("confidence") < numbers.pop("confidence")
+            assert measured.pop("ratio_low") <= numbers.pop("ratio_low") * (1 + CLOSE)
+            assert measured.pop("ratio_high") >= numbers.pop("ratio_high") * (1 - CLOSE)
+        assert measured == pytest.approx(numbers, rel=CLOSE), name
 
 
 def test_every_family_of_it_has_what_its_figures_draw(results: Results) -> None:

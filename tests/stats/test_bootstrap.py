@@ -7,6 +7,8 @@ import pytest
 from arch.bootstrap import IIDBootstrap, IndependentSamplesBootstrap
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from clonometer.stats.bootstrap import Processes, difference_of_medians, pair_neighbours, ratio_of_medians
 from clonometer.stats.interval import Interval
@@ -47,11 +49,33 @@ def test_paired_difference_is_archs_percentile_interval() -> None:
 
 def test_the_interval_is_widened_for_small_samples() -> None:
     # Of three values the ends of the percentile interval are the smallest and the largest.
+    wider = student.ppf(0.975, 2) / norm.ppf(0.975)
     ratio = ratio_of_medians(Processes.of([1.0, 2.0, 8.0]), Processes.of([1.0] * 3), seed=2)
-    assert np.log(ratio.low / 2) == pytest.approx(np.log(1 / 2) * 1.5**0.5)
-    assert np.log(ratio.high / 2) == pytest.approx(np.log(8 / 2) * 1.5**0.5)
+    assert np.log(ratio.low / 2) == pytest.approx(np.log(1 / 2) * wider)
+    assert np.log(ratio.high / 2) == pytest.approx(np.log(8 / 2) * wider)
     difference = difference_of_medians(Processes.of([1.0, 2.0, 8.0]), Processes.of([1.0] * 3), seed=2)
-    assert (difference.low, difference.high) == pytest.approx((1 - 1.5**0.5, 1 + 6 * 1.5**0.5))
+    assert (difference.low, difference.high) == pytest.approx((1 - wider, 1 + 6 * wider))
+
+
+@pytest.mark.parametrize("compare", [ratio_of_medians, difference_of_medians])
+def test_fewer_than_six_processes_do_not_claim_95_percent(compare: Callable[..., Interval]) -> None:
+    many = Processes.of(np.linspace(2.0, 3.0, 12))
+    claims = []
+    for n in (5, 6):
+        interval = compare(Processes.of(np.linspace(1.0, 1.1, n)), many, seed=1)
+        claims.append((interval.n, interval.confidence, interval.reaches_nominal))
+    assert claims == [(5, 0.9375, False), (6, 0.95, True)]
+
+
+def test_three_pairs_cover_what_they_claim() -> None:
+    """Widened by sqrt(3 / 2) alone they covered 82%."""
+
+    def simulate(generator: np.random.Generator) -> tuple[Processes, Processes]:
+        when = np.arange(3.0)
+        a, b = 3 * generator.lognormal(0, 0.1, 3), generator.lognormal(0, 0.1, 3)
+        return Processes.of(a, when), Processes.of(b, when)
+
+    assert _coverage(simulate, 3.0) >= 0.88
 
 
 def _coverage(simulate: Callable[[np.random.Generator], tuple[Processes, Processes]], truth: float) -> float:
@@ -154,8 +178,9 @@ def test_a_process_with_fewer_blocks_than_others_has_the_median_of_its_own_numbe
     side = Processes.of([2.0, 2.0], None, [[1.0, 3.0], [2.0] * 9])
     ratio = ratio_of_medians(side, Processes.of([1.0, 1.0]), seed=1)
     # All four draws 1 is rarer than 2.5%; the mean of 1 and 2 is not. Then the widening for two processes.
-    assert ratio.low == pytest.approx(2 * 0.75 ** (2**0.5))
-    assert ratio.high == pytest.approx(2 * 1.25 ** (2**0.5))
+    wider = student.ppf(0.975, 1) / norm.ppf(0.975)
+    assert ratio.low == pytest.approx(2 * 0.75**wider)
+    assert ratio.high == pytest.approx(2 * 1.25**wider)
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_does_not() -> None:
@@ -186,11 +211,10 @@ def test_differences_have_a_sign() -> None:
     assert difference.high < 0
 
 
-@pytest.mark.parametrize("options", [{"confidence": 1.0}, {"resamples": 99}])
-def test_bad_options_are_refused(options: dict[str, float]) -> None:
+def test_too_few_resamples_are_refused() -> None:
     a, b = (Processes.of(side) for side in _sides())
-    with pytest.raises(ValueError, match=r"confidence|resamples"):
-        ratio_of_medians(a, b, seed=1, **options)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="resamples"):
+        ratio_of_medians(a, b, seed=1, resamples=99)
 
 
 @pytest.mark.parametrize(

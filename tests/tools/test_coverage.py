@@ -2,66 +2,96 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
+from dataclasses import replace
 
 import pytest
+from tools.coverage import medians, ratios, stopping
+from tools.coverage.__main__ import lines
+from tools.coverage.draws import scattering, wandering
 
+from clonometer.results.schedule import stopping as schedule
 from clonometer.stats.interval import Interval
 
 
-@pytest.fixture(scope="module")
-def coverage() -> ModuleType:
-    path = Path(__file__).parents[2] / "tools" / "coverage.py"
-    spec = importlib.util.spec_from_file_location("tools_coverage", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    module._TRUTH_PROCESSES = 20_000
-    return module
+@pytest.fixture(autouse=True)
+def _smaller_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(medians, "_TRUTH_PROCESSES", 20_000)
 
 
 @pytest.mark.parametrize("case", range(5))
-def test_twenty_processes_cover(coverage: ModuleType, case: int) -> None:
-    name, draw = coverage.CLAIMED[case]
-    row = coverage.simulate(name, draw, 20, 150, 3, claimed=True, warns=False)
+def test_twenty_processes_cover(case: int) -> None:
+    name, draw = medians.CLAIMED[case]
+    row = medians.simulate(name, draw, 20, 150, 3, claimed=True, warns=False)
     # 150 runs: two standard errors are 3.6%.
     assert 0.90 <= row.median <= 0.99
     assert 0.90 <= row.ratio <= 0.99
     assert row.warned <= 0.03
 
 
-def test_few_processes_and_drift_carry_a_warning(coverage: ModuleType) -> None:
-    few = coverage.simulate("few", coverage.lognormal, 3, 100, 3, claimed=False, warns=True)
+def test_few_processes_and_drift_carry_a_warning() -> None:
+    few = medians.simulate("few", medians.lognormal, 3, 100, 3, claimed=False, warns=True)
     assert few.median < 0.9
     assert (few.warned, few.unsaid) == (1.0, 0.0)
-    drift = coverage.simulate("drift", coverage.drifting(0.2), 20, 60, 3, claimed=False, warns=True)
+    drift = medians.simulate("drift", medians.drifting(0.2), 20, 60, 3, claimed=False, warns=True)
     assert drift.warned >= 0.95
 
 
-def test_misses_that_nothing_was_said_of_are_counted(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    wandering = coverage.simulate("AR(1)", coverage.wandering(0.9), 20, 100, 3, claimed=False, warns=True)
-    assert 0 < wandering.unsaid < 1 - wandering.median
-    monkeypatch.setattr(coverage, "level_change", lambda values, starts: None)
-    mute = coverage.simulate("AR(1)", coverage.wandering(0.9), 20, 100, 3, claimed=False, warns=True)
+def test_misses_that_nothing_was_said_of_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = medians.simulate("AR(1)", medians.wandering(0.9), 20, 100, 3, claimed=False, warns=True)
+    assert 0 < alike.unsaid < 1 - alike.median
+    monkeypatch.setattr(medians, "level_change", lambda values, starts: None)
+    mute = medians.simulate("AR(1)", medians.wandering(0.9), 20, 100, 3, claimed=False, warns=True)
     assert mute.unsaid == pytest.approx(1 - mute.median)
     assert len(mute.text()) <= 80
 
 
-def test_intervals_that_are_too_narrow_miss(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = coverage.median_in_time
+def test_intervals_that_are_too_narrow_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = medians.median_in_time
 
     def halved(values: object) -> Interval:
         interval = real(values)
-        middle = (interval.low + interval.high) / 2
-        low, high = sorted((middle, interval.value))
-        return Interval(interval.value, low, high, interval.confidence, interval.method, interval.n)
+        low, high = sorted(((interval.low + interval.high) / 2, interval.value))
+        return replace(interval, low=low, high=high)
 
-    monkeypatch.setattr(coverage, "median_in_time", halved)
-    row = coverage.simulate("narrow", coverage.lognormal, 20, 60, 3, claimed=True, warns=False)
+    monkeypatch.setattr(medians, "median_in_time", halved)
+    row = medians.simulate("narrow", medians.lognormal, 20, 60, 3, claimed=True, warns=False)
     assert not row.holds()
     assert row.text().endswith("MISS")
+
+
+@pytest.mark.parametrize(("processes", "in_pairs"), [((4, 4), True), ((12, 12), True), ((12, 40), False)])
+def test_ratios_and_differences_cover_what_they_claim(processes: tuple[int, int], in_pairs: bool) -> None:
+    row = ratios.simulate("", ratios.drifting, processes, 120, 3, in_pairs=in_pairs)
+    assert row.claim == (0.875 if min(processes) == 4 else 0.92)
+    assert min(row.ratio, row.difference) >= row.claim - 0.03
+    assert not replace(row, difference=row.claim - 0.01).holds()
+    assert len(row.text()) <= 80
+
+
+def test_a_run_that_ends_where_it_is_narrow_covers_more_if_that_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended at the first narrow interval, AR(1) of 0.9 is covered in 61% of runs, and nothing is said of the others."""
+    monkeypatch.setattr(stopping, "MOST_PROCESSES", 80)
+    draw = wandering(0.03, 0.9)
+    confirmed = stopping.simulate("AR(1)", draw, 60, 3, independent=False)
+    monkeypatch.setattr(schedule, "_FIRST_LOOK", 12)
+    monkeypatch.setattr(schedule, "_CONFIRMING", 1.0)
+    first = stopping.simulate("AR(1)", draw, 60, 3, independent=False)
+    assert confirmed.holds()
+    assert first.unsaid > confirmed.unsaid + 0.05
+    assert first.processes < confirmed.processes
+    assert len(first.text()) <= 80
+
+
+def test_independent_processes_are_covered_where_the_run_ends_early() -> None:
+    row = stopping.simulate("independent", scattering(0.03), 100, 3, independent=True)
+    # 100 runs: two standard errors are 5%.
+    assert row.holds()
+    assert (row.narrow, 30 <= row.processes < 50) == (1.0, True)
+    assert not replace(row, median=0.87).holds()
+
+
+def test_each_table_has_a_heading_and_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "CASES", stopping.CASES[:1])
+    heading, *rows = lines(["stopping"], 20, 1)
+    assert "20 runs a line" in str(heading)
+    assert [row.name for row in rows] == ["independent, sigma 3%"]  # type: ignore[union-attr]

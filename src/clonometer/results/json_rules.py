@@ -39,7 +39,13 @@ NUMBERS = {
         "ratio": {"type": "number", "exclusiveMinimum": 0},
         "ratio_low": _ABOVE_ZERO_OR_NULL,
         "ratio_high": _ABOVE_ZERO_OR_NULL,
-        "confidence": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        "confidence": {
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+            "maximum": 1,
+            "description": "What the interval is made to cover: 0.95; from fewer than 6 processes, which have no 95% "
+            "interval, what the range of so many values covers. Null with one process.",
+        },
         "verdict": {"enum": ["longer", "shorter", "same"]},
         "cells": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     },

@@ -1,15 +1,13 @@
 """Ratios and differences of medians, by a bootstrap over processes and the blocks within.
 
-The percentile interval, widened for the narrowness of small samples [1]_, and not BCa: the acceleration of
-BCa comes from the jackknife, which fails for medians [2]_, and its bias correction made the intervals cover
-less in our simulations (docs/methods.md).
+The percentile interval, widened for the narrowness of small samples (`clonometer.stats.percentile`), and not BCa:
+the acceleration of BCa comes from the jackknife, which fails for medians [1]_, and its bias correction made the
+intervals cover less in our simulations (docs/methods.md).
 
 References
 ----------
-.. [1] T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69 (2015)
-       371-386.
-.. [2] B. Efron, "The jackknife, the bootstrap and other resampling plans", SIAM 1982, section 3.4.
-.. [3] A. C. Davison, D. V. Hinkley, "Bootstrap methods and their application", Cambridge 1997, section 3.8.
+.. [1] B. Efron, "The jackknife, the bootstrap and other resampling plans", SIAM 1982, section 3.4.
+.. [2] A. C. Davison, D. V. Hinkley, "Bootstrap methods and their application", Cambridge 1997, section 3.8.
 """
 
 from __future__ import annotations
@@ -21,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats, finite_values, median, quantile_of_ordered, row_medians
+from clonometer.stats.interval import Interval
+from clonometer.stats.percentile import LEAST_NOMINAL, exponential, percentile_interval
+from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 from clonometer.stats.serial import inflation_in_time
 
 RESAMPLES = 2000
-_FEWEST = 6  # below, blocks are resampled too
 _EQUAL_ISH = 1.25
 
 Integers = NDArray[np.int64]
@@ -126,7 +124,6 @@ def ratio_of_medians(
     b: Processes,
     *,
     seed: int,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Interval:
     """Median of A's processes over the median of B's, with a bootstrap interval.
@@ -137,16 +134,14 @@ def ratio_of_medians(
         The two sides; all values must be positive.
     seed
         Seed of the generator: the same seed gives the same interval.
-    confidence
-        Coverage asked for.
     resamples
         How often to resample, at least 100.
 
     Returns
     -------
     Interval
-        Dimensionless; ``n`` is the smaller number of processes; with one process on a side nothing can be
-        resampled but its blocks, and ``reaches_nominal`` is False.
+        Dimensionless; ``n`` is the smaller number of processes. With fewer than 6 ``reaches_nominal`` is False
+        (`clonometer.stats.percentile`); with one process on a side nothing can be resampled but its blocks.
 
     Raises
     ------
@@ -157,7 +152,7 @@ def ratio_of_medians(
     -----
     Sides of similar number (within a quarter) with known starts are resampled in pairs of neighbours in time,
     so that drift that both share cancels. With 6 processes or more only processes are resampled: their spread
-    contains the blocks' [3]_. With fewer, blocks are resampled as well, because few processes make the
+    contains the blocks' [2]_. With fewer, blocks are resampled as well, because few processes make the
     interval too narrow. Where neighbours in time are alike, as `clonometer.stats.serial.inflation_in_time` sees it of
     the pairs' ratios, or of each side where there are no pairs, the interval is that much wider.
 
@@ -172,12 +167,11 @@ def ratio_of_medians(
             raise ValueError("a ratio needs positive values on both sides")
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
-    value = float(np.log(median(a.values) / median(b.values)))
+    ratio = median(a.values) / median(b.values)
     # On the logarithm the ratio and its reciprocal get the same interval.
-    stretch = _small(a, b) * _alike(_logs(a), _logs(b), pairs)
-    low, high = _widened(value, np.log(drawn_a / drawn_b), stretch, confidence)
-    point = median(a.values) / median(b.values)
-    return _interval(point, (float(np.exp(low)), float(np.exp(high))), confidence, a, b)
+    drawn, stretch = np.log(drawn_a / drawn_b), _alike(_logs(a), _logs(b), pairs)
+    logarithm = percentile_interval(float(np.log(ratio)), drawn, _fewer(a, b), _method(a, b), stretch=stretch)
+    return exponential(logarithm, ratio)
 
 
 def difference_of_medians(
@@ -190,7 +184,7 @@ def difference_of_medians(
     """Median of A's processes minus the median of B's, signed, with a bootstrap interval.
 
     Parameters, notes and errors are those of `ratio_of_medians`, but values of any sign are accepted; the
-    result has the unit of the data, the interval 95% coverage.
+    result has the unit of the data.
 
     Examples
     --------
@@ -200,21 +194,18 @@ def difference_of_medians(
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
     value = median(a.values) - median(b.values)
-    ends = _widened(value, drawn_a - drawn_b, _small(a, b) * _alike(a, b, pairs), CONFIDENCE)
-    return _interval(value, ends, CONFIDENCE, a, b)
+    stretch = _alike(a, b, pairs)
+    return percentile_interval(value, drawn_a - drawn_b, _fewer(a, b), _method(a, b), stretch=stretch)
 
 
 def _fewer(a: Processes, b: Processes) -> int:
     return int(min(a.values.size, b.values.size))
 
 
-def _interval(value: float, ends: tuple[float, float], confidence: float, a: Processes, b: Processes) -> Interval:
-    fewer = _fewer(a, b)
-    low, high = ends
+def _method(a: Processes, b: Processes) -> str:
     pairs = "pairs of neighbouring processes" if _paired(a, b) else "processes"
     blocks = " and blocks" if _with_blocks(a) or _with_blocks(b) else ""
-    method = f"bootstrap over {pairs}{blocks}, percentile"
-    return Interval(value, min(low, value), max(high, value), confidence, method, fewer, fewer > 1)
+    return f"bootstrap over {pairs}{blocks}, percentile"
 
 
 def _paired(a: Processes, b: Processes) -> bool:
@@ -230,7 +221,7 @@ def _pairs(a: Processes, b: Processes) -> tuple[Integers, Integers] | None:
 
 
 def _with_blocks(side: Processes) -> bool:
-    return side.blocks is not None and side.values.size < _FEWEST
+    return side.blocks is not None and side.values.size < LEAST_NOMINAL
 
 
 def _draw(
@@ -271,12 +262,6 @@ def _values_drawn(side: Processes, chosen: Integers, generator: np.random.Genera
     return np.asarray((lower + upper)[..., 0] / 2, dtype=np.float64)
 
 
-def _small(a: Processes, b: Processes) -> float:
-    """How much wider the interval must be for the narrowness of a bootstrap over few processes."""
-    fewer = _fewer(a, b)
-    return math.sqrt(fewer / (fewer - 1)) if fewer > 1 else 1.0
-
-
 def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) -> float:
     """How much wider it must be where processes that ran near each other are alike; 1 where that is not seen."""
     if pairs is not None:
@@ -297,13 +282,3 @@ def _in_order(side: Processes) -> Floats:
 
 def _logs(side: Processes) -> Processes:
     return Processes(np.log(side.values), side.starts, None)
-
-
-def _widened(value: float, drawn: Floats, stretch: float, confidence: float) -> tuple[float, float]:
-    """Percentiles of the draws, stretched about the value."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
-    tail = (1 - confidence) / 2
-    ordered = np.sort(drawn)
-    low, high = quantile_of_ordered(ordered, tail), quantile_of_ordered(ordered, 1 - tail)
-    return value + (low - value) * stretch, value + (high - value) * stretch

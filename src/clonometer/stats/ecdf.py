@@ -48,6 +48,7 @@ def thin_ecdf(values: ArrayLike, most_points: int = MOST_POINTS) -> tuple[Floats
     if x.size > most_points:
         ranks = np.linspace(1, n, most_points) / n
         # Half a sample less: rounding cannot push a rank past its step. Both ends are among the ranks.
-        kept = np.unique(np.clip(np.searchsorted(fraction, ranks - 0.5 / n), 0, x.size - 1))
+        kept = np.clip(np.searchsorted(fraction, ranks - 0.5 / n), 0, x.size - 1)
+        kept = kept[np.append(True, kept[1:] != kept[:-1])]
         x, fraction = x[kept], fraction[kept]
     return np.asarray(x, dtype=np.float64), np.asarray(fraction, dtype=np.float64)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from clonometer.stats.bootstrap import RESAMPLES, Processes
 from clonometer.stats.interval import Interval
+from clonometer.stats.percentile import exponential, percentile_interval
+from clonometer.stats.quantiles import median, row_medians
 
 _METHOD = "means of log ratios, bootstrap over processes, percentile"
 
@@ -93,14 +95,14 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int) -> list[Facto
         raise ValueError("a full factorial needs every combination of levels exactly once")
     generator = np.random.default_rng(seed)
     draws = np.stack([_log_ratios(point, generator) for point in points])
-    centre = np.array([np.log(np.median(point.a.values) / np.median(point.b.values)) for point in points])
+    centre = np.array([np.log(median(point.a.values) / median(point.b.values)) for point in points])
     fewest = min(min(point.a.values.size, point.b.values.size) for point in points)
     signs = np.array([[2 * point.levels[factor] - 1 for factor in factors] for point in points])
     effects = []
     for count in (1, 2):
         for chosen in itertools.combinations(range(len(factors)), count):
             contrast = np.prod(signs[:, chosen], axis=1) / (len(points) / 2)
-            times = _times(float(contrast @ centre), contrast @ draws, fewest)
+            times = exponential(percentile_interval(float(contrast @ centre), contrast @ draws, fewest, _METHOD))
             effects.append(FactorialEffect(tuple(factors[place] for place in chosen), times))
     return effects
 
@@ -110,16 +112,8 @@ def _log_ratios(point: DesignPoint, generator: np.random.Generator) -> NDArray[n
     for side in (point.a.values, point.b.values):
         if side.min() <= 0:
             raise ValueError("a ratio needs positive values on both sides")
-        sides.append(np.median(side[generator.integers(0, side.size, (RESAMPLES, side.size))], axis=1))
+        sides.append(row_medians(side[generator.integers(0, side.size, (RESAMPLES, side.size))]))
     return np.asarray(np.log(sides[0] / sides[1]), dtype=np.float64)
-
-
-def _times(value: float, drawn: NDArray[np.float64], fewest: int) -> Interval:
-    low, high = (float(end) for end in np.quantile(drawn, [0.025, 0.975]))
-    stretch = (fewest / (fewest - 1)) ** 0.5 if fewest > 1 else 1.0
-    low, high = value + (low - value) * stretch, value + (high - value) * stretch
-    ends = [float(np.exp(end)) for end in (min(low, value), value, max(high, value))]
-    return Interval(ends[1], ends[0], ends[2], 0.95, _METHOD, fewest, fewest > 1)
 
 
 def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int) -> Interval:
@@ -147,5 +141,6 @@ def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int) -> In
         raise ValueError("a mean of ratios needs at least one")
     generator = np.random.default_rng(seed)
     draws = np.stack([_log_ratios(DesignPoint({}, a, b), generator) for a, b in pairs])
-    centre = float(np.mean([np.log(np.median(a.values) / np.median(b.values)) for a, b in pairs]))
-    return _times(centre, draws.mean(axis=0), min(min(a.values.size, b.values.size) for a, b in pairs))
+    centre = float(np.mean([np.log(median(a.values) / median(b.values)) for a, b in pairs]))
+    fewest = min(min(a.values.size, b.values.size) for a, b in pairs)
+    return exponential(percentile_interval(centre, draws.mean(axis=0), fewest, _METHOD))

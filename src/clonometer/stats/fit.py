@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.interval import Interval
+from clonometer.stats.percentile import percentile_interval
+from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 
 RESAMPLES = 2000
 METHOD = "weighted line, bootstrap over processes, percentile"
@@ -104,8 +105,8 @@ def line_through_medians(
     Returns
     -------
     Line
-        Slope and intercept with 95% percentile intervals, widened by sqrt(n / (n - 1)) for the smallest n of
-        processes.
+        Slope and intercept with 95% percentile intervals, widened for the smallest number of processes
+        (`clonometer.stats.percentile`).
 
     Raises
     ------
@@ -131,7 +132,7 @@ def line_through_medians(
         raise ValueError(f"{abscissa.size} x, but {len(groups)} groups of processes")
     if resamples < 100:
         raise ValueError(f"{resamples} resamples are too few for an interval")
-    medians = np.array([np.median(group) for group in groups])
+    medians = np.array([median(group) for group in groups])
     weights = median_weights(groups, medians)
     slope, intercept = weighted_line(abscissa, medians, weights)
     drawn = _drawn_medians(groups, seed, resamples)
@@ -148,7 +149,7 @@ def line_through_medians(
 
 def median_weights(groups: Sequence[Floats], medians: Floats) -> Floats:
     """1 / variance of each group's median, as `line_through_medians` says; shape (groups,), positive."""
-    spread = np.array([np.median(np.abs(group - np.median(group))) for group in groups]) * _MAD_TO_SIGMA
+    spread = np.array([median(np.abs(group - median(group))) for group in groups]) * _MAD_TO_SIGMA
     counts = np.array([group.size for group in groups])
     error = 1.2533 * spread / np.sqrt(counts)
     floor = _LEAST_RELATIVE_ERROR * np.abs(medians)
@@ -159,21 +160,5 @@ def median_weights(groups: Sequence[Floats], medians: Floats) -> Floats:
 
 def _drawn_medians(groups: Sequence[Floats], seed: int, resamples: int) -> NDArray[np.float64]:
     generator = np.random.default_rng(seed)
-    columns = [np.median(group[generator.integers(0, group.size, (resamples, group.size))], axis=1) for group in groups]
+    columns = [row_medians(group[generator.integers(0, group.size, (resamples, group.size))]) for group in groups]
     return np.stack(columns, axis=1)
-
-
-def percentile_interval(value: float, drawn: Floats, fewest: int, method: str) -> Interval:
-    """The percentiles of resampled values (shape (resamples,)), widened about ``value`` by sqrt(n / (n - 1))."""
-    tail = (1 - CONFIDENCE) / 2
-    low, high = (float(number) for number in np.quantile(drawn, [tail, 1 - tail]))
-    stretch = (fewest / (fewest - 1)) ** 0.5 if fewest > 1 else 1.0
-    return Interval(
-        value,
-        min(value, value + (low - value) * stretch),
-        max(value, value + (high - value) * stretch),
-        CONFIDENCE,
-        method,
-        fewest,
-        fewest > 1,
-    )

@@ -18,15 +18,15 @@ class Interval:
     value, low, high
         Finite numbers in the unit of the data, ``low <= value <= high``. Never NaN.
     confidence
-        The coverage that ``low`` and ``high`` achieve, as a fraction. It is what was asked for, unless
+        The coverage that ``low`` and ``high`` are made for, as a fraction. It is what was asked for, unless
         ``reaches_nominal`` is False.
     method
         How the interval was made, in words for a reader.
     n
         How many independent values it rests on.
     reaches_nominal
-        False where too few values exist for the confidence that was asked for: ``low`` and ``high`` are then
-        the range of the values and ``confidence`` says what that range covers.
+        False where too few values exist for the confidence that was asked for: ``confidence`` then says what the
+        range of so many values covers, and of a median ``low`` and ``high`` are that range.
 
     Raises
     ------

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from clonometer.stats.bootstrap import RESAMPLES, Processes
-from clonometer.stats.fit import percentile_interval
 from clonometer.stats.interval import Interval
-from clonometer.stats.quantiles import Floats
+from clonometer.stats.percentile import percentile_interval
+from clonometer.stats.quantiles import Floats, median, row_medians
 
 _METHOD = "bootstrap over {}, percentile"
 
@@ -78,7 +78,7 @@ def ladder_of_differences(
         raise ValueError("a ladder has at least two rungs")
     if resamples < 100:
         raise ValueError(f"{resamples} resamples are too few for an interval")
-    if any(np.median(b.values) <= 0 for _, b in rungs):
+    if any(median(b.values) <= 0 for _, b in rungs):
         raise ValueError("the second side's medians must be above zero")
     sides = [side for rung in rungs for side in rung]
     in_rounds = len({side.values.size for side in sides}) == 1 and all(side.starts is not None for side in sides)
@@ -86,7 +86,7 @@ def ladder_of_differences(
     fewest = min(side.values.size for side in sides)
     drawn = _drawn(sides, in_rounds, seed, resamples)
     gaps = drawn[:, ::2] - drawn[:, 1::2]
-    observed = np.array([np.median(a.values) - np.median(b.values) for a, b in rungs])
+    observed = np.array([median(a.values) - median(b.values) for a, b in rungs])
 
     def interval(value: float, values: Floats) -> Interval:
         return percentile_interval(float(value), values, int(fewest), method)
@@ -103,7 +103,7 @@ def ladder_of_differences(
         ]
         remainder = interval(observed[-1] / observed[0], gaps[:, -1] / base)
     rest = [interval(observed[k], gaps[:, k]) for k in range(1, len(rungs))]
-    base_b = np.array([np.median(b.values) for _, b in rungs])
+    base_b = np.array([median(b.values) for _, b in rungs])
     relative = [interval(observed[k] / base_b[k], gaps[:, k] / drawn[:, 2 * k + 1]) for k in range(len(rungs))]
     return Ladder((first, *rest), tuple(steps), tuple(relative), tuple(shares), remainder)
 
@@ -118,5 +118,5 @@ def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int, resamples: in
             values, chosen = side.values[np.argsort(side.starts, kind="stable")], rounds
         else:
             values, chosen = side.values, generator.integers(0, side.values.size, (resamples, side.values.size))
-        columns.append(np.median(values[chosen], axis=1))
+        columns.append(row_medians(values[chosen]))
     return np.stack(columns, axis=1)

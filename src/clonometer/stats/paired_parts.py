@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.fit import percentile_interval
 from clonometer.stats.interval import Interval
+from clonometer.stats.percentile import percentile_interval
 from clonometer.stats.quantiles import Floats, finite_values
 
 RESAMPLES = 2000

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.interval import Interval
+from clonometer.stats.percentile import exponential, percentile_interval
+from clonometer.stats.quantiles import Floats, finite_values, median
 
 RESAMPLES = 2000
 _FEWEST = 6  # below, pairs are resampled too
@@ -31,7 +31,7 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
     -------
     Interval
         Dimensionless: the exponential of the median of all pairs. ``n`` is the number of groups, or of pairs where
-        there is one group; with fewer than 5 ``reaches_nominal`` is False, with one pair the interval has no width.
+        there is one group; with fewer than 6 ``reaches_nominal`` is False, with one pair the interval has no width.
 
     Raises
     ------
@@ -42,8 +42,8 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
     -----
     Processes are resampled with all their pairs; their spread contains that of the pairs (A. C. Davison, D. V. Hinkley,
     "Bootstrap methods and their application", Cambridge 1997, section 3.8). With fewer than 6 processes pairs are
-    resampled as well. The percentile interval is widened about the value by sqrt(n / (n - 1)) for n groups
-    (T. C. Hesterberg, The American Statistician 69 (2015) 371-386). Swapping A and B gives the reciprocal interval.
+    resampled as well. Percentiles are those of `clonometer.stats.percentile`, on the logarithm: swapping A and B gives
+    the reciprocal interval.
 
     Examples
     --------
@@ -53,21 +53,13 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
     processes = [finite_values(group, "logarithms of ratios") for group in groups if np.size(group) > 0]
     if not processes:
         raise ValueError("a paired ratio needs a pair")
-    value = float(np.median(np.concatenate(processes)))
+    value = median(np.concatenate(processes))
     alone = len(processes) == 1
     n = processes[0].size if alone else len(processes)
     what = "pairs" if alone else "processes" if len(processes) >= _FEWEST else "processes and pairs"
     method = f"median of neighbouring pairs, bootstrap over {what}, percentile"
-    if n == 1:
-        point = math.exp(value)
-        return Interval(point, point, point, 0.0, method, 1, False)
     drawn = _draw(processes, np.random.default_rng(seed))
-    tail = (1 - CONFIDENCE) / 2
-    stretch = math.sqrt(n / (n - 1))
-    low, high = (value + (float(end) - value) * stretch for end in np.quantile(drawn, [tail, 1 - tail]))
-    return Interval(
-        math.exp(value), math.exp(min(low, value)), math.exp(max(high, value)), CONFIDENCE, method, n, n >= 5
-    )
+    return exponential(percentile_interval(value, drawn, n, method))
 
 
 def _draw(groups: list[Floats], generator: np.random.Generator) -> Floats:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.fit import RESAMPLES, median_weights, percentile_interval
-from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.fit import RESAMPLES, median_weights
+from clonometer.stats.interval import Interval
+from clonometer.stats.percentile import percentile_interval
+from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
 
@@ -88,7 +89,7 @@ def polynomial_through_medians(
         raise ValueError(f"degree {degree} needs more than {degree} different x")
     scale = float(np.abs(abscissa).max()) or 1.0
     powers = np.vander(abscissa / scale, degree + 1, increasing=True)
-    medians = np.array([np.median(group) for group in groups])
+    medians = np.array([median(group) for group in groups])
     root = np.sqrt(median_weights(groups, medians))
     solve = np.linalg.pinv(powers * root[:, None]) * root[None, :]
     scaled = solve @ medians
@@ -105,9 +106,7 @@ def polynomial_through_medians(
     )
     spread = percentile_interval(float(whole[0]), each, fewest, METHOD)
     # Widening must not lead past what R2 can be.
-    bounded = Interval(
-        spread.value, spread.low, min(spread.high, 1.0), CONFIDENCE, METHOD, fewest, spread.reaches_nominal
-    )
+    bounded = replace(spread, high=min(spread.high, 1.0))
     return Polynomial(coefficients, bounded, fitted * units)
 
 
@@ -133,7 +132,7 @@ def _resampled(groups: Sequence[Floats], seed: int, resamples: int) -> tuple[Flo
     generator = np.random.default_rng(seed)
     drawn = [group[generator.integers(0, group.size, (resamples, group.size))] for group in groups]
     return (
-        np.stack([np.median(values, axis=1) for values in drawn], axis=1),
+        np.stack([row_medians(values) for values in drawn], axis=1),
         np.stack([values.sum(axis=1) for values in drawn], axis=1),
         np.stack([(values**2).sum(axis=1) for values in drawn], axis=1),
     )

@@ -40,7 +40,7 @@ def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDAr
     if lengths.size and (lengths == lengths[0]).all() and starts[0] == 0:
         yield np.arange(lengths.size), values.reshape(lengths.size, -1)
         return
-    for length in np.unique(lengths):
+    for length in sorted(set(lengths.tolist())):
         places = np.flatnonzero(lengths == length)
         yield places, values[starts[places][:, None] + np.arange(length)]
 

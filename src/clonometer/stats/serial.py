@@ -136,13 +136,15 @@ def _centred_ranks(values: ArrayLike) -> Floats:
     return np.asarray(ranks - ranks.mean(), dtype=np.float64)
 
 
-def median_in_time(values: ArrayLike) -> Interval:
+def median_in_time(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
     """Estimate the median of values that may be alike where they are near in time.
 
     Parameters
     ----------
     values
         Shape (n,), in order of time, finite, in any unit.
+    confidence
+        Coverage asked for.
 
     Returns
     -------
@@ -165,10 +167,10 @@ def median_in_time(values: ArrayLike) -> Interval:
     series = finite_values(values)
     inflation = inflation_in_time(series)
     if inflation == 1:
-        return quantile_interval(series, 0.5, CONFIDENCE)
-    tail = deflated_p((1 - CONFIDENCE) / 2, inflation)
-    wider = quantile_interval(series, 0.5, max(CONFIDENCE, 1 - 2 * max(tail, _LEAST_TAIL)))
-    return replace(wider, confidence=min(wider.confidence, CONFIDENCE))
+        return quantile_interval(series, 0.5, confidence)
+    tail = deflated_p((1 - confidence) / 2, inflation)
+    wider = quantile_interval(series, 0.5, max(confidence, 1 - 2 * max(tail, _LEAST_TAIL)))
+    return replace(wider, confidence=min(wider.confidence, confidence))
 
 
 def inflation_in_time(values: ArrayLike) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clonometer.plan.qualifiers import qualified_by
@@ -158,7 +158,7 @@ def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at:
     difference = comparer.difference(row, without, "caches", row.estimate.cell, row.estimate.stage)
     grown = difference.interval
     pages = size / PAGE_BYTES
-    each = Interval(grown.value / pages, grown.low / pages, grown.high / pages, grown.confidence, grown.method, grown.n)
+    each = replace(grown, value=grown.value / pages, low=grown.low / pages, high=grown.high / pages)
     return _Figure(row, each if difference.verdict == "longer" else None)
 
 

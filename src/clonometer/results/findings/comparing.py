@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeVar, cast
 
-from clonometer.results.findings.ends import interval_ends, missing_ends_reason
+from clonometer.results.findings.ends import confidence_of, interval_ends, missing_ends_reason
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
@@ -78,7 +78,7 @@ class Comparison:
             "ratio": self.ratio.value,
             "ratio_low": self.ratio.low if self.ratio.n > 1 else None,
             "ratio_high": self.ratio.high if self.ratio.n > 1 else None,
-            "confidence": self.ratio.confidence,
+            "confidence": confidence_of(self.ratio),
             "method": self.ratio.method,
             "n_processes": self.ratio.n,
             "p_value": self.p_value,
@@ -129,7 +129,7 @@ class SignedDifference:
             "difference_low_ns": ends[0],
             "difference_high_ns": ends[1],
             "interval_reason": missing_ends_reason(self.interval),
-            "confidence": self.interval.confidence,
+            "confidence": confidence_of(self.interval),
             "method": self.interval.method,
             "n_processes": self.interval.n,
             "verdict": self.verdict,

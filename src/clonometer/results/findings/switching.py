@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.ends import confidence_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.evidence import Evidence
@@ -199,7 +200,7 @@ def _entry(comparer: Comparer, point: Evidence, none: Evidence) -> dict[str, Any
         "indirect_low_ns": more.interval.low,
         "indirect_high_ns": more.interval.high,
         "below_ns": max(abs(more.interval.low), abs(more.interval.high)),
-        "confidence": more.interval.confidence,
+        "confidence": confidence_of(more.interval),
         "n_processes": more.interval.n,
         "verdict": more.verdict,
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, quantile_of_ordered, row_medians
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.serial import inflation_in_time, median_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ class LevelChange:
     share: float
 
 
-def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelChange | None:
+def level_change(
+    process_medians: NDArray[Any], starts: NDArray[Any], *, ended_narrow: bool = False
+) -> LevelChange | None:
     """Test whether processes kept their level over the run.
 
     Parameters
@@ -91,6 +93,10 @@ def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelCh
         Shape (processes,), finite.
     starts
         Shape (processes,): when each started.
+    ended_narrow
+        Whether measuring ended because the interval was narrow: that is seen sooner where a wandering row looks level
+        for a while, so that alike neighbours count however little they wander, wherever the interval is widened for
+        them.
 
     Returns
     -------
@@ -110,7 +116,8 @@ def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelCh
         return LevelChange("trend", rise)
     ordered = np.sort(values)
     apart = (quantile_of_ordered(ordered, 0.9) - quantile_of_ordered(ordered, 0.1)) / middle
-    if apart >= CHANGE_SHARE and rank_von_neumann(values).p_value < CHANGE_P:
+    alike = apart >= CHANGE_SHARE and rank_von_neumann(values).p_value < CHANGE_P
+    if alike or (ended_narrow and inflation_in_time(values) > 1):
         return LevelChange("wandering", apart)
     return None
 
@@ -159,7 +166,7 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     if medians.min() <= 0:
         return None
     rows = values[process_starts[kept][:, None] + np.arange(length)] / medians[:, None]
-    edges = np.unique(np.linspace(0, length, min(length, _PROFILE_POINTS) + 1).astype(int))
+    edges = np.linspace(0, length, min(length, _PROFILE_POINTS) + 1).astype(int)
     profile = np.empty(edges.size - 1)
     for bins, columns in equal_lengths(np.arange(length), edges[:-1]):
         profile[bins] = row_medians(rows[:, columns].swapaxes(0, 1).reshape(bins.size, -1))
@@ -175,7 +182,9 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     return WarmUp(before, share) if abs(share) >= WARM_UP_SHARE and agree >= _AGREEING else None
 
 
-def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> dict[str, Any]:
+def describe(
+    group: SampleGroup, processes: Processes, resolution_ns: float, *, ended_narrow: bool = False
+) -> dict[str, Any]:
     """Compute the fields of an estimate that say how its samples lie.
 
     Parameters
@@ -186,6 +195,8 @@ def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> 
         Their process medians with their starts.
     resolution_ns
         Their grain.
+    ended_narrow
+        As for `level_change`.
 
     Returns
     -------
@@ -196,7 +207,7 @@ def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> 
     fields = _counted(group.totals) if group.totals else _spread(group)
     fields |= _modes(group, resolution_ns)
     if processes.starts is not None:
-        change = level_change(processes.values, processes.starts)
+        change = level_change(processes.values, processes.starts, ended_narrow=ended_narrow)
         fields["drift"] = None if change is None else {"kind": change.kind, "share": change.share}
     start = None if group.quantity.signed else warm_up(values, group.process_starts, group.process_medians)
     step = group.totals.step if group.totals else 1

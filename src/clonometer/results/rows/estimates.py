@@ -48,27 +48,29 @@ def estimate_cells(
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
     facts = facts_of(metadata)
+    ended_narrow = {end["cell"] for end in metadata["cells"] if end["stopped_by"] == "target"}
     starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
     blocks: dict[str, list[Mapping[str, Any]]] = {}
     for block in metadata["blocks"]:
         blocks.setdefault(block["cell"], []).append(block)
     for cell in cells:
-        recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts)
+        recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts, cell.cell in ended_narrow)
         yield from _rows_of(cell, recorded, metadata, described=described)
 
 
 class _Recorded(NamedTuple):
-    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, when processes started."""
+    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, starts and end."""
 
     entry: Mapping[str, Any]
     blocks: Sequence[Mapping[str, Any]]
     starts: Mapping[int, float]
+    ended_narrow: bool
 
 
 def _rows_of(
     observed: ObservedCell, recorded: _Recorded, metadata: Mapping[str, Any], *, described: bool
 ) -> list[Evidence]:
-    entry, blocks, starts = recorded
+    entry, blocks, starts, ended_narrow = recorded
     frequencies_mhz = effective_frequencies_mhz(blocks)
     drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
     causes = block_causes(blocks, bool(entry["temperatures"])) if described else {}
@@ -81,7 +83,7 @@ def _rows_of(
         processes = _processes(group, starts)
         fields = _numbers(group, processes)
         if described and group.n_samples and group.quantity.ns_per_unit is not None:
-            fields |= describe(group, processes, resolutions_ns[group.quantity])
+            fields |= describe(group, processes, resolutions_ns[group.quantity], ended_narrow=ended_narrow)
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
                 fields["outliers"] = asdict(find_outliers(group, causes))

@@ -14,6 +14,7 @@ References
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -26,6 +27,9 @@ from clonometer.results.schedule.precision import Precision
 _WIDEST = 5.0
 _MOST_PROCESSES = 5000
 _FIRST_ROUNDS = 2
+#: Before, a wandering machine looks level too often for a narrow interval to mean much (`make coverage`).
+_FIRST_LOOK = 24
+_CONFIRMING = 1.25
 
 
 def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
@@ -55,7 +59,9 @@ class TargetScheduler:
     quantities
         For each workload the columns whose intervals count (`timed_quantities`).
     target_width
-        Half of an interval's width as a share of its median; where every row of a target is as narrow, it is done.
+        Half of an interval's width as a share of its median. Where every row of a target is as narrow, from 24
+        processes on, a quarter more are measured; it is done if every row is as narrow then. Whoever ends at the first
+        narrow interval ends where chance made it narrow.
     stretch
         How many times the budget may be used where targets would otherwise lack processes.
     overtime_s
@@ -88,6 +94,8 @@ class TargetScheduler:
         self._seconds: list[list[float]] = []
         self._precision: list[Precision] = []
         self._widths: list[float | None] = []
+        self._confirmed_at: list[int | None] = []
+        self._done: set[int] = set()
         self._dropped: set[int] = set()
         self._slice: list[int] = []
 
@@ -97,6 +105,8 @@ class TargetScheduler:
         self._seconds = [[] for _ in plan.targets]
         self._precision = [Precision(self._quantities.get(target.workload, ())) for target in plan.targets]
         self._widths = [None for _ in plan.targets]
+        self._confirmed_at = [None for _ in plan.targets]
+        self._done = set()
         self._dropped = set()
         self._slice = []
 
@@ -118,6 +128,7 @@ class TargetScheduler:
         self._seconds[target].append(seconds)
         self._precision[target].add(samples)
         self._widths[target] = self._precision[target].widest(self._target_width)
+        self._look(target)
 
     def drop(self, target: int) -> None:
         """Never name ``target`` again."""
@@ -127,7 +138,7 @@ class TargetScheduler:
         """Say what ended the measuring of ``target``: ``target`` or ``budget``; None if it was dropped."""
         if target in self._dropped:
             return None
-        return "target" if self._met(target) else "budget"
+        return "target" if target in self._done else "budget"
 
     def remaining_s(self, elapsed_s: float) -> float | None:
         """Estimate the seconds of measuring that are left; None before anything is known."""
@@ -143,17 +154,29 @@ class TargetScheduler:
     def _lacking(self, target: int) -> int:
         return max(0, self._wanted[target] - len(self._seconds[target]))
 
-    def _met(self, target: int) -> bool:
-        width = self._widths[target]
-        return not self._lacking(target) and width is not None and width <= self._target_width
+    def _look(self, target: int) -> None:
+        """See whether ``target`` is narrow: first from `_FIRST_LOOK` processes on, then with a quarter more."""
+        width, count = self._widths[target], len(self._seconds[target])
+        narrow = width is not None and width <= self._target_width
+        again_at = self._confirmed_at[target]
+        if again_at is None:
+            if narrow and count >= max(_FIRST_LOOK, self._wanted[target]):
+                self._confirmed_at[target] = math.ceil(count * _CONFIRMING)
+        elif count >= again_at:
+            self._confirmed_at[target] = None
+            if narrow:
+                self._done.add(target)
 
     def _needed(self, target: int) -> int:
         """How many processes more ``target`` needs, if its interval goes on narrowing as the square root."""
         width, count = self._widths[target], len(self._seconds[target])
-        if self._met(target) or width is None:
+        if target in self._done or width is None:
             return self._lacking(target)
-        missing = int(count * ((width / self._target_width) ** 2 - 1)) + 1
-        return max(self._lacking(target), min(missing, _MOST_PROCESSES))
+        again_at = self._confirmed_at[target]
+        if again_at is None:
+            first_look = max(count * (width / self._target_width) ** 2, _FIRST_LOOK, self._wanted[target])
+            again_at = math.ceil(first_look * _CONFIRMING)
+        return min(max(again_at - count, 1), _MOST_PROCESSES)
 
     def _cost_s(self, target: int) -> float:
         known = self._seconds[target] or [cost for seconds in self._seconds for cost in seconds]
@@ -204,10 +227,16 @@ class TargetScheduler:
         if len(shares) < len(lacking) or any(shares[target] < count for target, count in lacking.items()):
             return shares
         room_s = min(room_s, self._budget_s - elapsed_s - sum(self._cost_s(target) * n for target, n in shares.items()))
-        wide = {target: self._needed(target) for target in live if not self._met(target) and self._widths[target]}
-        weights = {target: min((self._widths[target] or 0.0) / self._target_width, _WIDEST) ** 2 for target in wide}
+        wide = {target: self._needed(target) for target in live if target not in self._done and self._widths[target]}
+        weights = {target: self._width_counted(target) ** 2 for target in wide}
         self._spend(shares, {target: n - shares.get(target, 0) for target, n in wide.items()}, weights, room_s)
         return shares
+
+    def _width_counted(self, target: int) -> float:
+        """How many times too wide ``target`` is; the most where a narrow interval only has to be confirmed."""
+        if self._confirmed_at[target] is not None:
+            return _WIDEST
+        return min((self._widths[target] or 0.0) / self._target_width, _WIDEST)
 
     def _spend(
         self, shares: dict[int, int], most: Mapping[int, int], weights: Mapping[int, float], room_s: float
