@@ -63,7 +63,7 @@ def test_a_trend_over_the_run_is_told(builder: Any, rise: float, word: str) -> N
     assert row.drift is not None
     assert row.drift["kind"] == "trend"
     assert row.drift["share"] == pytest.approx(rise / (1 + rise / 2), rel=0.15)
-    assert f"processes {word} by" in _sentences(row)["level.drift"]
+    assert f"times {word} by" in _sentences(row)["level.drift"]
 
 
 def test_wandering_is_told_and_order_is_that_of_time() -> None:

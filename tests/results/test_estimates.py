@@ -41,7 +41,7 @@ def test_one_process_has_a_median_and_no_interval(builder: Any) -> None:
     assert row.median_ns == pytest.approx(90_000, rel=0.2)
     assert (row.median_low_ns, row.median_high_ns) == (None, None)
     few = next(warning for warning in row.warnings if warning.id == "processes.few")
-    assert "1 process instead of 12" in few.sentence
+    assert "1 process, fewer than 12" in few.sentence
 
 
 def test_names_and_groups_come_from_plan_and_catalogue(builder: Any) -> None:

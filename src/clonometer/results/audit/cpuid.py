@@ -13,7 +13,7 @@ from clonometer.units import format_duration
 
 _ID, _TITLE = "cpu.cpuid", "CPUID"
 _REMEDY = (
-    "Nothing inside a guest changes it: start programs more seldom (threads, forks, workers that stay), or make small "
+    "Nothing inside a guest changes it: start fewer programs (use threads, forks or workers that stay), or build small "
     "helpers static and without the C library."
 )
 
@@ -64,7 +64,7 @@ def check_cpuid(cost: CpuidCost) -> list[AuditItem]:
     """Judge it."""
     if cost.cost_ns is None or cost.least_ns is None:
         reason = cost.reason or "it was not measured"
-        effect = "Where it is taken over by a hypervisor, each new program pays for dozens of them."
+        effect = "Where a hypervisor handles it, each new program pays for dozens of them."
         return [AuditItem(_ID, _TITLE, f"unavailable: {reason}", NOTE, effect, known=False)]
     each = format_duration(cost.cost_ns)
     if not traps(cost.cost_ns):

@@ -49,28 +49,28 @@ def _zeroing(facts: Facts, name: str, title: str, verb: str) -> AuditItem:
 def _debugging(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.debugging", "Memory debugging", "kernel.cmdline_flags"
     if facts.texts(key) is None:
-        return unknown(facts, key, id_, title, "Checks of the kernel's own memory make each launch dearer.")
+        return unknown(facts, key, id_, title, "Checks of the kernel's own memory make each launch slower.")
     names = [name for name in facts.flags() if name in _DEBUGGING]
     if names:
         flags = [f"{name}={facts.flags()[name]}".removesuffix("=") for name in names]
         effect = "The kernel checks its own allocations: every structure that a launch builds costs more."
         return AuditItem(id_, title, ", ".join(flags), WARN, effect, _unboot(names))
-    return AuditItem(id_, title, "off", FINE, "The kernel's command line asks for none.")
+    return AuditItem(id_, title, "off", FINE, "The kernel's command line turns none on.")
 
 
 def _mitigations(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.mitigations", "Mitigations", "mitigations.summary"
     summary = facts.text(key)
     if summary is None:
-        return unknown(facts, key, id_, title, "Mitigations make entries to the kernel and indirect calls dearer.")
+        return unknown(facts, key, id_, title, "Mitigations make entries to the kernel and indirect calls slower.")
     asked = facts.flags().get("mitigations", "")
     value = f"{summary} (mitigations={asked})" if asked else summary
     if summary == "none":
-        effect = "Entries to the kernel cost what the processor makes them cost; most machines in service pay more."
+        effect = "Entries to the kernel cost only what the processor needs; most machines in service pay more."
         return AuditItem(id_, title, value, NOTE, effect)
     kpti = "KPTI" in summary.replace("no KPTI", "")
     effect = (
-        "Each entry to the kernel changes page tables, and fork builds them twice over."
+        "Each entry to the kernel switches page tables, and fork builds them twice."
         if kpti
         else "Indirect calls and returns in the kernel cost more; compare only machines with the same ones."
     )
@@ -86,10 +86,10 @@ def _audit(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.audit", "Audit", "kernel.audit"
     on = facts.flag(key)
     if on is None:
-        effect = "With rules loaded each system call takes the slow way in and out; 'sudo auditctl -s' tells."
+        effect = "If rules are loaded, each system call takes the slow path; 'sudo auditctl -s' shows them."
         return AuditItem(id_, title, f"unknown: {facts.why_unknown(key)}", NOTE, effect, known=False)
     if on:
-        effect = "Each system call takes the slow way in and out, and each launch gets an audit context."
+        effect = "Each system call takes the slow path, and each launch gets an audit context."
         return AuditItem(id_, title, "on", WARN, effect, "sudo auditctl -e 0")
     return AuditItem(id_, title, "off", FINE, "System calls are not audited.")
 
@@ -98,7 +98,7 @@ def _seccomp(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.seccomp", "Seccomp", "security.seccomp"
     mode = facts.whole(key)
     if mode is None:
-        return unknown(facts, key, id_, title, "A filter is run at each system call and is copied to each child.")
+        return unknown(facts, key, id_, title, "A filter runs at each system call, and each child inherits it.")
     if mode == 0:
         return AuditItem(id_, title, "no filter", FINE, "System calls are not filtered.")
     effect = (
@@ -119,15 +119,17 @@ def _modules(facts: Facts) -> AuditItem:
     if heavy:
         effect = f"{' and '.join(heavy)} check each exec and label each task: launches of new programs cost more."
         return AuditItem(id_, title, value, NOTE, effect, "sudo aa-status" if "apparmor" in heavy else "sestatus")
-    return AuditItem(id_, title, value, FINE, "None that a launch feels.")
+    return AuditItem(id_, title, value, FINE, "None of these affects launches.")
 
 
 def _preemption(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.preemption", "Preemption", "kernel.preemption"
     mode = facts.text(key)
     if mode is None:
-        return unknown(facts, key, id_, title, "A preemptible kernel may put the child before the parent.")
+        return unknown(facts, key, id_, title, "A preemptible kernel may run the child before the parent.")
     if mode in ("full", "rt"):
-        effect = "The kernel itself is preempted: locks cost more, and a new task may come before its parent's return."
+        effect = (
+            "The kernel itself is preempted: locks cost more, and a new task may run before its parent's call returns."
+        )
         return AuditItem(id_, title, mode, NOTE, effect, _boot("preempt=none") if mode == "full" else None)
     return AuditItem(id_, title, mode, FINE, "A launch is not interrupted inside the kernel.")

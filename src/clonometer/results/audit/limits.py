@@ -30,7 +30,7 @@ def check_cgroup(facts: Facts) -> list[AuditItem]:
 
 def _tasks(facts: Facts, id_: str, title: str, key: str, command: str) -> AuditItem:
     limit = facts.whole(key)
-    effect = "It bounds how many tasks may exist at once: concurrency, parent_threads and zombies."
+    effect = "It limits how many tasks may exist at once: concurrency, parent_threads and zombies."
     if limit is None and facts.unlimited(key):
         return AuditItem(id_, title, "unlimited", FINE, effect)
     if limit is None:
@@ -41,7 +41,9 @@ def _tasks(facts: Facts, id_: str, title: str, key: str, command: str) -> AuditI
         )
         return AuditItem(id_, title, f"{limit:,}", WARN, effect, command)
     if key == "kernel.pid_max" and limit <= 32768:
-        effect = "Numbers come round after some seconds of launching: tools that remember a pid may mean another task."
+        effect = (
+            "Process numbers repeat after some seconds of launching: a tool that remembers a pid may find another task."
+        )
         return AuditItem(id_, title, f"{limit:,}", NOTE, effect, command)
     return AuditItem(id_, title, f"{limit:,}", FINE, effect)
 
@@ -60,7 +62,9 @@ def _nofile(facts: Facts) -> AuditItem:
             "Programs that close every descriptor up to the limit in the child pay for each: 0.7 s at half a million."
         )
         return AuditItem(id_, title, limit_text, NOTE, effect, "ulimit -n 1024")
-    return AuditItem(id_, title, limit_text, FINE, "It bounds the axis open_files, which raises it where it may.")
+    return AuditItem(
+        id_, title, limit_text, FINE, "It limits the axis open_files, which raises it where that is allowed."
+    )
 
 
 def _memlock(facts: Facts) -> AuditItem:
@@ -69,12 +73,10 @@ def _memlock(facts: Facts) -> AuditItem:
     if facts.unlimited(key):
         return AuditItem(id_, title, "unlimited", FINE, "mlockall=yes can be measured with any parent_bytes.")
     if limit is None:
-        return unknown(facts, key, id_, title, "It bounds mlockall=yes.")
+        return unknown(facts, key, id_, title, "It limits mlockall=yes.")
     capable = "ipc_lock" in (facts.texts("user.capabilities") or [])
     effect = (
-        "It does not bind this user."
-        if capable
-        else "It bounds mlockall=yes, and perf's buffers; launches do not feel it."
+        "It does not apply to this user." if capable else "It limits mlockall=yes and perf's buffers, not launches."
     )
     return AuditItem(id_, title, format_bytes(limit), FINE, effect)
 
@@ -83,7 +85,7 @@ def _stack(facts: Facts) -> AuditItem:
     id_, title, key = "limit.stack", "Stack", "limit.stack_bytes"
     limit = facts.whole(key)
     if facts.unlimited(key):
-        effect = "The C library then gives threads stacks of 2 MiB, and the kernel lays out memory in the old way."
+        effect = "The C library then gives threads stacks of 2 MiB, and the kernel uses its old memory layout."
         return AuditItem(id_, title, "unlimited", NOTE, effect, "ulimit -s 8192")
     if limit is None:
         return unknown(facts, key, id_, title, "It is the size of the stack that the C library gives each thread.")
@@ -112,7 +114,7 @@ def _cpu_quota(facts: Facts) -> AuditItem:
     id_, title, key = "cgroup.cpu", "CPU quota", "cgroup.cpu_quota_cpus"
     quota = facts.number(key)
     if quota is None and facts.unlimited(key):
-        return AuditItem(id_, title, "none", FINE, "The control group never stops us.")
+        return AuditItem(id_, title, "none", FINE, "The control group does not limit CPU time.")
     if quota is None:
         return unknown(facts, key, id_, title, "A group that has used up its quota stands still until the next period.")
     effect = "When the quota is used up all tasks of the group stand still, for up to 100 ms: launches show such gaps."
@@ -126,11 +128,11 @@ def _memory_quota(facts: Facts) -> AuditItem:
     id_, title, key = "cgroup.memory", "Memory limit", "cgroup.memory_max_bytes"
     limit, used = facts.whole(key), facts.whole("cgroup.memory_used_bytes")
     if limit is None and facts.unlimited(key):
-        return AuditItem(id_, title, "none", FINE, "The control group does not bound parent_bytes.")
+        return AuditItem(id_, title, "none", FINE, "The control group does not limit parent_bytes.")
     if limit is None:
-        return unknown(facts, key, id_, title, "It bounds parent_bytes; beyond it the kernel kills.")
+        return unknown(facts, key, id_, title, "It limits parent_bytes: beyond it the kernel kills.")
     value = format_bytes(limit) + (f", {format_bytes(used)} in use" if used is not None else "")
-    effect = "It bounds parent_bytes; page tables count as well, and each allocation of a launch is charged to it."
+    effect = "It limits parent_bytes; page tables count as well, and each allocation of a launch is charged to it."
     command = _no_limit(facts, "memory.limit_in_bytes", "memory.max")
     small = limit - (used or 0) < _SMALL_MEMORY_BYTES
     return AuditItem(id_, title, value, WARN if small else NOTE, effect, command)
@@ -140,10 +142,10 @@ def _pids_quota(facts: Facts) -> AuditItem:
     id_, title, key = "cgroup.pids", "Task limit", "cgroup.pids_max"
     limit, used = facts.whole(key), facts.whole("cgroup.pids_used")
     if limit is None and facts.unlimited(key):
-        return AuditItem(id_, title, "none", FINE, "The control group does not bound the number of tasks.")
+        return AuditItem(id_, title, "none", FINE, "The control group does not limit the number of tasks.")
     if limit is None:
         return unknown(facts, key, id_, title, "Beyond it launches fail with EAGAIN.")
     value = f"{limit:,}" + (f", {used:,} in use" if used is not None else "")
-    effect = "Beyond it launches fail with EAGAIN; it bounds concurrency, parent_threads and zombies."
+    effect = "Beyond it launches fail with EAGAIN; it limits concurrency, parent_threads and zombies."
     command = _no_limit(facts, "pids.max", "pids.max")
     return AuditItem(id_, title, value, WARN if limit - (used or 0) < _COMFORTABLE_TASKS else NOTE, effect, command)

@@ -21,7 +21,7 @@ def _thp(facts: Facts) -> AuditItem:
     if enabled == "always":
         effect = (
             "Large heaps get huge pages without asking: fork is several times cheaper than with 4 KiB pages, and the "
-            "first write afterwards dearer. Clonometer asks for the kind it names; other programs get this one."
+            "first write afterwards is slower. Clonometer asks for the kind it names; other programs get this one."
         )
         return AuditItem(id_, title, enabled, NOTE, effect, f"echo madvise | sudo tee {_THP}/enabled")
     if enabled == "never":
@@ -34,7 +34,7 @@ def _multi_size(facts: Facts) -> AuditItem:
     id_, title, key = "memory.mthp", "Sizes between (mTHP)", "thp.sizes"
     sizes = facts.table(key)
     if sizes is None:
-        return unknown(facts, key, id_, title, "Medium page sizes lie between the two kinds that are measured.")
+        return unknown(facts, key, id_, title, "Medium page sizes lie between the two kinds that Clonometer measures.")
     always = facts.text("thp.enabled") == "always"
     # The largest is the classic huge page, which has its own item.
     between = sorted(int(size) for size in sizes)[:-1]
@@ -66,7 +66,7 @@ def _maps(facts: Facts) -> AuditItem:
     id_, title, key = "memory.max_map_count", "Mappings a process", "memory.max_map_count"
     limit = facts.whole(key)
     if limit is None:
-        return unknown(facts, key, id_, title, "It bounds the axis vmas.")
+        return unknown(facts, key, id_, title, "It limits the axis vmas.")
     effect = f"The axis vmas goes to some {max(limit - 1000, 0):,}; thread stacks take two mappings each."
     if limit < 65530:
         command = "sudo sysctl vm.max_map_count=65530"

@@ -9,11 +9,11 @@ WARM_UP_OF_PROCESS = 0.10
 OUTLIER_SHARE = 0.01
 EXPLAINED_SHARE = 0.5
 _CAUSES = {
-    "migration": ("the task was moved to another CPU", "pin it: --set placement=pinned"),
-    "involuntary_switch": ("other work took the CPU away", "stop what else is running, or repeat"),
+    "migration": ("the task moved to another CPU", "pin it with --set placement=pinned"),
+    "involuntary_switch": ("other programs took the CPU away", "stop other programs, or repeat"),
     "frequency_change": (
-        "the CPU's frequency was another",
-        "set the performance governor or let the machine cool down",
+        "the CPU ran at another frequency",
+        "set the performance governor, or let the machine cool down",
     ),
 }
 
@@ -43,8 +43,8 @@ def _modes(estimate: Estimate, what: str) -> RunWarning | None:
     words = " and ".join(f"{format_duration(mode['value_ns'])} ({mode['share']:.0%})" for mode in estimate.modes)
     return RunWarning(
         "modes.several",
-        f"{what}: samples have several modes, near {words}; the median describes the largest",
-        "look at the distribution in clonometer report; find the condition that separates them",
+        f"{what}: the samples form groups near {words}; the median describes the largest group",
+        "look at the distribution in `clonometer report`, and find the condition that separates the groups",
     )
 
 
@@ -54,15 +54,13 @@ def _drift(estimate: Estimate, what: str) -> RunWarning | None:
     share = estimate.drift["share"]
     if estimate.drift["kind"] == "trend":
         verb = "rose" if share > 0 else "fell"
-        text = f"{what}: processes {verb} by {abs(share):.0%} from the first to the last; the interval is of the middle"
+        text = f"{what}: times {verb} by {abs(share):.0%} during the run; the median describes the middle of the run"
     else:
         text = (
-            f"{what}: processes near in time are alike and wander over {share:.0%}; the interval was widened, and may "
+            f"{what}: the level wandered by {share:.0%} during the run; the interval was made wider for that, and may "
             "still be too narrow"
         )
-    return RunWarning(
-        "level.drift", text, "compare only what ran interleaved in this run; repeat when the machine is at rest"
-    )
+    return RunWarning("level.drift", text, "compare figures only within this run; repeat when the machine is quiet")
 
 
 def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
@@ -74,8 +72,8 @@ def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
     change = "longer" if share > 0 else "shorter"
     return RunWarning(
         "warm_up.long",
-        f"{what}: the first {samples} samples of each process take {abs(share):.0%} {change} than the rest",
-        "raise 'warmup' in the limits of a plan file, or read the first launches as a condition of their own",
+        f"{what}: the first {samples} samples of each process take {abs(share):.0%} {change} than later ones",
+        "raise 'warmup' in the limits of a plan file, or measure the first launches as a condition of their own",
     )
 
 
@@ -89,6 +87,6 @@ def _outliers(estimate: Estimate, what: str) -> RunWarning | None:
     words, next_step = _CAUSES[cause]
     return RunWarning(
         "outliers.explained",
-        f"{what}: {outliers['count']} of {estimate.n_samples} samples are far out, {count} of them where {words}",
+        f"{what}: {outliers['count']} of {estimate.n_samples} samples are outliers; in {count} of them {words}",
         next_step,
     )

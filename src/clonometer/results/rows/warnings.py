@@ -112,7 +112,7 @@ def _failed_launches(estimate: Estimate) -> RunWarning | None:
     return RunWarning(
         "launches.failed",
         f"{estimate.cell}: {sum(failed.values())} of {total} launches failed: {text}",
-        "look at `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, not timed",
+        "check `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, but not timed",
     )
 
 
@@ -122,9 +122,9 @@ def _clock_skew(estimate: Estimate) -> RunWarning | None:
     total = sum(estimate.outcomes.values())
     return RunWarning(
         "clock.skew",
-        f"{estimate.cell}: {estimate.clock_skew} of {total} samples had a stage before the call or after "
-        "reaping and were left out",
-        "the CPUs' clocks disagree: repeat with --set placement=pinned",
+        f"{estimate.cell}: left out {estimate.clock_skew} of {total} samples, because a stage came before the call "
+        "or after reaping",
+        "the clocks of the CPUs disagree: repeat with --set placement=pinned",
     )
 
 
@@ -134,8 +134,8 @@ def _rare_placement(estimate: Estimate, all_samples: int) -> RunWarning | None:
         return None
     return RunWarning(
         "placement.rare",
-        f"{_name(estimate)}: only {estimate.n_samples} of {all_samples} samples",
-        "read the other placement's row; this one is an accident of scheduling",
+        f"{_name(estimate)}: only {estimate.n_samples} of {all_samples} samples ran there",
+        "read the row of the other placement; these samples ran there by chance",
     )
 
 
@@ -145,13 +145,13 @@ def _few_processes(estimate: Estimate) -> RunWarning | None:
         return None
     interval = quantile_interval([float(number) for number in range(count)])
     noun = "process" if count == 1 else "processes"
-    covers = f": the interval is their range and covers {interval.confidence:.0%}"
+    covers = f": the interval is their range, which covers only {interval.confidence:.0%}"
     if count == 1:
         covers = ": there is no interval"
     return RunWarning(
         "processes.few",
-        f"{_name(estimate)}: {count} {noun} instead of {FEW_PROCESSES}" + ("" if interval.reaches_nominal else covers),
-        "give it more time: a larger --budget, or fewer cells with --only",
+        f"{_name(estimate)}: {count} {noun}, fewer than {FEW_PROCESSES}" + ("" if interval.reaches_nominal else covers),
+        "measure longer with a larger --budget, or fewer cells with --only",
     )
 
 
@@ -163,13 +163,13 @@ def _few_samples(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
     if effective >= FEW_EFFECTIVE_SAMPLES:
         return None
     count = estimate.n_samples
-    worth = f"{count} samples are worth {effective:.0f} independent ones"
+    worth = f"{count} samples are alike and tell only as much as {effective:.0f} independent samples"
     if round(effective) >= count:
         worth = f"only {count} sample{'' if count == 1 else 's'}"
     return RunWarning(
         "samples.few",
         f"{_name(estimate)}, {estimate.quantity}: {worth}",
-        "give it more time: a larger --budget, or fewer cells with --only",
+        "measure longer with a larger --budget, or fewer cells with --only",
     )
 
 
@@ -184,8 +184,8 @@ def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarnin
         return None
     return RunWarning(
         "interval.wide",
-        f"{_name(estimate)}, {estimate.quantity}: the interval reaches {half / median:.0%} of the median to each side",
-        "repeat on a quieter machine or with a larger --budget",
+        f"{_name(estimate)}, {estimate.quantity}: the interval is wide: the median plus or minus {half / median:.0%}",
+        "repeat on a quieter machine, or measure longer with a larger --budget",
     )
 
 
@@ -211,8 +211,8 @@ def frequency_drift(frequencies_mhz: Sequence[float], what: str) -> RunWarning |
         return None
     return RunWarning(
         "frequency.drift",
-        f"{what}: the effective CPU frequency moved between {low:.0f} and {high:.0f} MHz",
-        "set the performance governor or let the machine cool down; compare only within this run",
+        f"{what}: the CPU frequency changed between {low:.0f} and {high:.0f} MHz",
+        "set the performance governor, or let the machine cool down; compare figures only within this run",
     )
 
 
@@ -235,8 +235,8 @@ def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarni
         return None
     return RunWarning(
         "switches.involuntary",
-        f"in {disturbed} of {judged} blocks other work took the CPU away",
-        "stop what else is running, or give the run a CPU of its own with taskset",
+        f"other programs took the CPU away in {disturbed} of {judged} blocks",
+        "stop other programs, or give the run a CPU that nobody else uses, with taskset",
     )
 
 
@@ -253,6 +253,6 @@ def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | 
         return None
     return RunWarning(
         "wall.far_above_cpu",
-        f"in {slow} of {judged} CPU-bound blocks, wall time exceeded {WALL_OVER_CPU} times CPU time",
-        "somebody else had the CPU, or the hypervisor took it: look at steal time and repeat",
+        f"wall time was more than {WALL_OVER_CPU} times CPU time in {slow} of {judged} blocks that only compute",
+        "another program or the hypervisor had the CPU: look at steal time, then repeat",
     )
