@@ -262,7 +262,7 @@ def test_sides_alike_are_not_told_apart() -> None:
     explanation = explained(FakeWorkTracer(blocked=0))
     assert not explanation.told_apart
     assert {reason.share for reason in explanation.reasons} == {None}
-    assert "cannot be told apart" in conclusion(explanation)
+    assert "Could not tell a difference" in conclusion(explanation)
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=3 * MOST_PIECES))

@@ -120,7 +120,8 @@ def test_a_disturbed_machine_does_not_alarm(make_builder: Build) -> None:
     ):
         assert (checked.verdict, slower(checked).verdict) == ("cannot tell", "suspect")
         assert (
-            "the machine was disturbed (run: other programs took the CPU away in 108 of 108 blocks)" in checked.reasons[0]
+            "the machine was disturbed (run: other programs took the CPU away in 108 of 108 blocks)"
+            in checked.reasons[0]
         )
     # Measured again on a quiet machine, it alarms.
     again = check_again(check_runs(base, disturbed), base, make(make_builder, 3, reaped=1.1))

@@ -43,6 +43,17 @@ def test_what_takes_less_with_more_memory_is_no_cost() -> None:
     assert "times as long with no memory as with 1 GiB" in finding.sentence
 
 
+def test_the_ratio_beside_a_sentence_is_the_one_in_it() -> None:
+    ratio = _findings(doubts.memory_that_helps())["memory.fork"].stated_ratio
+    assert ratio is not None
+    value, low, high = ratio
+    assert low is not None
+    assert high is not None
+    assert 1 < low < value < high
+    assert value == pytest.approx(1 / 0.7, rel=0.05)
+    assert _findings(doubts.memory_from_2_processes())["memory.fork"].stated_ratio is None
+
+
 def test_a_line_is_told_as_far_as_it_holds_with_the_point_that_it_misses() -> None:
     finding = _findings(doubts.memory_that_bends())["memory.fork"]
     assert finding.numbers["straight_upto_bytes"] == 64 * MIB

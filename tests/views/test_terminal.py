@@ -93,6 +93,15 @@ def test_rows_that_do_not_fit_are_counted(results):
     assert shown + int(hidden.group(1)) == everything
 
 
+def test_where_there_is_no_room_what_could_not_be_told_goes_first(results):
+    first, *others = results.findings
+    unsure = [replace(finding, numbers={**finding.numbers, "verdict": "same"}) for finding in others[:2]]
+    text = " ".join(render_answer(replace(results, findings=[first, *unsure, *others[2:]]), lines=28).split())
+    assert first.sentence in text
+    assert others[2].sentence in text
+    assert not [finding for finding in unsure if finding.sentence in text]
+
+
 @pytest.mark.parametrize("width", [80, 120, 160])
 def test_wide_has_every_estimate_every_finding_and_every_next_step(results, width):
     text = render_answer(results, wide=True, width=width)

@@ -149,6 +149,22 @@ class Finding:
     numbers: Annotated[Mapping[str, Any], Like(NUMBERS), "What it rests on; cells names the evidence."]
     headline: Annotated[str, Mark.UNWRITTEN] = ""
 
+    @property
+    def states_difference(self) -> bool:
+        """Whether its verdict is a difference; also true of what has no verdict."""
+        return bool(self.numbers.get("verdict") != "same")
+
+    @property
+    def stated_ratio(self) -> tuple[float, float | None, float | None] | None:
+        """The ratio with its ends as the sentence says it, above 1; None where it has none or its verdict denies it."""
+        ratio = self.numbers.get("ratio")
+        if not isinstance(ratio, int | float) or not self.states_difference:
+            return None
+        low, high = self.numbers.get("ratio_low"), self.numbers.get("ratio_high")
+        if ratio >= 1:
+            return ratio, low, high
+        return 1 / ratio, 1 / high if high else None, 1 / low if low else None
+
 
 @dataclass(frozen=True)
 class Results:

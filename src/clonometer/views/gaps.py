@@ -44,7 +44,7 @@ def ablation_table(ablation: AblationSeries) -> Table:
         note = f"Unexplained: {_signed(rest)}, {_share(ablation.remainder_share)} of the gap"
     else:
         note = (
-            f"With all shared, {first} and {second} cannot be told apart: there is no gap to explain, so no shares. "
+            f"Could not tell a difference between {first} and {second} with all shared: there is no gap to explain. "
             f"Left at the end: {_signed(rest)}"
         )
     title = f"{ablation.workload} {stage_name(None, ablation.quantity)}: what is taken away, one thing after the other"

@@ -63,10 +63,11 @@ def main_reasons(reasons: tuple[GapPart, ...]) -> list[GapPart]:
 def conclusion(explanation: WorkExplanation) -> str:
     """Who is slower, by how much, and where that time goes, in one or two sentences."""
     if not explanation.told_apart:
-        ends = f"{explanation.gap.value:+.1%} ({explanation.gap.low:+.1%} to {explanation.gap.high:+.1%})"
+        gap = explanation.gap
         return (
-            "Threads and processes cannot be told apart here: the difference, threads minus processes, is "
-            f"{ends}: consistent with zero."
+            "Could not tell a difference between threads and processes here: threads took "
+            f"{abs(gap.value):.1%} {'more' if gap.value > 0 else 'less'} time, but the interval "
+            f"({gap.low:+.1%} to {gap.high:+.1%}) includes zero."
         )
     slower, other = ("Threads", "processes") if explanation.gap_ns.value > 0 else ("Processes", "threads")
     rest = next((reason.share for reason in explanation.reasons if reason.part == UNEXPLAINED), None)

@@ -184,7 +184,7 @@ def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarnin
         return None
     return RunWarning(
         "interval.wide",
-        f"{_name(estimate)}, {estimate.quantity}: the interval is wide: the median plus or minus {half / median:.0%}",
+        f"{_name(estimate)}, {estimate.quantity}: the interval is wide: {half / median:.0%} of the median to each side",
         "repeat on a quieter machine, or measure longer with a larger --budget",
     )
 

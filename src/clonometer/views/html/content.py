@@ -98,9 +98,8 @@ def _estimates(rows: Sequence[EstimateRow]) -> list[Estimate]:
 def _finding(finding: Finding) -> dict[str, str]:
     numbers = finding.numbers
     ratio = interval = ""
-    if isinstance(numbers.get("ratio"), (int, float)):
-        text = format_ratio(numbers["ratio"], numbers.get("ratio_low"), numbers.get("ratio_high"))
-        ratio, _, rest = text.partition(" (")
+    if finding.stated_ratio is not None:
+        ratio, _, rest = format_ratio(*finding.stated_ratio).partition(" (")
         interval = rest.rstrip(")")
     cells = numbers.get("cells", ())
     return {

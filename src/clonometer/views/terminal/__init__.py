@@ -65,7 +65,9 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
         if finding.id != "floor" or not any(row.family == "floor" for row in rows)
     ]
     findings = [wrap(finding.sentence, width, bullet="- ") for finding in shown_findings]
-    headlines = [wrap(finding.headline or finding.sentence, width, bullet="- ") for finding in shown_findings]
+    # Where there is no room for all, what could not be told goes first, but for the first finding.
+    stating = [finding for place, finding in enumerate(shown_findings) if place == 0 or finding.states_difference]
+    headlines = [wrap(finding.headline or finding.sentence, width, bullet="- ") for finding in stating]
     wanted = sum(map(len, findings)) + len(trouble) + 1
     sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
     # The finding about a program's start says what it is.
@@ -87,6 +89,7 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
         finding_lines, left_out = _choose(findings, limit - used - tail_room)
         if left_out:
             finding_lines, left_out = _choose(headlines, limit - used - tail_room)
+            left_out += len(shown_findings) - len(stating)
         tail = _tail(results, picked, hidden, left_out, width)
         if len(tail) <= tail_room:
             break
