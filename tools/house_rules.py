@@ -30,8 +30,7 @@ OWNERS = ("families/", "studies/", "explain/work/")
 # In these rooms each module belongs to a family, but for those that speak of any.
 ROOMS = ("results/findings/", "results/series/", "views/figures/")
 OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "scanned", "scans", "types", "wording"}
-NAMED_TESTS = "browser cli families host plan protocol runfile runner stats studies tools"
-NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/", *(f"tests/{room}/" for room in NAMED_TESTS.split()))
+NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/", "tests/")
 
 
 def tracked() -> list[Path]:

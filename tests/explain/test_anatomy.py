@@ -69,7 +69,7 @@ def test_the_band_leaves_disturbed_launches_out() -> None:
     block = launches_block([1000 * number for number in range(8)], [100] * 7 + [900])
     launches = list(traced_launches(fork_trace("none", blocks=(block,))))
     assert len(central(launches)) == 4
-    assert all(one.launch.reaped_ns == 100 for one in central(launches))
+    assert all(kept.launch.reaped_ns == 100 for kept in central(launches))
     assert len(central(launches[-1:])) == 1
 
 
@@ -172,9 +172,9 @@ def test_lost_events_are_said() -> None:
     ],
 )
 def test_what_has_no_anatomy_is_refused(workload: str, condition: dict[str, str | int], words: str) -> None:
-    one = target(workload)
+    refused = target(workload)
     with pytest.raises(UsageError, match=words):
-        admit(replace(one, condition={**one.condition, **condition}), read_catalogue([fake_catalogue()]))
+        admit(replace(refused, condition={**refused.condition, **condition}), read_catalogue([fake_catalogue()]))
 
 
 def test_a_mechanism_of_which_no_launch_succeeded() -> None:
@@ -205,7 +205,7 @@ def test_json_has_the_three_keys() -> None:
     jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), SCHEMA)
     assert document["unexplained"] == 0
     assert document["overhead"] == pytest.approx(0)
-    assert sum(one["mean_ns"] for one in document["budget"]) + document["unexplained_ns"] == document["reaped_ns"]
+    assert sum(part["mean_ns"] for part in document["budget"]) + document["unexplained_ns"] == document["reaped_ns"]
 
 
 def test_stacks_are_folded_and_only_of_launches() -> None:

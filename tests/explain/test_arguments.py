@@ -14,7 +14,7 @@ CLONE3 = struct.pack("<8Q", 0x3D0F00, 0, 0x7F0010, 0x7F0020, 0, 0x7F0000, 0x8000
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "memory", "said"),
+    ("name", "arguments", "memory", "words"),
     [
         (
             "clone",
@@ -61,8 +61,8 @@ CLONE3 = struct.pack("<8Q", 0x3D0F00, 0, 0x7F0010, 0x7F0020, 0, 0x7F0000, 0x8000
         ("strange", (0, 1, 0x7F0000, 0, 0, 0), {}, "strange(NULL, 0x1, 0x7f0000, NULL, NULL, NULL)"),
     ],
 )
-def test_calls(name: str, arguments: tuple[int, ...], memory: dict[int, bytes], said: str) -> None:
-    assert call_text(name, arguments, memory, "x86_64") == said
+def test_calls(name: str, arguments: tuple[int, ...], memory: dict[int, bytes], words: str) -> None:
+    assert call_text(name, arguments, memory, "x86_64") == words
 
 
 def test_the_order_of_clones_arguments_is_the_machines() -> None:

@@ -133,8 +133,10 @@ def test_what_was_not_seen_is_null_and_never_a_number() -> None:
     assert "no wake-up" in answer["times_missing"]
     assert answer["creating_share"] is None
     assert answer["still_running"] == 1
-    said = " ".join(render_census(census, "make").split())
-    assert said.index("Kernel tracepoints cannot be used: no tracefs. Seen by ptrace") < said.index("created by")
+    rendered = " ".join(render_census(census, "make").split())
+    assert rendered.index("Kernel tracepoints cannot be used: no tracefs. Seen by ptrace") < rendered.index(
+        "created by"
+    )
 
 
 def test_the_object_is_valid_and_counts_what_the_kernel_counted() -> None:
@@ -197,7 +199,7 @@ def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "advice"),
     [
         ({"lost": 1}, "! 1 event was lost for want of room: tasks may be missing, and seem to run on. A larger"),
         (
@@ -211,9 +213,9 @@ def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
         ),
     ],
 )
-def test_a_want_of_room_is_said(changes: dict[str, Any], said: str) -> None:
+def test_a_want_of_room_is_said(changes: dict[str, Any], advice: str) -> None:
     census = taken(task(), ended(**changes))
-    assert said in " ".join(render_census(census, "make").split())
+    assert advice in " ".join(render_census(census, "make").split())
     answer = census_to_json(census, ["make"], None)
     assert (answer["lost_events"], answer["buffer_grown"]) == (changes.get("lost", 0), changes.get("grown", 0))
 

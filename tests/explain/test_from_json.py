@@ -20,8 +20,8 @@ from clonometer.records import to_json
 from clonometer.views.html.explained import explained_sections
 
 
-def written(one: Any) -> dict[str, Any]:
-    document = json.loads(json.dumps(to_json(one), allow_nan=False))
+def written(explanation: Any) -> dict[str, Any]:
+    document = json.loads(json.dumps(to_json(explanation), allow_nan=False))
     assert isinstance(document, dict)
     return document
 

@@ -39,8 +39,8 @@ def turns_trace(windows: int = 8, share: float = 0.1, drift: float = 0.0, **colu
             starts.append(at)
             reaped.append(5_000_000)
             at += 5_000_000
-    own = {name: [values[k % len(values)] for k in range(len(starts))] for name, values in columns.items()}
-    block = launches_block(starts, reaped, wall_ns=len(starts) * 200_000, **own)
+    cycled = {name: [values[k % len(values)] for k in range(len(starts))] for name, values in columns.items()}
+    block = launches_block(starts, reaped, wall_ns=len(starts) * 200_000, **cycled)
     return FakeTrace("fast", events_array([]), (block,), windows=tuple(spans))
 
 
@@ -67,18 +67,26 @@ def test_drift_cancels() -> None:
 
 def test_a_placement_is_compared_with_itself() -> None:
     # On another CPU a launch takes thrice as long, and more are so where somebody listens.
-    here, there = [1] * 5, [0] * 5
-    spans = spans_of(turns_trace(windows=2, share=0.0, cpu_before=[1], cpu_child=here + there))
+    same_cpu, other_cpu = [1] * 5, [0] * 5
+    spans = spans_of(turns_trace(windows=2, share=0.0, cpu_before=[1], cpu_child=same_cpu + other_cpu))
     traced = [
         launch if launch.same_cpu else replace(launch, reaped_ns=3 * launch.reaped_ns) for launch in spans[0].launches
     ]
     untraced = [
         launch if launch.same_cpu else replace(launch, reaped_ns=3 * launch.reaped_ns) for launch in spans[1].launches
     ]
-    fewer = [one for one in untraced if one.same_cpu] + [one for one in untraced if not one.same_cpu][:6]
-    assert {one.same_cpu for one in traced} == {True, False}
+    fewer = [candidate for candidate in untraced if candidate.same_cpu] + [
+        candidate for candidate in untraced if not candidate.same_cpu
+    ][:6]
+    assert {candidate.same_cpu for candidate in traced} == {True, False}
     assert log_ratio(traced, fewer) == pytest.approx(0.0)
-    assert log_ratio([one for one in traced if one.same_cpu], [one for one in untraced if not one.same_cpu]) is None
+    assert (
+        log_ratio(
+            [candidate for candidate in traced if candidate.same_cpu],
+            [candidate for candidate in untraced if not candidate.same_cpu],
+        )
+        is None
+    )
 
 
 def test_processes_that_ran_one_after_the_other_are_pairs_too() -> None:
@@ -87,7 +95,7 @@ def test_processes_that_ran_one_after_the_other_are_pairs_too() -> None:
 
     traced = [(0.0, process(110)), (3.0, process(220))]
     untraced = [(1.0, process(100)), (2.0, process(200))]
-    assert [round(math.exp(one), 9) for one in pairs_between(traced, untraced)] == [1.1, 1.1]
+    assert [round(math.exp(logarithm), 9) for logarithm in pairs_between(traced, untraced)] == [1.1, 1.1]
     figure = overhead_of([pairs_between(traced, untraced)])
     assert (figure.value, figure.low, figure.high) == pytest.approx((0.1, 0.1, 0.1))
 

@@ -34,9 +34,9 @@ from clonometer.explain.partition import (
 def parts_of(events: list[tuple[int, int, str, tuple[int, ...]]], reaped: int = 100) -> dict[str, int]:
     shifted = [(when + 1000, task, kind, values) for when, task, kind, values in events]
     trace = fork_trace(events=events_array(shifted), blocks=(launches_block([0], [reaped]),))
-    [one] = traced_launches(trace)
-    assert sum(one.totals().values()) == reaped
-    return one.totals()
+    [launch] = traced_launches(trace)
+    assert sum(launch.totals().values()) == reaped
+    return launch.totals()
 
 
 def test_a_fork_is_cut_into_parts_that_sum_exactly() -> None:
@@ -139,8 +139,8 @@ def test_exec_is_a_part_and_the_new_program_has_another_memory() -> None:
 
 def test_stamps_alone_make_parts_too() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
-    found = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_stamps(launch)}
-    assert found == {"until_returned": 30, "until_task_ran": 25, "until_reaped": 45}
+    durations = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_stamps(launch)}
+    assert durations == {"until_returned": 30, "until_task_ran": 25, "until_reaped": 45}
 
 
 def test_a_stamp_after_the_end_is_left_out() -> None:
@@ -153,8 +153,10 @@ def test_a_stamp_after_the_end_is_left_out() -> None:
 
 def test_the_parents_own_switches_tell_sleep_from_work() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
-    found = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])}
-    assert found == {"until_returned": 30, "wait_begins": 10, "until_task_ran": 15, "away": 35, "reaping": 10}
+    durations = {
+        segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])
+    }
+    assert durations == {"until_returned": 30, "wait_begins": 10, "until_task_ran": 15, "away": 35, "reaping": 10}
 
 
 EXEC = [
@@ -170,8 +172,8 @@ EXEC = [
 def test_user_code_of_a_new_program_is_split_at_its_own_stamps() -> None:
     block = launches_block([0], [100], image_entered_ns=[54], image_runs_ns=[64], image_ends_ns=[67])
     events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in EXEC])
-    (found,) = traced_launches(FakeTrace("fast", events, [block]))
-    totals = found.totals()
+    (launch,) = traced_launches(FakeTrace("fast", events, [block]))
+    totals = launch.totals()
     assert sum(totals.values()) == 100
     # From the return of exec to the entry, to main, to main's end, to the call that exits.
     assert [totals[part] for part in ("child_loader", "child_library_start", "child_main", "child_library_exit")] == [
@@ -186,15 +188,17 @@ def test_user_code_of_a_new_program_is_split_at_its_own_stamps() -> None:
 
 def test_user_code_of_a_program_that_stamps_nothing_stays_together() -> None:
     events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in EXEC])
-    (found,) = traced_launches(FakeTrace("fast", events, [launches_block([0], [100])]))
-    assert found.totals()["child_program"] == 18
-    assert not {"child_loader", "child_library_start", "child_main", "child_library_exit"} & set(found.totals())
+    (launch,) = traced_launches(FakeTrace("fast", events, [launches_block([0], [100])]))
+    assert launch.totals()["child_program"] == 18
+    assert not {"child_loader", "child_library_start", "child_main", "child_library_exit"} & set(launch.totals())
 
 
 def test_a_tier_that_does_not_see_the_child_splits_its_life_at_its_stamps() -> None:
     launch = Launch(0, 0, 100, {"call_returns": 30, "image_entered": 45, "image_runs": 70, "image_ends": 75})
-    found = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])}
-    assert found == {
+    durations = {
+        segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])
+    }
+    assert durations == {
         "until_returned": 30,
         "wait_begins": 10,
         "until_image_entered": 5,

@@ -39,21 +39,27 @@ COUNTED = {
 
 def catalogue(reason: str | None = None) -> Catalogue:
     shared = {"temperatures": [], "nulls": {}, "summary": "", "call_returns_contains": None}
-    here = {"available": reason is None, "reason": reason}
+    availability = {"available": reason is None, "reason": reason}
     names = (("launch.posix_spawn", "new_program"), ("program.steps", "other"), ("program.cpuid", "other"))
-    own = [
+    workloads = [
         {
             "id": name,
             "family": family,
             "axes": ["program"] * (name != "program.cpuid"),
             "quantities": [],
             **shared,
-            **here,
+            **availability,
         }
         for name, family in names
     ]
     axis = {"type": "text", "default": "target_static", "summary": ""}
-    driver = {"driver": {"name": "one"}, "axes": {"program": axis}, "quantities": {}, "workloads": own, "lacks": []}
+    driver = {
+        "driver": {"name": "one"},
+        "axes": {"program": axis},
+        "quantities": {},
+        "workloads": workloads,
+        "lacks": [],
+    }
     return read_catalogue([driver])
 
 
@@ -134,5 +140,5 @@ def test_every_case_has_its_words(steps: ProgramSteps, means_ns: dict[str, float
 
 
 def test_it_is_written_and_read_back() -> None:
-    one = replace(explained(), steps=STEPS)
-    assert read_explanation(json.dumps(to_json(one))) == one
+    explanation = replace(explained(), steps=STEPS)
+    assert read_explanation(json.dumps(to_json(explanation))) == explanation

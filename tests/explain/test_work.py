@@ -85,16 +85,20 @@ def test_losses_and_executions_that_were_not_seen_whole_are_told() -> None:
 
 
 def test_without_mmap_lock_tracepoints_that_is_said() -> None:
-    assert any("mmap_lock" in one for one in explained(FakeWorkTracer()).tier.cannot_see)
+    assert any("mmap_lock" in unseen for unseen in explained(FakeWorkTracer()).tier.cannot_see)
 
 
 def test_workers_are_the_last_tasks_that_were_made() -> None:
     trace = work_trace("fast", workers=3, each=50, blocked=0)
     seen = follow(trace)
     assert [lives.whole_ns for lives in seen.lives if lives] == [180] * 4
-    for lives, one in zip(seen.lives, seen.executions, strict=True):
+    for lives, execution in zip(seen.lives, seen.executions, strict=True):
         assert lives is not None
-        assert [life.task for life in lives.workers] == [one.begin_ns, one.begin_ns + 1, one.begin_ns + 2]
+        assert [life.task for life in lives.workers] == [
+            execution.begin_ns,
+            execution.begin_ns + 1,
+            execution.begin_ns + 2,
+        ]
         # The second one is launched when the first has ended.
         assert [life.spent.get("not_launched", 0) for life in lives.workers] == [0, 60, 120]
 
@@ -105,13 +109,17 @@ def test_executions_that_failed_are_left_out() -> None:
 
 
 def test_what_workers_recorded_is_cut_so_that_it_sums() -> None:
-    [one] = executions(replace(work_trace("none", workers=1, each=5, blocked=0), blocks=(work_block([500], [0], 1),)))
-    parts = parts_recorded(one)
+    [execution] = executions(
+        replace(work_trace("none", workers=1, each=5, blocked=0), blocks=(work_block([500], [0], 1),))
+    )
+    parts = parts_recorded(execution)
     # All 500 are CPU time, and 50 are counted twice: as waiting and after the end.
     assert parts["unexplained"] == -50
     assert sum(parts.values()) == 500
-    [one] = executions(replace(work_trace("none", workers=2, each=5, blocked=0), blocks=(work_block([500], [0], 2),)))
-    assert parts_recorded(one) == {
+    [execution] = executions(
+        replace(work_trace("none", workers=2, each=5, blocked=0), blocks=(work_block([500], [0], 2),))
+    )
+    assert parts_recorded(execution) == {
         "not_begun": 5,
         "on_cpu": 250,
         "run_queue": 30,
@@ -197,10 +205,10 @@ class Unhurried(FakeWorkTracer):
 
 
 def with_ablation() -> WorkExplanation:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], CATALOGUE)[0]
-    series = ablate(Unhurried(), target, CATALOGUE, 6, lambda done, of: told.append((done, of)))
-    assert told[-1] == (6, 6)
+    series = ablate(Unhurried(), target, CATALOGUE, 6, lambda done, of: progress.append((done, of)))
+    assert progress[-1] == (6, 6)
     return replace(explained(), ablation=series)
 
 
@@ -214,7 +222,9 @@ def test_the_ablation_takes_workers_and_numbers_from_what_is_explained() -> None
 
     target = work_sides(["workers=2", "numbers=100", "cutoff=sqrt"], CATALOGUE)[0]
     ablate(Listening(), target, CATALOGUE, 2, lambda done, of: None)
-    assert {(one["workers"], one["numbers"], one["cutoff"]) for one in asked} == {(2, 100, "sqrt")}
+    assert {(condition["workers"], condition["numbers"], condition["cutoff"]) for condition in asked} == {
+        (2, 100, "sqrt")
+    }
     assert len(asked) == 2 * 24
 
 
@@ -232,10 +242,10 @@ def test_the_step_that_closes_the_gap_is_found() -> None:
     assert series.rungs[-1].gap_ns[0] == pytest.approx(0, abs=30)
 
 
-@pytest.mark.parametrize("one", [explained, with_ablation, lambda: explained(tier="proc"),
+@pytest.mark.parametrize("explanation", [explained, with_ablation, lambda: explained(tier="proc"),
                                  lambda: explained(FakeWorkTracer(blocked=0))])  # fmt: skip
-def test_what_is_written_keeps_to_the_schema(one: Any) -> None:
-    document = json.loads(json.dumps(to_json(one()), allow_nan=False))
+def test_what_is_written_keeps_to_the_schema(explanation: Any) -> None:
+    document = json.loads(json.dumps(to_json(explanation()), allow_nan=False))
     jsonschema.validate(document, SCHEMA)
     assert [part["part"] for part in document["budget"]][-1] == "unexplained"
     assert isinstance(document["overhead"], float)

@@ -136,19 +136,19 @@ KINDS = ("call_enter", "call_exit", "new_task", "wake", "wake_new", "switch", "f
     st.integers(1, 200),
 )
 def test_whatever_the_kernel_tells_the_parts_sum_to_the_whole(
-    told: list[tuple[int, int, str, tuple[int, int, int], str, int]], whole: int
+    drawn: list[tuple[int, int, str, tuple[int, int, int], str, int]], whole: int
 ) -> None:
     events = [
         event(when, task, kind, *values, name=name, cpu=cpu)
-        for when, task, kind, values, name, cpu in sorted(told, key=lambda one: one[0])
+        for when, task, kind, values, name, cpu in sorted(drawn, key=lambda life: life[0])
     ]
     lives = live(events, whole, STARTER, [ONE, TWO])
-    for one in (*lives.workers, lives.starter):
-        assert sum(one.spent.values()) == whole
-        assert gaps(one) == 0
-        assert one.pieces[0][0] == 0
-        assert one.pieces[-1][1] == whole
-        assert sum(one.on_cpu_ns.values()) <= whole
+    for life in (*lives.workers, lives.starter):
+        assert sum(life.spent.values()) == whole
+        assert gaps(life) == 0
+        assert life.pieces[0][0] == 0
+        assert life.pieces[-1][1] == whole
+        assert sum(life.on_cpu_ns.values()) <= whole
     for worker in lives.workers:
         assert set(worker.spent) <= set(LIFE_ORDER)
         assert set(worker.on_cpu_ns) <= set(ON_CPU)

@@ -45,9 +45,9 @@ def nothing_left(folder: Path) -> Iterator[Trace]:
     before = {look: look(trace) for look in _LOOKS}
     counted = {} if OTHERS in os.environ else _namespaces()
     yield trace
-    for look, found in before.items():
-        assert gone(lambda look=look, found=found: look(trace) - found), (
-            f"left behind after {PATIENCE_S} s: {look.__doc__}: {sorted(look(trace) - found)}"
+    for look, present in before.items():
+        assert gone(lambda look=look, present=present: look(trace) - present), (
+            f"left behind after {PATIENCE_S} s: {look.__doc__}: {sorted(look(trace) - present)}"
         )
     assert gone(lambda: _more(counted)), f"namespaces or mounts left behind: {_more(counted)}"
 
@@ -64,12 +64,12 @@ def gone(left: Callable[[], object]) -> bool:
 
 def tasks(trace: Trace) -> set[str]:
     """tasks"""
-    found = set()
+    living = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if trace.mark.encode() in (entry / "environ").read_bytes():
-                found.add(f"{entry.name} {(entry / 'cmdline').read_bytes()[:200]!r}")
-    return found
+                living.add(f"{entry.name} {(entry / 'cmdline').read_bytes()[:200]!r}")
+    return living
 
 
 def temporary_files(trace: Trace) -> set[str]:
@@ -91,13 +91,13 @@ def shared_files(trace: Trace) -> set[str]:
 
 def cgroups(trace: Trace) -> set[str]:
     """cgroups of ours whose process has gone"""
-    found = set()
+    groups = set()
     for place, folders, _ in os.walk("/sys/fs/cgroup"):
         for name in folders:
             pid = re.fullmatch(r"clonometer\.([0-9]+)", name)
             if pid and not Path(f"/proc/{pid[1]}").exists():
-                found.add(f"{place}/{name}")
-    return found
+                groups.add(f"{place}/{name}")
+    return groups
 
 
 def mounts(trace: Trace) -> set[str]:
@@ -118,13 +118,13 @@ def _namespaces() -> dict[str, tuple[int, int]]:
         lines = Path("/proc/slabinfo").read_text().splitlines()
     except OSError:
         return {}
-    found = {}
+    namespaces = {}
     for line in lines:
         name, *numbers = line.split(":", 1)[0].split()
         if name in _SLABS:
             active, _, _, each = (int(number) for number in numbers[:4])
-            found[name] = (active, 3 * each * (os.cpu_count() or 1))
-    return found
+            namespaces[name] = (active, 3 * each * (os.cpu_count() or 1))
+    return namespaces
 
 
 def _more(before: dict[str, tuple[int, int]]) -> dict[str, int]:

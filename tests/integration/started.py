@@ -131,6 +131,6 @@ def sleepers(count: int) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in asleep:
-            one.kill()
-            one.wait()
+        for stopped in asleep:
+            stopped.kill()
+            stopped.wait()

@@ -64,9 +64,9 @@ def test_it_launches_and_reaps(emulated: Path, workload: str) -> None:
 
 
 def test_it_says_what_this_architecture_lacks(emulated: Path) -> None:
-    told = described(emulated)
-    assert "clock=tsc" in {lack["what"] for lack in told["lacks"]}
-    reasons = {entry["id"]: entry["reason"] for entry in told["workloads"] if not entry["available"]}
+    description = described(emulated)
+    assert "clock=tsc" in {lack["what"] for lack in description["lacks"]}
+    reasons = {entry["id"]: entry["reason"] for entry in description["workloads"] if not entry["available"]}
     assert "no time-stamp counter" in reasons["clock.rdtsc"]
     calibrated = json.loads(subprocess.check_output([emulated, "--calibrate"], timeout=60))
     assert (calibrated["clock"], calibrated["clock_hz"]) == ("monotonic", 10**9)

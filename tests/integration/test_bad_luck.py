@@ -76,9 +76,9 @@ def test_a_killed_run_is_recovered(clonometer: CommandLine) -> None:
     assert refused.returncode == 2
     assert "clonometer recover" in refused.stderr
 
-    found = clonometer("recover", raw.name)
-    assert found.returncode == 0, found.stderr
-    assert "status partial" in found.stderr
+    recovered = clonometer("recover", raw.name)
+    assert recovered.returncode == 0, recovered.stderr
+    assert "status partial" in recovered.stderr
     with open_run(clonometer.folder / "clonometer-run.parquet") as run:
         assert run.details.status == "partial"
         assert run.n_samples >= 3 * 200
@@ -143,8 +143,8 @@ def test_a_full_disk_is_said_with_what_was_saved(clonometer: CommandLine) -> Non
             refused = clonometer("recover", str(raw))
             assert (refused.returncode, raw.exists(), out.exists()) == (4, True, False), refused.stderr
             assert "make room" in refused.stderr
-            found = clonometer("recover", str(raw), "--out", "saved.parquet")
-            assert found.returncode == 0, found.stderr
+            recovered = clonometer("recover", str(raw), "--out", "saved.parquet")
+            assert recovered.returncode == 0, recovered.stderr
             out = clonometer.folder / "saved.parquet"
         with open_run(out) as run:
             assert run.details.status == "partial"

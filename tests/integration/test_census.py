@@ -38,11 +38,11 @@ for _ in range(3):
 def test_threads_and_children_are_counted_by_mechanism(seen_by: str) -> None:
     answer = taken(sys.executable, "-c", THREADS_AND_CHILDREN, how=seen_by)
     counts: Counter[str] = Counter()
-    for one in answer["creators"]:
-        counts[one["mechanism"]] += one["created"]
+    for creator in answer["creators"]:
+        counts[creator["mechanism"]] += creator["created"]
     assert counts["thread"] == 5
     assert answer["tasks_created"] == 8
-    assert sum(one["execed"] for one in answer["creators"]) == 3
+    assert sum(creator["execed"] for creator in answer["creators"]) == 3
     assert answer["still_running"] == 0
     assert answer["lost_events"] == 0
 
@@ -94,7 +94,7 @@ def test_a_call_like_gos_is_not_taken_for_the_librarys(seen_by: str, tmp_path: P
     subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", "-o", "spawns", "spawns.c"], cwd=tmp_path, check=True, timeout=60)
     (tmp_path / "another-name").symlink_to("spawns")
     answer = taken(str(tmp_path / "another-name"), how=seen_by)
-    made = {one["mechanism"]: (one["created"], Path(one["program"]).name) for one in answer["creators"]}
+    made = {creator["mechanism"]: (creator["created"], Path(creator["program"]).name) for creator in answer["creators"]}
     assert made == {"clone(VM|VFORK)": (1, "another-name"), "posix_spawn": (1, "another-name")}
 
 
@@ -103,15 +103,15 @@ def test_times_are_in_order_where_the_kernel_tells_them() -> None:
         pytest.skip("tracepoints may not be read here")
     answer = taken("sh", "-c", "true; /bin/true; (exit 0) & wait")
     assert answer["tasks_created"] == 2
-    for one in answer["creators"]:
-        assert one["created"] == 1
-        assert one["runs_median_ns"] > 0
-        assert 0 < one["making_median_ns"] <= one["call_median_ns"] <= answer["wall_ns"]
-        assert 0 < one["life_median_ns"] <= answer["wall_ns"]
-        making_and_exec = one["making_median_ns"] + (one["exec_median_ns"] or 0)
-        assert one["making_median_ns"] <= one["cost_ns"] <= making_and_exec
-        if one["cpu_wait_ns"] is not None:
-            assert one["making_median_ns"] + one["cpu_wait_ns"] == one["call_median_ns"]
+    for creator in answer["creators"]:
+        assert creator["created"] == 1
+        assert creator["runs_median_ns"] > 0
+        assert 0 < creator["making_median_ns"] <= creator["call_median_ns"] <= answer["wall_ns"]
+        assert 0 < creator["life_median_ns"] <= answer["wall_ns"]
+        making_and_exec = creator["making_median_ns"] + (creator["exec_median_ns"] or 0)
+        assert creator["making_median_ns"] <= creator["cost_ns"] <= making_and_exec
+        if creator["cpu_wait_ns"] is not None:
+            assert creator["making_median_ns"] + creator["cpu_wait_ns"] == creator["call_median_ns"]
     assert 0 < answer["creating_ns"] <= answer["wall_ns"]
 
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_run_is_said_as_env_says_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         ([], "takes a command or a --pid"),
         (["--pid", "1", "--", "true"], "not both"),
@@ -159,10 +159,10 @@ def test_what_cannot_be_run_is_said_as_env_says_it(tmp_path: Path) -> None:
         (["--buffer", "much", "--", "true"], "much"),
     ],
 )
-def test_bad_words_are_refused_before_anything_starts(words: list[str], said: str) -> None:
+def test_bad_words_are_refused_before_anything_starts(words: list[str], complaint: str) -> None:
     ended = run(*words)
     assert ended.returncode == 2
-    assert said in " ".join(ended.stderr.split())
+    assert complaint in " ".join(ended.stderr.split())
 
 
 def test_the_command_keeps_its_input_and_output() -> None:
@@ -198,11 +198,11 @@ def works(process: subprocess.Popen[str]) -> None:
 
 
 def names(session: int) -> set[bytes]:
-    found = set()
+    traced = set()
     for pid in members(session):
         with contextlib.suppress(OSError):
-            found.add(Path(f"/proc/{pid}/comm").read_bytes().strip())
-    return found
+            traced.add(Path(f"/proc/{pid}/comm").read_bytes().strip())
+    return traced
 
 
 def attached(session: int) -> bool:
@@ -339,17 +339,17 @@ def test_events_without_room_are_counted_and_said_and_the_room_grows(tmp_path: P
     assert 50 <= answer["tasks_created"] < 1000
     assert answer["buffer_grown"] >= 1
     assert answer["buffer_bytes"] >= 32768
-    said = " ".join(table.split())
-    assert f"{answer['lost_events']:,} events were lost for want of room: tasks may be missing" in said
-    assert "The buffer was made larger meanwhile" in said
+    sentences = " ".join(table.split())
+    assert f"{answer['lost_events']:,} events were lost for want of room: tasks may be missing" in sentences
+    assert "The buffer was made larger meanwhile" in sentences
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "said"),
+    ("text", "status", "complaint"),
     [("#!/no/such/interpreter\n", 127, "the interpreter"), ("#!/\n", 126, "Permission denied")],
 )
 def test_what_the_kernel_refuses_to_execute_is_no_empty_census(
-    seen_by: str, tmp_path: Path, text: str, status: int, said: str
+    seen_by: str, tmp_path: Path, text: str, status: int, complaint: str
 ) -> None:
     script = tmp_path / "script"
     script.write_text(text)
@@ -357,7 +357,7 @@ def test_what_the_kernel_refuses_to_execute_is_no_empty_census(
     ended = run("--how", seen_by, "--", str(script))
     assert (ended.returncode, ended.stdout) == (status, "")
     assert f"cannot execute {script}" in ended.stderr
-    assert said in ended.stderr
+    assert complaint in ended.stderr
 
 
 def test_a_file_along_the_path_that_may_not_be_executed_is_told_from_none(tmp_path: Path) -> None:

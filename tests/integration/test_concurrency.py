@@ -48,7 +48,7 @@ def test_the_five_mechanisms_have_it() -> None:
 def test_each_launcher_has_its_own_samples(workload: str, kind: str, placement: str) -> None:
     launchers, rows = 3, 12
     described = next(entry for entry in probe.catalogue()["workloads"] if entry["id"] == workload)
-    found = blocks(
+    answered = blocks(
         workload,
         f"concurrency={launchers}",
         f"launchers={kind}",
@@ -58,8 +58,8 @@ def test_each_launcher_has_its_own_samples(workload: str, kind: str, placement: 
         "blocks=2",
         "warmup=2",
     )
-    assert [block.temperature for block in found] == ["cold", "warm", "warm"]
-    for block in found:
+    assert [block.temperature for block in answered] == ["cold", "warm", "warm"]
+    for block in answered:
         each = 1 if block.temperature == "cold" else rows
         assert block.columns["launcher"].tolist() == [i for i in range(launchers) for _ in range(each)]
         assert block.outcomes == {"ok": launchers * each}
@@ -133,37 +133,39 @@ def test_what_all_need_together_is_asked_for_before_anything_is_built() -> None:
     assert "MiB" in answer.done.reason
 
 
-@pytest.mark.parametrize(("number", "status", "said"), [(0, "failed", "concurrency=0"), (100_000, "skipped", "4096")])
-def test_a_number_of_launchers_that_cannot_be_meant_is_refused(number: int, status: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "status", "complaint"), [(0, "failed", "concurrency=0"), (100_000, "skipped", "4096")]
+)
+def test_a_number_of_launchers_that_cannot_be_meant_is_refused(number: int, status: str, complaint: str) -> None:
     answer = probe.ask("workload=launch.fork", f"concurrency={number}")
     assert answer.done.status == status
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_probe_takes_its_launchers_with_it(kind: str) -> None:
-    with started(*LAUNCHERS, f"launchers={kind}", *probe.clock_words()) as one:
+    with started(*LAUNCHERS, f"launchers={kind}", *probe.clock_words()) as running:
         time.sleep(0.3)
-        assert process_session(one.pid) == one.pid
-        one.end()
-        assert gone(one.pid)
+        assert process_session(running.pid) == running.pid
+        running.end()
+        assert gone(running.pid)
 
 
 def children(pid: int) -> list[int]:
-    found = []
+    pids = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             if int(Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(entry))
-    return sorted(found)
+                pids.append(int(entry))
+    return sorted(pids)
 
 
 def test_a_launcher_that_is_killed_ends_the_cell_with_a_reason() -> None:
-    with started(*LAUNCHERS, "launchers=processes", *probe.clock_words()) as one:
-        assert happens(lambda: len(children(one.pid)) >= 3)
+    with started(*LAUNCHERS, "launchers=processes", *probe.clock_words()) as running:
+        assert happens(lambda: len(children(running.pid)) >= 3)
         time.sleep(0.2)
-        os.kill(children(one.pid)[0], signal.SIGKILL)
-        said = one.answer()
-        assert one.process.wait() == 1
-        assert gone(one.pid)
-    assert b"a launcher process died" in said
+        os.kill(children(running.pid)[0], signal.SIGKILL)
+        answer = running.answer()
+        assert running.process.wait() == 1
+        assert gone(running.pid)
+    assert b"a launcher process died" in answer

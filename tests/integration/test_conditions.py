@@ -68,12 +68,12 @@ def has_axis(workload: str, axis: str) -> bool:
 
 
 def values() -> list[tuple[str, str, str]]:
-    found = []
+    read = []
     for workload in WORKLOADS:
         for axis in CONDITIONS:
             if has_axis(workload, axis):
-                found += [(workload, axis, str(value)) for value in AXES[axis].get("values", [SIZES.get(axis)])]
-    return found
+                read += [(workload, axis, str(value)) for value in AXES[axis].get("values", [SIZES.get(axis)])]
+    return read
 
 
 # Words of reasons that are about the machine; any other refusal of a small condition is a fault.
@@ -226,7 +226,7 @@ def test_the_task_that_walks_is_no_part_of_the_parent_and_sleeps_during_the_laun
 
 def _walkers() -> list[tuple[str, int, str]]:
     """State, resident bytes and CPUs of the tasks that walk for probes of this session."""
-    found = []
+    pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if b"clonometer-walker" not in (folder / "cmdline").read_bytes():
@@ -234,8 +234,8 @@ def _walkers() -> list[tuple[str, int, str]]:
             status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
             if "VmRSS" in status:
                 resident = int(status["VmRSS"].split()[0]) * 1024
-                found.append((status["State"].split()[0], resident, status["Cpus_allowed_list"].strip()))
-    return found
+                pids.append((status["State"].split()[0], resident, status["Cpus_allowed_list"].strip()))
+    return pids
 
 
 def test_sixty_thousand_areas_where_the_kernel_allows_them() -> None:
@@ -361,7 +361,7 @@ def test_a_target_still_stamps_when_its_parent_closed_all_files(how: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         (["nofile=10"], "nofile=10 leaves no room"),
         (["mlockall=yes", f"parent_bytes={MIB}", "page_kind=untouched"], "nothing stays untouched"),
@@ -372,12 +372,12 @@ def test_a_target_still_stamps_when_its_parent_closed_all_files(how: str) -> Non
         (["concurrency=2", "pages=first", f"parent_bytes={MIB}"], "launchers=processes"),
     ],
 )
-def test_what_makes_no_sense_together_is_refused(words: list[str], said: str) -> None:
+def test_what_makes_no_sense_together_is_refused(words: list[str], complaint: str) -> None:
     if "page_kind=thp" in words and "thp" in AXES["page_kind"].get("unavailable", {}):
         pytest.skip(AXES["page_kind"]["unavailable"]["thp"])
     answer = probe.ask("workload=launch.fork", *words)
     assert answer.done.status == "skipped"
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 @pytest.mark.parametrize("axis", ["parent_bytes", "vmas", "open_files", "parent_threads", "nofile", "idle_ns"])

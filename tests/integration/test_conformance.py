@@ -54,13 +54,13 @@ def able() -> list[Any]:
 
 def with_axis(*axes: str) -> list[Any]:
     """Of every driver the first workload of a launch that has these axes."""
-    found = []
+    pairs = []
     for driver in DRIVERS:
         for entry in entries(driver):
             if {"reaped_ns", "task_runs_ns"} <= {*entry["quantities"]} and {*axes} <= {*entry["axes"]}:
-                found.append(pytest.param(driver, entry, id=f"{driver.name}-{entry['id']}"))
+                pairs.append(pytest.param(driver, entry, id=f"{driver.name}-{entry['id']}"))
                 break
-    return found
+    return pairs
 
 
 def each(driver: Driver) -> str:
@@ -157,7 +157,7 @@ def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=each)
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         (["workload=launch.nothing"], "launch.nothing"),
         ([], "workload"),
@@ -173,11 +173,11 @@ def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -
         (["workload={id}", "nonsense"], "nonsense"),
     ],
 )
-def test_what_is_not_known_fails_and_is_named(driver: Driver, words: list[str], said: str) -> None:
+def test_what_is_not_known_fails_and_is_named(driver: Driver, words: list[str], complaint: str) -> None:
     first = entries(driver)[0]["id"]
     answer = probe.ask(*(word.format(id=first) for word in words), program=Path(driver.argv[0]), linkage=None, clock=())
     assert (answer.done.status, answer.exit_status, answer.blocks) == ("failed", 1, [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=each)

@@ -60,23 +60,23 @@ def test_other_allocators_are_shared_too(kind: str, linkage: str) -> None:
 
 @pytest.mark.parametrize(("kind", "processes", "in_each"), [("thread", 1, 6), ("process", 6, 1)])
 def test_the_kernel_sees_threads_or_processes(kind: str, processes: int, in_each: int) -> None:
-    with started("workload=contend.counter", f"task_kind={kind}", "workers=5", *SLEEPLESS) as one:
-        assert happens(lambda: (len(members(one.pid)), threads(one.pid)) == (processes, in_each))
-    assert gone(one.pid)
+    with started("workload=contend.counter", f"task_kind={kind}", "workers=5", *SLEEPLESS) as running:
+        assert happens(lambda: (len(members(running.pid)), threads(running.pid)) == (processes, in_each))
+    assert gone(running.pid)
 
 
 def test_pinned_workers_are_spread_over_the_cpus() -> None:
     cpus = os.sched_getaffinity(0)
     words = ("workload=contend.counter", "task_kind=process", f"workers={2 * len(cpus)}", *SLEEPLESS)
-    with started(*words) as one:
-        assert happens(lambda: len(members(one.pid)) == 2 * len(cpus) + 1)
+    with started(*words) as running:
+        assert happens(lambda: len(members(running.pid)) == 2 * len(cpus) + 1)
 
         def spread() -> bool:
-            masks = [os.sched_getaffinity(pid) for pid in members(one.pid) if pid != one.pid]
+            masks = [os.sched_getaffinity(pid) for pid in members(running.pid) if pid != running.pid]
             return sorted(masks, key=min) == sorted([{cpu} for cpu in cpus for _ in range(2)], key=min)
 
         assert happens(spread)
-    assert gone(one.pid)
+    assert gone(running.pid)
 
 
 def test_faults_are_taken_for_every_operation() -> None:
@@ -90,40 +90,40 @@ def test_faults_are_taken_for_every_operation() -> None:
 @pytest.mark.parametrize("kind", ["thread", "process"])
 def test_nothing_is_left_whatever_ends_the_probe(kind: str, ending: signal.Signals, tmp_path: Path) -> None:
     words = ("workload=contend.open", f"task_kind={kind}", "workers=4", *SLEEPLESS)
-    with started(*words, environment={"TMPDIR": str(tmp_path)}) as one:
+    with started(*words, environment={"TMPDIR": str(tmp_path)}) as running:
         assert happens(lambda: len(list(tmp_path.glob("clonometer-*/*"))) == 4)
-        one.end(ending)
-        assert gone(one.pid)
+        running.end(ending)
+        assert gone(running.pid)
     # The guardian has a session of its own.
     assert happens(lambda: not list(tmp_path.iterdir()))
 
 
 def test_a_worker_that_is_killed_is_a_counted_outcome(tmp_path: Path) -> None:
     words = ("workload=contend.counter", "task_kind=process", "workers=3", "samples=200", "blocks=1", "warmup=0")
-    with started(*words) as one:
-        assert happens(lambda: len(members(one.pid)) == 4)
-        victim = next(pid for pid in members(one.pid) if pid != one.pid)
+    with started(*words) as running:
+        assert happens(lambda: len(members(running.pid)) == 4)
+        victim = next(pid for pid in members(running.pid) if pid != running.pid)
         os.kill(victim, signal.SIGKILL)
-        data = one.answer()
-        assert one.process.wait() == 0
+        data = running.answer()
+        assert running.process.wait() == 0
         assert b'"ECHILD"' in data or b"a worker died before it began" in data
-        assert gone(one.pid)
+        assert gone(running.pid)
 
 
 def test_files_are_removed_when_all_went_well(tmp_path: Path) -> None:
-    with started("workload=contend.open", "workers=2", *FEW, environment={"TMPDIR": str(tmp_path)}) as one:
-        assert b'"ok"' in one.answer()
-        assert one.process.wait() == 0
+    with started("workload=contend.open", "workers=2", *FEW, environment={"TMPDIR": str(tmp_path)}) as running:
+        assert b'"ok"' in running.answer()
+        assert running.process.wait() == 0
         assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with started("workload=contend.open", *FEW, environment={"TMPDIR": str(tmp_path / "missing")}) as one:
-        assert b"the workers' files cannot be made" in one.answer()
+    with started("workload=contend.open", *FEW, environment={"TMPDIR": str(tmp_path / "missing")}) as running:
+        assert b"the workers' files cannot be made" in running.answer()
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "complaint"),
     [
         ("workers=0", "failed", "not a whole number from 1"),
         ("workers=-2", "failed", "not a whole number from 1"),
@@ -132,10 +132,12 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["thread", "process"])
-def test_workers_that_cannot_be_are_refused_with_the_numbers(kind: str, words: str, status: str, said: str) -> None:
+def test_workers_that_cannot_be_are_refused_with_the_numbers(
+    kind: str, words: str, status: str, complaint: str
+) -> None:
     answer = probe.ask("workload=contend.fault", f"task_kind={kind}", words)
     assert (answer.done.status, answer.blocks) == (status, [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 def test_blocks_that_are_no_blocks_are_refused() -> None:

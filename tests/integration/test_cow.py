@@ -132,8 +132,15 @@ def test_each_fork_gets_whole_huge_pages() -> None:
     # Each is split anew: all its small pages fault in the aftermath, and it was whole before.
     assert block.facts["minor_faults"] >= samples * size // PAGE
     # What is written before the child has gone is copied page by page: on a busy machine that may be all.
-    one = ["workload=cow.stall", f"parent_bytes={size}", "page_kind=thp", "other_process=gone", "samples=1", "blocks=1"]
-    assert any(probe.ask(*one).blocks[0].facts["minor_faults"] < size // PAGE / 2 for _ in range(20))
+    request = [
+        "workload=cow.stall",
+        f"parent_bytes={size}",
+        "page_kind=thp",
+        "other_process=gone",
+        "samples=1",
+        "blocks=1",
+    ]
+    assert any(probe.ask(*request).blocks[0].facts["minor_faults"] < size // PAGE / 2 for _ in range(20))
 
 
 @needs_two_cpus
@@ -146,7 +153,7 @@ def test_no_phase_lasts_longer_than_the_block() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         ("workload=cow.parent page_kind=shared", "page_kind=4k and page_kind=thp"),
         ("workload=cow.child written_bytes=100", "no multiple"),
@@ -158,10 +165,10 @@ def test_no_phase_lasts_longer_than_the_block() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(words: str, said: str) -> None:
+def test_what_cannot_be_is_refused_with_the_reason(words: str, complaint: str) -> None:
     answer = probe.ask(*words.split())
     assert (answer.done.status, answer.blocks) == ("skipped", [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 def test_the_aftermath_of_more_than_half_the_memory_is_refused_before_it_is_built() -> None:
@@ -203,10 +210,10 @@ def test_forks_that_are_not_allowed_are_counted(workload: str, others: int, publ
     ],
 )
 def test_nobody_outlives_the_probe(words: str) -> None:
-    with started(*words.split(), "samples=1000000", "blocks=1") as one:
-        assert at_work(one.pid)
-        one.end()
-        assert gone(one.pid)
+    with started(*words.split(), "samples=1000000", "blocks=1") as running:
+        assert at_work(running.pid)
+        running.end()
+        assert gone(running.pid)
 
 
 @needs_two_cpus

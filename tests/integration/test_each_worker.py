@@ -26,19 +26,19 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_worker_of_a_run_is_told(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with open_run(measured) as run:
         threads, processes = each_worker(run, [entry["cell"] for entry in run.metadata["cells"]])
-    for one in (threads, processes):
-        assert [row.worker for row in one.rows] == [0, 1, 2]
+    for cell in (threads, processes):
+        assert [row.worker for row in cell.rows] == [0, 1, 2]
         # In which order they begin is the machine's affair.
-        for row in one.rows:
+        for row in cell.rows:
             assert row.values["worker_begins_ns"] > 0
             assert row.values["worker_ends_ns"] > row.values["worker_begins_ns"]
             assert row.values["worker_cpu_ns"] > 0
-        assert "whole_each_ns" not in one.units
+        assert "whole_each_ns" not in cell.units
     assert processes.rows[0].values["minor_faults"] > threads.rows[1].values["minor_faults"]
     assert run_to_the_end(["show", str(measured), "--workers"]) == 0
-    told = capsys.readouterr().out
-    assert processes.cell in told
-    assert "pushed" in told
+    printed = capsys.readouterr().out
+    assert processes.cell in printed
+    assert "pushed" in printed
 
 
 def test_a_run_without_workers_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,14 +52,14 @@ def test_workers_as_json_keep_to_the_schema_and_are_the_same(
     measured: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_to_the_end(["show", str(measured), "--workers", "--json", "--only", "*task_kind=process*"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    jsonschema.Draft202012Validator(SCHEMA).validate(said)
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
     with open_run(measured) as run:
         cells = [entry["cell"] for entry in run.metadata["cells"]]
-        [processes] = [one for one in each_worker(run, cells) if "task_kind=process" in one.cell]
-    [told] = said["cells"]
-    assert (said["run"], told["cell"], told["units"]) == (str(measured), processes.cell, processes.units)
-    assert [(one["worker"], one["values"]) for one in told["workers"]] == [
+        [processes] = [of_cell for of_cell in each_worker(run, cells) if "task_kind=process" in of_cell.cell]
+    [cell] = document["cells"]
+    assert (document["run"], cell["cell"], cell["units"]) == (str(measured), processes.cell, processes.units)
+    assert [(of_cell["worker"], of_cell["values"]) for of_cell in cell["workers"]] == [
         (row.worker, row.values) for row in processes.rows
     ]
 

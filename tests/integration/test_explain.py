@@ -69,14 +69,14 @@ def test_the_kernel_tells_of_every_launch_of_fork(drivers: Drivers, how: str) ->
     launches = list(traced_launches(trace))
     assert trace.lost == 0
     assert len(launches) == 40
-    for one in launches:
-        assert sum(one.totals().values()) == one.launch.reaped_ns
-        assert len(one.children) == 1
-        entered = [(event.name, event.task == trace.task) for event in one.events if event.kind == "call_enter"]
+    for launch in launches:
+        assert sum(launch.totals().values()) == launch.launch.reaped_ns
+        assert len(launch.children) == 1
+        entered = [(event.name, event.task == trace.task) for event in launch.events if event.kind == "call_enter"]
         assert ("exit_group", False) in entered
         assert any(name in ("clone", "clone3") and parents for name, parents in entered)
         assert any(name in ("wait4", "waitid") and parents for name, parents in entered)
-    totals = {part for one in launches for part in one.totals()}
+    totals = {part for launch in launches for part in launch.totals()}
     assert {"launch_call", "child_exit", "child_user", "reaping"} <= totals
     if platform.machine() == "x86_64":
         assert "child_cow" in totals
@@ -84,25 +84,25 @@ def test_the_kernel_tells_of_every_launch_of_fork(drivers: Drivers, how: str) ->
 
 def test_the_stamps_and_the_events_are_on_one_clock(drivers: Drivers) -> None:
     _, trace = traced(drivers, "launch.fork", "fast")
-    for one in traced_launches(trace):
+    for launch in traced_launches(trace):
         calls = {
             (event.kind, event.task == trace.task): event.time_ns
-            for event in one.events
+            for event in launch.events
             if event.kind.startswith("call") and (event.name in ("clone", "clone3") or event.kind == "call_exit")
         }
         # The parent enters clone after its stamp; the child's stamp is after its return from clone.
         assert calls["call_enter", True] > 0
-        assert one.launch.stages["call_returns"] < one.launch.reaped_ns
-        first = next(event.time_ns for event in one.events if event.kind == "call_exit" and event.task != trace.task)
-        assert first < one.launch.stages["task_runs"]
+        assert launch.launch.stages["call_returns"] < launch.launch.reaped_ns
+        first = next(event.time_ns for event in launch.events if event.kind == "call_exit" and event.task != trace.task)
+        assert first < launch.launch.stages["task_runs"]
 
 
 def test_threads_are_family_too(drivers: Drivers) -> None:
     _, trace = traced(drivers, "launch.pthread", "fast")
-    for one in traced_launches(trace):
-        [flags] = [event.values[1] for event in one.events if event.kind == "new_task"]
+    for launch in traced_launches(trace):
+        [flags] = [event.values[1] for event in launch.events if event.kind == "new_task"]
         assert flags & 0x10100 == 0x10100  # CLONE_THREAD, CLONE_VM
-        assert {"child_exit", "child_user"} <= set(one.totals())
+        assert {"child_exit", "child_user"} <= set(launch.totals())
 
 
 @pytest.mark.parametrize("how", ["fast", "tracepoints", "ptrace"])
@@ -110,8 +110,8 @@ def test_the_program_that_is_executed_has_its_name(drivers: Drivers, how: str) -
     _, trace = traced(drivers, "launch.vfork_exec", how, samples=5)
     launches = list(traced_launches(trace))
     assert len(launches) == 5
-    for one in launches:
-        [program] = [event.name for event in one.events if event.kind == "exec"]
+    for launch in launches:
+        [program] = [event.name for event in launch.events if event.kind == "exec"]
         assert program.endswith("target_static")
 
 
@@ -120,8 +120,8 @@ def test_ptrace_counts_the_same_calls(drivers: Drivers) -> None:
     for how in ("fast", "ptrace"):
         _, trace = traced(drivers, "launch.fork", how, samples=10)
         counts[how] = [
-            sorted((event.name, event.task == trace.task) for event in one.events if event.kind == "call_enter")
-            for one in traced_launches(trace)
+            sorted((event.name, event.task == trace.task) for event in launch.events if event.kind == "call_enter")
+            for launch in traced_launches(trace)
         ]
         assert len(counts[how]) == 10
     assert counts["fast"] == counts["ptrace"]
@@ -149,7 +149,9 @@ def test_the_parents_own_switches_need_no_privilege(drivers: Drivers) -> None:
     _, trace = traced(drivers, "launch.fork", "own")
     kinds = {trace.kinds[kind] for kind in trace.events["kind"].tolist()}
     assert {"switched_out", "switched_in"} <= kinds
-    away = [one.totals().get("away", 0) + one.totals().get("until_task_ran", 0) for one in traced_launches(trace)]
+    away = [
+        launch.totals().get("away", 0) + launch.totals().get("until_task_ran", 0) for launch in traced_launches(trace)
+    ]
     # Pinned to one CPU, the child can only run while the parent does not.
     assert median(away) > 0
 
@@ -172,19 +174,19 @@ def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> No
         trace = tracer.trace(target, "fast", ("tasks", "sched", calls, "faults"))
         if trace.refused is not None:
             pytest.skip(trace.refused)
-        launches = sorted(traced_launches(trace), key=lambda one: one.launch.reaped_ns)[:20]
+        launches = sorted(traced_launches(trace), key=lambda launch: launch.launch.reaped_ns)[:20]
         entered = [
-            sorted((e.name, e.task == trace.task) for e in one.events if e.kind == "call_enter" and e.name in MAIN)
-            for one in launches
+            sorted((e.name, e.task == trace.task) for e in launch.events if e.kind == "call_enter" and e.name in MAIN)
+            for launch in launches
         ]
-        others = {e.name for one in launches for e in one.events if e.kind == "call_enter"} - MAIN
+        others = {e.name for launch in launches for e in launch.events if e.kind == "call_enter"} - MAIN
         assert bool(others) == (calls == "calls")
-        assert all(sum(one.totals().values()) == one.launch.reaped_ns for one in launches)
-        assert all("unexplained" not in one.totals() for one in launches)
-        assert all(len(one.children) == 1 for one in launches)
+        assert all(sum(launch.totals().values()) == launch.launch.reaped_ns for launch in launches)
+        assert all("unexplained" not in launch.totals() for launch in launches)
+        assert all(len(launch.children) == 1 for launch in launches)
         # Waits are others' doing, and which pages a child touches first depends on where its memory lies.
         chance = {"child_waits", "parent_waits", *FAULT_PARTS.values(), "child_other_faults"}
-        parts = {part for one in launches for part in one.totals()} - {"parent_calls", "child_calls"} - chance
+        parts = {part for launch in launches for part in launch.totals()} - {"parent_calls", "child_calls"} - chance
         stories.append((min(entered), parts))
     assert stories[0] == stories[1]
 
@@ -208,7 +210,7 @@ def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
     assert noted[False] == 0
     launches = list(traced_launches(trace, listened_launches(spans_of(trace), 200)))
     assert len(launches) == 200
-    assert all(len(one.children) == 1 and "unexplained" not in one.totals() for one in launches)
+    assert all(len(launch.children) == 1 and "unexplained" not in launch.totals() for launch in launches)
 
 
 def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> None:
@@ -227,8 +229,8 @@ def test_whoever_listens_by_perf_meanwhile_misses_nothing(drivers: Drivers) -> N
             launches = list(
                 traced_launches(ProbeTracer(drivers, drivers.calibrate()).trace(target, "tracepoints", EVENTS))
             )
-            assert all(len(one.children) == 1 for one in launches)
-            assert all(any(event.kind == "switch" for event in one.events) for one in launches)
+            assert all(len(launch.children) == 1 for launch in launches)
+            assert all(any(event.kind == "switch" for event in launch.events) for launch in launches)
             together += not ours.done()
         assert together > 0
         assert ours.result().refused is None
@@ -247,16 +249,16 @@ def test_counters_are_read_at_every_event_by_the_code_that_reads_hardware(driver
     assert counted.running == 1
     means = all_of_it.values
     # What the kernel counted is what its tracepoints told: each fault ends with an event of its own.
-    central = sorted(traced_launches(trace), key=lambda one: one.launch.reaped_ns)[10:30]
-    faults = [sum(event.kind in ("minor_fault", "major_fault") for event in one.events) for one in central]
+    central = sorted(traced_launches(trace), key=lambda launch: launch.launch.reaped_ns)[10:30]
+    faults = [sum(event.kind in ("minor_fault", "major_fault") for event in launch.events) for launch in central]
     assert means["page_faults"] == pytest.approx(sum(faults) / len(faults), abs=1)
     # Each side sleeps or ends once; whoever else wanted the CPU meanwhile makes it more, and the events tell of it too.
     assert means["context_switches"] > 1.5
     busy = {row.id: row.values["cpu_clock_ns"] for row in counted.rows if row.kind == "part"}
-    times = [one.totals() for one in traced_launches(trace)]
+    times = [launch.totals() for launch in traced_launches(trace)]
     for part in ("launch_call", "child_exit"):
         # A CPU's time for a part lies between the shortest and the longest launch, and the clocks' error.
-        lasting = [one[part] for one in times]
+        lasting = [launch[part] for launch in times]
         assert min(lasting) / 1.1 < busy[part] < max(lasting) * 1.1
     assert sum(busy.values()) == pytest.approx(means["cpu_clock_ns"])
 
@@ -275,8 +277,8 @@ def test_hardware_counters_are_there_or_it_is_said_why_not(drivers: Drivers) -> 
 
 def test_ptrace_reads_what_arguments_point_to(drivers: Drivers) -> None:
     _, trace = traced(drivers, "launch.vfork_exec", "ptrace", samples=3)
-    for one in traced_launches(trace):
-        listing = listing_of(one, trace.task)
+    for launch in traced_launches(trace):
+        listing = listing_of(launch, trace.task)
         [execs] = [call for call in listing if call.text.startswith("execve")]
         assert execs.who == "child"
         assert re.search(r'^execve\("/.*/target_static", \["/.*target_static"', execs.text)
@@ -288,9 +290,9 @@ def test_ptrace_reads_what_arguments_point_to(drivers: Drivers) -> None:
         assert (waits.who, waits.result) in {("parent", makes.result), ("parent", "0")}
         assert makes.result in waits.text
     _, trace = traced(drivers, "launch.pthread", "ptrace", samples=3)
-    for one in traced_launches(trace):
+    for launch in traced_launches(trace):
         # Where clone3 is refused the C library goes on to clone.
-        *_, makes = [call.text for call in listing_of(one, trace.task) if call.text.startswith("clone")]
+        *_, makes = [call.text for call in listing_of(launch, trace.task) if call.text.startswith("clone")]
         assert "CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD" in makes
         assert re.search(r"stack=0x[0-9a-f]+", makes)
 
@@ -317,14 +319,14 @@ def programs_since(first: int) -> list[int]:
 
     Others load some whenever they like: a service manager does for each service.
     """
-    found, at = [], first
+    programs, at = [], first
     while True:
         status, answer = bpf(_NEXT_PROGRAM, at)
         if status != 0:
-            return found
+            return programs
         at = answer[1]
         if program_name(at) == "clonometer":
-            found.append(at)
+            programs.append(at)
 
 
 def gone(look: Callable[[], list[int]], seconds: float = 20.0) -> bool:
@@ -365,9 +367,9 @@ def _tracing_files() -> list[Path]:
 def _children(pid: int) -> list[str]:
     limit = time.monotonic() + 10
     while time.monotonic() < limit:
-        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        if found:
-            return found
+        pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if pids:
+            return pids
         time.sleep(0.01)
     return []
 

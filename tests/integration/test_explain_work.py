@@ -45,12 +45,12 @@ def followed(drivers: Drivers, target: Target, how: str = "fast") -> tuple[Trace
 def test_every_workers_parts_sum_to_the_whole(drivers: Drivers, how: str, side: int) -> None:
     trace, seen = followed(drivers, sides(drivers, *SHARED)[side], how)
     assert len(seen.lives) == len(seen.executions) == 20
-    for lives, one in zip(seen.lives, seen.executions, strict=True):
+    for lives, execution in zip(seen.lives, seen.executions, strict=True):
         assert lives is not None
-        assert lives.whole_ns == one.whole_ns
+        assert lives.whole_ns == execution.whole_ns
         assert len(lives.workers) == len({life.task for life in lives.workers}) == 4
         for life in (*lives.workers, lives.starter):
-            assert sum(life.spent.values()) == one.whole_ns
+            assert sum(life.spent.values()) == execution.whole_ns
             assert gaps(life) == 0
         if trace.lost == 0:
             assert all(life.counts["write_calls"] == 400 for life in lives.workers)
@@ -73,15 +73,15 @@ def test_the_kernels_own_accounts_agree(drivers: Drivers) -> None:
     if trace.lost:
         pytest.skip(f"{trace.lost} events were lost")
     apart: dict[str, list[float]] = {"cpu": [], "run queue": []}
-    for lives, one in zip(seen.lives, seen.executions, strict=True):
+    for lives, execution in zip(seen.lives, seen.executions, strict=True):
         assert lives is not None
-        for life, row in zip(lives.workers, one.rows, strict=True):
+        for life, row in zip(lives.workers, execution.rows, strict=True):
             # What it reads before it ends is less than what is seen of it, but not by much.
             recorded, waited = row["cpu_ns"], row["run_queue_ns"]
             assert recorded is not None
-            apart["cpu"].append((sum(life.on_cpu_ns.values()) - recorded) / one.whole_ns)
+            apart["cpu"].append((sum(life.on_cpu_ns.values()) - recorded) / execution.whole_ns)
             if waited is not None:
-                apart["run queue"].append((life.spent.get("run_queue", 0) - waited) / one.whole_ns)
+                apart["run queue"].append((life.spent.get("run_queue", 0) - waited) / execution.whole_ns)
             assert life.counts["faults"] >= (row["faults"] or 0)
     assert abs(median(apart["cpu"])) < 0.1
     assert abs(median(apart["run queue"] or [0.0])) < 0.1
@@ -95,19 +95,23 @@ def test_waits_for_the_lock_of_an_address_space_are_seen_where_the_kernel_tells(
         # In a namespace that goes with the shell.
         mount = 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"'
         look = ["unshare", "--mount", "sh", "-c", mount, "sh", *look]
-    there = subprocess.run(look, check=False).returncode == 0
-    assert ({"lock_wanted", "lock_got"} <= kinds) == there
+    traceable = subprocess.run(look, check=False).returncode == 0
+    assert ({"lock_wanted", "lock_got"} <= kinds) == traceable
 
 
 def test_threads_and_processes_are_explained(drivers: Drivers) -> None:
     tracer = ProbeTracer(drivers, drivers.calibrate())
-    found = explain_work(tracer, sides(drivers, *SHARED), WorkWish(pairs=2), cpus=len(os.sched_getaffinity(0)))
-    assert sum(one.difference_ns.value for one in found.reasons) == pytest.approx(found.gap_ns.value, abs=1)
-    if found.tier.name == "tracepoints":
-        assert sum(one.difference_ns.value for one in found.cpu_reasons) == pytest.approx(found.gap_ns.value, abs=1)
-        assert found.process.futexes == ()
-        assert {futex.place for futex in found.thread.futexes} <= {"heap"}
-        assert found.unexplained < 0.01
+    explanation = explain_work(tracer, sides(drivers, *SHARED), WorkWish(pairs=2), cpus=len(os.sched_getaffinity(0)))
+    assert sum(reason.difference_ns.value for reason in explanation.reasons) == pytest.approx(
+        explanation.gap_ns.value, abs=1
+    )
+    if explanation.tier.name == "tracepoints":
+        assert sum(reason.difference_ns.value for reason in explanation.cpu_reasons) == pytest.approx(
+            explanation.gap_ns.value, abs=1
+        )
+        assert explanation.process.futexes == ()
+        assert {futex.place for futex in explanation.thread.futexes} <= {"heap"}
+        assert explanation.unexplained < 0.01
 
 
 def test_workers_that_are_released_together_are_followed_from_their_release(drivers: Drivers) -> None:

@@ -37,14 +37,14 @@ def confirm(method: str, workload: str, linkage: str) -> list[dict[str, Any]]:
     with subprocess.Popen([*command, *words], pass_fds=[writing], stdout=subprocess.DEVNULL) as tracer:
         os.close(writing)
         with os.fdopen(reading, "rb") as answer:
-            told = json.loads(answer.read())
+            report = json.loads(answer.read())
         assert tracer.wait(timeout=60) == 0
-    if told["status"] == "skipped":
-        pytest.skip(told["reason"])
-    assert (told["method"], told["exit_status"], told["lost"]) == (method, 0, 0)
-    assert len(told["tasks"]) >= SAMPLES + 1
-    assert len({task["tid"] for task in told["tasks"]}) == len(told["tasks"])
-    return told["tasks"][-SAMPLES:]
+    if report["status"] == "skipped":
+        pytest.skip(report["reason"])
+    assert (report["method"], report["exit_status"], report["lost"]) == (method, 0, 0)
+    assert len(report["tasks"]) >= SAMPLES + 1
+    assert len({task["tid"] for task in report["tasks"]}) == len(report["tasks"])
+    return report["tasks"][-SAMPLES:]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -88,6 +88,6 @@ def test_a_tracer_that_is_called_wrongly_says_how(words: list[str]) -> None:
 def test_a_program_that_is_not_there_made_no_task(method: str) -> None:
     nothing = Path("/nowhere/probe")
     command = [probe.folder() / "tracer", "--fd", "1", "confirm", method, nothing, "x=y"]
-    told = json.loads(subprocess.check_output(command, timeout=60))
-    assert told["tasks"] == []
-    assert told["status"] == "skipped" or told["exit_status"] == 127
+    answer = json.loads(subprocess.check_output(command, timeout=60))
+    assert answer["tasks"] == []
+    assert answer["status"] == "skipped" or answer["exit_status"] == 127

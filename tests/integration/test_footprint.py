@@ -24,8 +24,8 @@ QUICK = ("samples=2", "blocks=1", "warmup=1")
 def groups() -> set[str]:
     """Control groups of ours whose probe has gone; those of other runs on this machine come and go."""
     root = Path("/sys/fs/cgroup")
-    found = {str(folder) for folder in root.rglob("clonometer.*") if folder.is_dir()}
-    return {one for one in found if not Path(f"/proc/{one.rpartition('.')[2]}").exists()}
+    folders = {str(folder) for folder in root.rglob("clonometer.*") if folder.is_dir()}
+    return {name for name in folders if not Path(f"/proc/{name.rpartition('.')[2]}").exists()}
 
 
 def group_answer(workload: str, *words: str) -> probe.Answer:
@@ -82,7 +82,7 @@ def test_a_group_is_charged_for_the_tasks_and_removed(workload: str) -> None:
 
 def test_a_process_holds_more_than_a_thread() -> None:
     process, thread = (
-        present(group_answer(one, "tasks=100", *QUICK).blocks[0], "whole_each_bytes") for one in WORKLOADS
+        present(group_answer(workload, "tasks=100", *QUICK).blocks[0], "whole_each_bytes") for workload in WORKLOADS
     )
     assert process.min() > thread.max()
 
@@ -96,7 +96,7 @@ def test_times_are_those_of_all_tasks_divided(workload: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         ("workload=footprint.process tasks=1000000", "leaves"),
         ("workload=footprint.thread tasks=1000000", "leaves"),
@@ -108,10 +108,10 @@ def test_times_are_those_of_all_tasks_divided(workload: str) -> None:
         (f"workload=footprint.process tasks=10 touched_bytes={1 << 40}", "does not fit"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_numbers(words: str, said: str) -> None:
+def test_what_cannot_be_is_refused_with_the_numbers(words: str, complaint: str) -> None:
     answer = probe.ask(*words.split())
     assert (answer.done.status, answer.blocks) == ("skipped", [])
-    assert said in answer.done.reason or "max_map_count" in answer.done.reason
+    assert complaint in answer.done.reason or "max_map_count" in answer.done.reason
 
 
 def test_no_tasks_at_all_are_a_mistake() -> None:
@@ -141,10 +141,10 @@ def test_tasks_that_are_not_allowed_are_counted_and_the_others_reaped(workload: 
 def test_nobody_and_no_group_outlives_the_probe(workload: str, accounting: str) -> None:
     before = groups()
     words = [f"workload={workload}", f"accounting={accounting}", "tasks=200", "samples=1000", "blocks=1"]
-    with started(*words) as one:
-        assert happens(lambda: len(members(one.pid)) > 50 or threads(one.pid) > 50)
-        one.end()
-        assert gone(one.pid)
+    with started(*words) as running:
+        assert happens(lambda: len(members(running.pid)) > 50 or threads(running.pid) > 50)
+        running.end()
+        assert gone(running.pid)
     assert happens(lambda: groups() == before)
 
 

@@ -45,7 +45,7 @@ class Machine:
 
     def start(self, *frequencies: str, budget: int = 1) -> subprocess.Popen[str]:
         plan = self.clonometer.folder / "plan.toml"
-        quoted = ", ".join(f'"{one}"' for one in frequencies)
+        quoted = ", ".join(f'"{frequency}"' for frequency in frequencies)
         plan.write_text(PLAN.format(budget=budget, frequencies=quoted))
         return self.clonometer.start("run", "--plan", str(plan), "--out", "run.parquet")
 
@@ -114,13 +114,13 @@ def patiently(condition: Callable[[], bool]) -> bool:
 
 
 def command_lines() -> list[bytes]:
-    found = []
+    lines = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found.append(entry.read_bytes())
+            lines.append(entry.read_bytes())
         except OSError:
             continue
-    return [line for line in found if b"clonometer-guardian" in line]
+    return [line for line in lines if b"clonometer-guardian" in line]
 
 
 def test_where_cpufreq_is_missing_the_cell_is_skipped_with_the_reason(machine: Machine) -> None:

@@ -24,8 +24,8 @@ OF_PROCESSES = [f"{name} task_kind=process" for name in ("switch.pipe", "switch.
 
 def test_every_way_is_there() -> None:
     names = ["pipe", "posix_queue", "process_vm_readv", "shared_memory", "unix_socket", "vmsplice"]
-    there = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["family"] == "ipc"]
-    assert sorted(there) == [f"ipc.{name}" for name in names]
+    ways = [entry["id"] for entry in probe.catalogue()["workloads"] if entry["family"] == "ipc"]
+    assert sorted(ways) == [f"ipc.{name}" for name in names]
 
 
 # Odd sizes too: the receiver compares every byte with what was sent, and a wrong one is counted as EBADMSG.
@@ -88,14 +88,14 @@ def test_a_partner_that_is_killed_stops_nobody(condition: str) -> None:
     """The probe notices, counts what is left as ECHILD, answers and leaves nothing."""
     name, kind = condition.split()
     words = (f"workload={name}", kind, *probe.clock_words(), "samples=200000", "blocks=1", "warmup=0")
-    with started(*words) as one:
-        found = awaited(one.pid, 2)
+    with started(*words) as running:
+        partners = awaited(running.pid, 2)
         time.sleep(0.1)
-        (partner,) = set(found) - {one.pid}
+        (partner,) = set(partners) - {running.pid}
         os.kill(partner, signal.SIGKILL)
-        data = one.answer()
-        assert one.process.wait(timeout=30) == 0
-        assert gone(one.pid)
+        data = running.answer()
+        assert running.process.wait(timeout=30) == 0
+        assert gone(running.pid)
     reader = AnswerReader()
     (block,) = reader.feed(data)
     assert reader.finish().status == "ok"
@@ -105,21 +105,21 @@ def test_a_partner_that_is_killed_stops_nobody(condition: str) -> None:
 
 @pytest.mark.parametrize("words", ["ring_tasks=40 task_kind=process", "ring_tasks=40 task_kind=thread"])
 def test_a_ring_ends_with_its_probe(words: str) -> None:
-    with started("workload=switch.pipe", *words.split(), "samples=1000000", "blocks=1") as one:
-        awaited(one.pid, 40 if "process" in words else 1)
-        one.end()
-        assert gone(one.pid)
+    with started("workload=switch.pipe", *words.split(), "samples=1000000", "blocks=1") as running:
+        awaited(running.pid, 40 if "process" in words else 1)
+        running.end()
+        assert gone(running.pid)
 
 
 def test_one_of_many_that_is_killed_stops_nobody() -> None:
     words = ("workload=switch.futex", "task_kind=process", "ring_tasks=20", "samples=20000", "blocks=1")
-    with started(*words) as one:
-        found = awaited(one.pid, 20)
+    with started(*words) as running:
+        partners = awaited(running.pid, 20)
         time.sleep(0.1)
-        os.kill(max(set(found) - {one.pid}), signal.SIGKILL)
-        one.answer()
-        assert one.process.wait(timeout=30) == 0
-        assert gone(one.pid)
+        os.kill(max(set(partners) - {running.pid}), signal.SIGKILL)
+        running.answer()
+        assert running.process.wait(timeout=30) == 0
+        assert gone(running.pid)
 
 
 def test_no_queue_is_left_behind() -> None:

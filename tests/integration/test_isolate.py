@@ -74,7 +74,7 @@ def test_a_leak_ends_at_its_limit_with_musl_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "complaint"),
     [
         ("siblings=0 fault=overrun_neighbour", "skipped", "needs a neighbour"),
         (f"siblings={1 << 60}", "skipped", "at most"),
@@ -82,10 +82,10 @@ def test_a_leak_ends_at_its_limit_with_musl_too() -> None:
         ("fault=hiccup", "failed", "no value 'hiccup'"),
     ],
 )
-def test_what_makes_no_sense_is_refused(words: str, status: str, said: str) -> None:
+def test_what_makes_no_sense_is_refused(words: str, status: str, complaint: str) -> None:
     answer = probe.ask("workload=isolate.worker", *words.split())
     assert (answer.done.status, answer.blocks) == (status, [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 def test_a_worker_without_siblings_may_fail_too() -> None:
@@ -97,10 +97,10 @@ def test_a_worker_without_siblings_may_fail_too() -> None:
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("setup", SETUPS)
 def test_nothing_is_left_whatever_ends_the_probe(setup: str, ending: signal.Signals) -> None:
-    with started(*setup.split(), "samples=1000000", "blocks=1") as one:
-        assert at_work(one.pid)
-        one.end(ending)
-        assert gone(one.pid)
+    with started(*setup.split(), "samples=1000000", "blocks=1") as running:
+        assert at_work(running.pid)
+        running.end(ending)
+        assert gone(running.pid)
 
 
 def test_no_core_is_left() -> None:

@@ -41,8 +41,8 @@ def groups_of(pid: int) -> list[str]:
 def groups_left() -> list[str]:
     """Groups of probes that have gone; those of other runs on this machine come and go."""
     group = own_group()
-    found = [] if group is None else [name for name in os.listdir(group) if name.startswith("clonometer.")]
-    return [name for name in found if not Path(f"/proc/{name.rpartition('.')[2]}").exists()]
+    left = [] if group is None else [name for name in os.listdir(group) if name.startswith("clonometer.")]
+    return [name for name in left if not Path(f"/proc/{name.rpartition('.')[2]}").exists()]
 
 
 @pytest.mark.parametrize("workload", COLD)
@@ -93,13 +93,13 @@ def test_no_cgroup_remains() -> None:
 
 @pytest.mark.skipif(not CATALOGUE["launch.clone3_into_cgroup"]["available"], reason="no cgroup can be made here")
 def test_no_cgroup_remains_after_a_killed_probe() -> None:
-    with started("workload=launch.clone3_into_cgroup", "samples=1000000") as one:
+    with started("workload=launch.clone3_into_cgroup", "samples=1000000") as running:
         # A group without a guardian yet is the runner's to remove.
-        assert happens(lambda: groups_of(one.pid))
-        assert at_work(one.pid)
-        os.killpg(one.pid, signal.SIGKILL)
-        one.answer()
-    assert happens(lambda: not groups_of(one.pid))
+        assert happens(lambda: groups_of(running.pid))
+        assert at_work(running.pid)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.answer()
+    assert happens(lambda: not groups_of(running.pid))
 
 
 @pytest.mark.skipif(not Path("/proc/self/pagemap").exists(), reason="pages are counted in /proc")
@@ -109,13 +109,13 @@ def test_what_preparing_needed_of_the_stack_is_not_copied_by_forks() -> None:
     What lies above, environment and arguments and all that is called just now, is as it is; so no count of the whole
     stack says anything. A launch itself keeps two pages below (measure.c).
     """
-    with started("workload=launch.fork", "parent_bytes=4096", "samples=1000000") as one:
-        assert at_work(one.pid)
-        assert happens(lambda: (below := _pages_below_the_call(one.pid)) is not None and below <= 2, seconds=5), (
-            _pages_below_the_call(one.pid)
+    with started("workload=launch.fork", "parent_bytes=4096", "samples=1000000") as running:
+        assert at_work(running.pid)
+        assert happens(lambda: (below := _pages_below_the_call(running.pid)) is not None and below <= 2, seconds=5), (
+            _pages_below_the_call(running.pid)
         )
-        os.killpg(one.pid, signal.SIGKILL)
-        one.answer()
+        os.killpg(running.pid, signal.SIGKILL)
+        running.answer()
 
 
 def _pages_below_the_call(pid: int) -> int | None:

@@ -46,10 +46,10 @@ def test_a_task_that_goes_on_is_found(tmp_path: Path) -> None:
         command = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]
         started.append(int(subprocess.check_output(command, env={**os.environ, **trace.environ})))
 
-    said = leaves(tmp_path / "own", leave)
+    complaint = leaves(tmp_path / "own", leave)
     os.kill(started[0], signal.SIGKILL)
-    assert "tasks" in said
-    assert "sleep" in said
+    assert "tasks" in complaint
+    assert "sleep" in complaint
 
 
 def test_a_task_that_ends_soon_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,9 +64,9 @@ def test_a_temporary_file_is_found(tmp_path: Path) -> None:
 
 def test_a_shared_file_is_found(tmp_path: Path) -> None:
     path = Path(f"/dev/shm/clonometer-test-{os.getpid()}")
-    said = leaves(tmp_path / "own", lambda _: path.write_text("x"))
+    complaint = leaves(tmp_path / "own", lambda _: path.write_text("x"))
     path.unlink()
-    assert path.name in said
+    assert path.name in complaint
 
 
 @ROOT_ONLY
@@ -74,18 +74,18 @@ def test_a_cgroup_whose_process_has_gone_is_found(tmp_path: Path) -> None:
     places = [*mounts("cgroup2", ""), *mounts("cgroup", "pids")]
     group = places[0] / "clonometer.4999999" if places else tmp_path / "none/clonometer.4999999"
     try:
-        said = leaves(tmp_path / "own", lambda _: group.mkdir())
+        complaint = leaves(tmp_path / "own", lambda _: group.mkdir())
     except OSError as error:
         pytest.skip(f"no cgroup can be made here: {error}")
     group.rmdir()
-    assert "cgroups of ours" in said
+    assert "cgroups of ours" in complaint
 
 
 @ROOT_ONLY
 def test_a_mount_is_found(tmp_path: Path) -> None:
     place = tmp_path / "disk"
     place.mkdir()
-    said = leaves(tmp_path / "own", lambda _: subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place]))
+    complaint = leaves(tmp_path / "own", lambda _: subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place]))
     if subprocess.run(["umount", place], capture_output=True).returncode != 0:
         pytest.skip("nothing can be mounted here")
-    assert "mounts" in said
+    assert "mounts" in complaint

@@ -25,12 +25,12 @@ WORK = ("workload=work.factor", "numbers=300", "output=worker_file", "warmup=0")
 
 def mounts(kind: str, option: str) -> list[Path]:
     """Where a hierarchy of the kind with this option is mounted."""
-    found = []
+    places = []
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, where, what, options, *_ = line.split()
         if what == kind and (kind == "cgroup2" or option in options.split(",")):
-            found.append(Path(where))
-    return found
+            places.append(Path(where))
+    return places
 
 
 def own_path(controller: str) -> str:

@@ -28,7 +28,7 @@ def test_an_old_run_is_compared_with_a_new_one(new: str, capsys: pytest.CaptureF
         assert run_to_the_end(["compare", *runs, "--json"]) == 0
         [pair] = json.loads(capsys.readouterr().out)["comparisons"]
         assert {row["workload"] for row in pair["rows"]} == {"launch.fork", "launch.pthread"}
-        assert not any("condition" in one["reason"] for one in pair["left_out"])
+        assert not any("condition" in omitted["reason"] for omitted in pair["left_out"])
 
 
 def test_an_old_run_is_a_baseline_for_a_new_one(new: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,4 +36,4 @@ def test_an_old_run_is_a_baseline_for_a_new_one(new: str, capsys: pytest.Capture
     assert run_to_the_end(["check", new, "--baseline", OLD, "--json"]) in (0, 1, 3)
     answer = json.loads(capsys.readouterr().out)
     assert {row["workload"] for row in answer["rows"]} == {"launch.fork", "launch.pthread"}
-    assert not any("condition" in one["reason"] for one in answer["left_out"])
+    assert not any("condition" in omitted["reason"] for omitted in answer["left_out"])

@@ -28,10 +28,12 @@ def test_the_plan_has_the_cell_and_the_quantity_of_every_configuration():
     catalogue = read_catalogue(drivers.descriptions)
     plan = load_plan("peers", catalogue)
     assert "peers" in plan_names()
-    assert {one.cell for one in CONFIGURATIONS} == {cell.text for cell in plan.cells}
-    for one in CONFIGURATIONS:
-        assert one.column in catalogue.workloads[one.cell.partition("[")[0]].quantities
-    assert {figure for program in PROGRAMS for figure in program.figures} <= {one.id for one in CONFIGURATIONS}
+    assert {configuration.cell for configuration in CONFIGURATIONS} == {cell.text for cell in plan.cells}
+    for configuration in CONFIGURATIONS:
+        assert configuration.column in catalogue.workloads[configuration.cell.partition("[")[0]].quantities
+    assert {figure for program in PROGRAMS for figure in program.figures} <= {
+        configuration.id for configuration in CONFIGURATIONS
+    }
 
 
 def test_it_measures_in_turn_and_leaves_nothing_running(tmp_path):
@@ -51,10 +53,10 @@ def test_it_measures_in_turn_and_leaves_nothing_running(tmp_path):
     jsonschema.validate(answer, json.loads(schema.read_text(encoding="utf-8")))
     rows = {row["id"]: row for row in answer["rows"]}
     assert all(row["ours_ns"] > 0 for row in rows.values())
-    installed = {figure for one in answer["programs"] if one["installed"] for figure in one["figures"]}
+    installed = {figure for program in answer["programs"] if program["installed"] for figure in program["figures"]}
     for id_ in installed:
         # perf's benchmarks of fork and execve are missing in older versions, which is said.
         assert rows[id_]["ratio"] or rows[id_]["reason"], id_
-    missing = {figure for one in answer["programs"] if not one["installed"] for figure in one["figures"]}
+    missing = {figure for program in answer["programs"] if not program["installed"] for figure in program["figures"]}
     assert {rows[id_]["status"] for id_ in missing} <= {"not installed"}
     assert gone(lambda: tasks(trace)), tasks(trace)

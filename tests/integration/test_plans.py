@@ -69,8 +69,8 @@ def test_memory_reaches_four_gib_in_each_kind_that_the_report_sets_side_by_side(
 
 def test_the_ladder_and_the_namespaces_are_whole(catalogue):
     for name in ("flags", "namespaces"):
-        there = {target.workload for target in load_plan(name, catalogue).targets}
-        assert {id_ for id_ in catalogue.workloads if id_.startswith(f"{name}.")} <= there
+        planned = {target.workload for target in load_plan(name, catalogue).targets}
+        assert {id_ for id_ in catalogue.workloads if id_.startswith(f"{name}.")} <= planned
 
 
 def test_full_has_every_workload_and_every_choice_that_matters_to_the_two_main_ones(catalogue):

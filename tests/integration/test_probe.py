@@ -70,7 +70,7 @@ def test_more_memory_than_the_machine_has_is_refused_with_the_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         (["workload=launch.nothing"], "unknown workload 'launch.nothing'"),
         (["workload=launch.fork", "colour=red"], "unknown key 'colour'"),
@@ -78,10 +78,10 @@ def test_more_memory_than_the_machine_has_is_refused_with_the_numbers() -> None:
         (["workload=launch.fork", "pages=dirty"], "no value 'dirty'"),
     ],
 )
-def test_what_is_not_known_fails_and_is_named(words: list[str], said: str) -> None:
+def test_what_is_not_known_fails_and_is_named(words: list[str], complaint: str) -> None:
     answer = probe.ask(*words)
     assert (answer.done.status, answer.exit_status) == ("failed", 1)
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 @pytest.mark.parametrize("workload", ["launch.fork_exec", "launch.vfork_exec", "launch.posix_spawn"])
@@ -146,10 +146,10 @@ def test_a_request_for_another_linkage_is_refused() -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    with started("workload=launch.fork", "samples=50", "placement=free") as one:
-        one.answer()
-        one.process.wait()
-        assert gone(one.pid)
+    with started("workload=launch.fork", "samples=50", "placement=free") as running:
+        running.answer()
+        running.process.wait()
+        assert gone(running.pid)
 
 
 def test_the_calibration_says_which_clock_and_why() -> None:

@@ -48,34 +48,41 @@ def test_our_targets_stamp_their_entry_and_their_main(
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="CPUID is an instruction of x86")
 def test_the_librarys_start_is_before_main_however_a_program_is_linked() -> None:
-    found = {}
+    shares = {}
     for target in ("target_nolibc", "target_static", "target_dynamic"):
         answer = probe.ask("workload=program.steps", f"program={target}", "samples=5", "blocks=1", "warmup=5")
         (block,) = answer.blocks
         # Counts do not vary: one launch is enough, whatever is asked for.
         assert block.outcomes == {"ok": 1}
-        found[target] = {name: int(values[0]) for name, values in block.columns.items()}
-    bare, static, dynamic = found.values()
+        shares[target] = {name: int(values[0]) for name, values in block.columns.items()}
+    bare, static, dynamic = shares.values()
     assert (bare["cpuid"], bare["loader_instructions"], bare["instructions"] < 1000) == (0, 0, True)
     # The C library asks the processor what it can: after the entry in a static program, in ld.so in a dynamic one.
     assert static["start_cpuid"] == static["cpuid"] > 0
     assert (static["loader_instructions"], dynamic["start_cpuid"]) == (0, 0)
     assert dynamic["loader_cpuid"] == dynamic["cpuid"] > 0
     # A machine that is busy may need longer for ld.so's 100,000 steps than is waited.
-    for one in (each for each in (static, dynamic) if each["ended"]):
-        phases = [one[f"{name}_instructions"] for name in ("loader", "start", "main", "exit")]
-        assert sum(phases) == one["instructions"]
+    for counted in (each for each in (static, dynamic) if each["ended"]):
+        phases = [counted[f"{name}_instructions"] for name in ("loader", "start", "main", "exit")]
+        assert sum(phases) == counted["instructions"]
         assert min(phases[1:]) > 0
 
 
 @pytest.mark.parametrize("workload", EXECS)
 def test_a_command_gets_its_arguments(workload: str, tmp_path: Path) -> None:
-    said = tmp_path / "said"
-    program = script(tmp_path / "say", f'for word in "$@"; do echo "<$word>" >> {said}; done')
+    output = tmp_path / "said"
+    program = script(tmp_path / "say", f'for word in "$@"; do echo "<$word>" >> {output}; done')
     command = rf"{program}:one:two words:three\:colons:four\\slashes::six"
     answer = probe.ask(f"workload={workload}", f"program={command}", "samples=1", "blocks=1", "warmup=0")
     assert answer.blocks[0].outcomes == {"ok": 1}
-    assert said.read_text().splitlines() == ["<one>", "<two words>", "<three:colons>", r"<four\slashes>", "<>", "<six>"]
+    assert output.read_text().splitlines() == [
+        "<one>",
+        "<two words>",
+        "<three:colons>",
+        r"<four\slashes>",
+        "<>",
+        "<six>",
+    ]
 
 
 @pytest.mark.parametrize("name", ["plain", "with spaces in it", "with:colon", r"with\backslash"])

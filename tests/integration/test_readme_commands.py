@@ -26,8 +26,8 @@ LEFT_OUT = ("make test",)
 def commands() -> list[str]:
     """Lines of indented code, and what stands in backticks, that are whole commands; in the order of the page."""
     text = re.sub(r"<!--.*?-->|```.*?```", "", README, flags=re.DOTALL)
-    found = re.findall(r"^ {4}((?:make|clonometer) .*?)(?:  +#.*)?$|`(clonometer [^`\n]+)`", text, re.MULTILINE)
-    lines = [one or other for one, other in found]
+    matches = re.findall(r"^ {4}((?:make|clonometer) .*?)(?:  +#.*)?$|`(clonometer [^`\n]+)`", text, re.MULTILINE)
+    lines = [indented or other for indented, other in matches]
     return [line for line in dict.fromkeys(lines) if line not in LEFT_OUT and not names_only_a_command(line)]
 
 
@@ -43,22 +43,22 @@ def names_only_a_command(line: str) -> bool:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Where README has led a reader: the Makefile, everything set up, and the command on the PATH."""
-    here = tmp_path / "clonometer"
-    (here / ".venv" / "bin").mkdir(parents=True)
-    (here / "requirements").mkdir()
-    shutil.copy(REPOSITORY / "Makefile", here)
+    copy = tmp_path / "clonometer"
+    (copy / ".venv" / "bin").mkdir(parents=True)
+    (copy / "requirements").mkdir()
+    shutil.copy(REPOSITORY / "Makefile", copy)
     for name in (REPOSITORY / "requirements").glob("*.txt"):
-        shutil.copy(name, here / "requirements")
+        shutil.copy(name, copy / "requirements")
     # What says that it is set up and built, so that make run only runs.
-    stamps = set(re.findall(r"\$\(VENV\)/(\.\w+)", (here / "Makefile").read_text(encoding="utf-8")))
+    stamps = set(re.findall(r"\$\(VENV\)/(\.\w+)", (copy / "Makefile").read_text(encoding="utf-8")))
     assert stamps
     for stamp in stamps:
-        (here / ".venv" / stamp).touch()
-        os.utime(here / ".venv" / stamp, (2**31, 2**31))
-    command = here / ".venv" / "bin" / "clonometer"
+        (copy / ".venv" / stamp).touch()
+        os.utime(copy / ".venv" / stamp, (2**31, 2**31))
+    command = copy / ".venv" / "bin" / "clonometer"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HASTY}" "$@"\n')
     command.chmod(0o755)
-    return here
+    return copy
 
 
 def test_every_command_of_the_readme_works_in_its_order_in_one_folder(folder: Path) -> None:

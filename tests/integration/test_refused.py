@@ -38,7 +38,7 @@ def no_large_file() -> None:
 
 def ends(take_away: Callable[[], None]) -> list[tuple[str, str]]:
     """How launches of each kind end, and that the probe can still describe itself."""
-    answers = [probe.ask(f"workload={one}", *SMALL, before=take_away) for one in LAUNCHES]
+    answers = [probe.ask(f"workload={workload}", *SMALL, before=take_away) for workload in LAUNCHES]
     assert subprocess.check_output([probe.executable(), "--describe"], preexec_fn=take_away).startswith(b"{")
     for answer in answers:
         if answer.done.status == "ok":

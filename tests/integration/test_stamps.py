@@ -53,10 +53,10 @@ def faults_of_all(workload: str, stages: str, samples: int) -> int:
 @cache
 def faults_each(workload: str, stages: str) -> float:
     """Page faults of one launch in parent and child; where places may not be kept one adds some to all of a process."""
-    found = [
+    faults = [
         (faults_of_all(workload, stages, MANY) - faults_of_all(workload, stages, FEW)) / (MANY - FEW) for _ in range(3)
     ]
-    return min(found)
+    return min(faults)
 
 
 @pytest.mark.parametrize("workload", COPIES)

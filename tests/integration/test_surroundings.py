@@ -144,18 +144,18 @@ def test_the_container_is_one(tmp_path: Path) -> None:
         "print(os.waitpid(pid, 0)[1] if (pid := os.fork()) else os._exit(0))\n"
         "print([line for line in open('/proc/self/status') if line.startswith(('CapEff', 'Seccomp:'))])\n"
     )
-    said = subprocess.check_output([sys.executable, "-c", code], preexec_fn=container.enter, text=True).splitlines()
-    assert said[:2] == ["38 1 1 1 1", "0"]
-    assert "Seccomp:\\t2" in said[2]
-    assert int(said[2].split("CapEff:\\t")[1][:16], 16) & (1 << 21 | 1 << 24) == 0
+    lines = subprocess.check_output([sys.executable, "-c", code], preexec_fn=container.enter, text=True).splitlines()
+    assert lines[:2] == ["38 1 1 1 1", "0"]
+    assert "Seccomp:\\t2" in lines[2]
+    assert int(lines[2].split("CapEff:\\t")[1][:16], 16) & (1 << 21 | 1 << 24) == 0
 
 
 @pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
 def test_a_tracer_in_a_container_says_what_it_may_not(tmp_path: Path) -> None:
     command = [probe.folder() / "tracer", "--fd", "1", "confirm", "perf", probe.executable(), "workload=launch.fork"]
-    told = json.loads(subprocess.check_output(command, preexec_fn=container.enter, timeout=60))
-    assert (told["status"], told["tasks"]) == ("skipped", [])
-    assert "perf_event_open" in told["reason"]
+    answer = json.loads(subprocess.check_output(command, preexec_fn=container.enter, timeout=60))
+    assert (answer["status"], answer["tasks"]) == ("skipped", [])
+    assert "perf_event_open" in answer["reason"]
 
 
 @dataclass(frozen=True)

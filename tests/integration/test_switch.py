@@ -102,7 +102,7 @@ def test_work_is_done_at_each_turn_and_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "complaint"),
     [
         (["workload=switch.pipe", "ring_tasks=1"], "skipped", "from 2 to"),
         (["workload=switch.pipe", "ring_tasks=0"], "failed", "ring_tasks=0"),
@@ -113,10 +113,10 @@ def test_work_is_done_at_each_turn_and_alone() -> None:
         (["workload=switch.futex", "placement=free", "partner_cpu=other"], "skipped", "ask for one"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_numbers(words: list[str], status: str, said: str) -> None:
+def test_what_cannot_be_is_refused_with_the_numbers(words: list[str], status: str, complaint: str) -> None:
     answer = probe.ask(*words)
     assert (answer.done.status, answer.blocks) == (status, [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 def test_two_cpus_that_are_not_there_are_a_reason_to_skip() -> None:

@@ -67,16 +67,16 @@ def test_more_zombies_than_there_are_numbers_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "complaint"),
     [
         ("workload=teardown.zombies zombies=0", "at least 1"),
         ("workload=memcpy.private copy_bytes=0", "nothing that can be copied"),
     ],
 )
-def test_nothing_is_not_measured(word: str, said: str) -> None:
+def test_nothing_is_not_measured(word: str, complaint: str) -> None:
     answer = probe.ask(*word.split())
     assert (answer.done.status, answer.exit_status) == ("skipped", 0)
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 @ROOT_ONLY
@@ -95,10 +95,10 @@ def test_children_that_are_not_allowed_are_counted_and_the_others_reaped(public:
 
 
 def test_a_sleeping_child_does_not_outlive_the_probe() -> None:
-    with started("workload=teardown.kill", f"child_bytes={4 << 20}", "samples=1000000", "blocks=1") as one:
-        assert at_work(one.pid)
-        one.end()
-        assert gone(one.pid)
+    with started("workload=teardown.kill", f"child_bytes={4 << 20}", "samples=1000000", "blocks=1") as running:
+        assert at_work(running.pid)
+        running.end()
+        assert gone(running.pid)
 
 
 def test_a_larger_copy_takes_longer_and_its_memory_is_written_before() -> None:

@@ -203,7 +203,7 @@ def test_what_is_watched_sees_nothing_of_a_private_mount(tmp_path: Path, refused
     assert seen[0] == namespace.read_text()
     # Input, output and errors; and what readlink makes of the folder's own, which is closed by then.
     assert len(seen) <= 4
-    assert all(one.startswith(("/dev/null", "pipe:")) for one in seen[1:])
+    assert all(target.startswith(("/dev/null", "pipe:")) for target in seen[1:])
 
 
 def test_a_tier_that_is_asked_for_by_name_is_not_exceeded(tmp_path: Path) -> None:

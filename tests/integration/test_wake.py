@@ -70,15 +70,15 @@ def test_the_worker_sleeps_between_calls(workload: str) -> None:
 @pytest.mark.parametrize("workload", WAKES)
 def test_worker_and_probe_end_together(workload: str) -> None:
     awaited = (2, 1) if workload in OF_PROCESSES else (1, 2)
-    with started(f"workload={workload}", "samples=1000000", "blocks=1") as one:
-        assert happens(lambda: (len(members(one.pid)), threads(one.pid)) == awaited)
-        one.end()
-        assert gone(one.pid)
+    with started(f"workload={workload}", "samples=1000000", "blocks=1") as running:
+        assert happens(lambda: (len(members(running.pid)), threads(running.pid)) == awaited)
+        running.end()
+        assert gone(running.pid)
 
 
 def test_no_worker_is_left_after_a_good_end() -> None:
-    with started("workload=wake.futex", "samples=5", "blocks=1") as one:
-        one.answer()
+    with started("workload=wake.futex", "samples=5", "blocks=1") as running:
+        running.answer()
         # It was reaped by the probe itself, before it answered.
-        assert set(members(one.pid)) <= {one.pid}
-        assert one.process.wait() == 0
+        assert set(members(running.pid)) <= {running.pid}
+        assert running.process.wait() == 0

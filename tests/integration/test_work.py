@@ -155,9 +155,9 @@ def test_spread_workers_take_one_cpu_after_the_other(tmp_path: Path) -> None:
 def watched(tmp_path: Path) -> Iterator[tuple[Started, Path]]:
     """A probe whose three worker processes write for some seconds, and the folder in which they do."""
     words = ["workload=work.factor", "task_kind=process", "workers=3", "numbers=60000", "samples=1", "blocks=1"]
-    with started(*words, "warmup=0", f"output_folder={tmp_path}") as one:
+    with started(*words, "warmup=0", f"output_folder={tmp_path}") as running:
         assert happens(lambda: len(list(tmp_path.glob("*/[012]"))) == 3)
-        yield one, tmp_path
+        yield running, tmp_path
 
 
 def test_what_is_written_are_the_factors(watched: tuple[Started, Path]) -> None:
@@ -167,22 +167,22 @@ def test_what_is_written_are_the_factors(watched: tuple[Started, Path]) -> None:
     lines = path.read_text()[:20_000].splitlines()[:-1]
     assert lines[0] == "1:"
     for number, line in enumerate(lines, start=1):
-        said, factors = line.split(":")
-        assert int(said) == number
+        written, factors = line.split(":")
+        assert int(written) == number
         assert prod(map(int, factors.split())) == number
 
 
 def test_a_killed_probe_leaves_neither_workers_nor_files(watched: tuple[Started, Path]) -> None:
-    one, folder = watched
-    workers = children(one.pid)
+    running, folder = watched
+    workers = children(running.pid)
     assert len(workers) >= 3
-    one.end()
+    running.end()
     assert left_in(folder) == []
     assert happens(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 
 def children(pid: int) -> list[int]:
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @pytest.mark.parametrize("release", ["as_launched", "together"])
@@ -212,15 +212,15 @@ def test_a_killed_worker_is_counted(release: str, tmp_path: Path) -> None:
 
 
 def writers(path: Path) -> list[int]:
-    found = []
+    folders = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 if any(fd.readlink() == path for fd in (entry / "fd").iterdir()):
-                    found.append(int(entry.name))
+                    folders.append(int(entry.name))
             except OSError:
                 continue
-    return found
+    return folders
 
 
 @pytest.mark.parametrize("output", ["worker_file", "shared_stream", "shared_append"])
@@ -291,7 +291,7 @@ def test_a_folder_that_does_not_exist_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "status", "said"),
+    ("word", "status", "complaint"),
     [
         ("workers=0", "failed", "workers=0"),
         ("workers=-3", "failed", "workers=-3"),
@@ -303,10 +303,10 @@ def test_a_folder_that_does_not_exist_is_said() -> None:
         ("workers=9000000000000000000", "skipped", "at most 32000"),
     ],
 )
-def test_what_cannot_be_meant_is_said(word: str, status: str, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_meant_is_said(word: str, status: str, complaint: str, tmp_path: Path) -> None:
     answer = ask(tmp_path, word)
     assert (answer.done.status, answer.blocks) == (status, [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 def test_more_workers_than_tasks_are_allowed_is_said(tmp_path: Path) -> None:
@@ -319,17 +319,17 @@ def test_more_workers_than_tasks_are_allowed_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         (["output=shared_stream", "stdio_lock=unlocked"], "corrupt"),
         (["output=none", "stdio_lock=unlocked"], "no stdio stream"),
         (["allocator=one_heap"], "allocate=none"),
     ],
 )
-def test_what_makes_no_sense_is_said(words: list[str], said: str, tmp_path: Path) -> None:
+def test_what_makes_no_sense_is_said(words: list[str], complaint: str, tmp_path: Path) -> None:
     answer = ask(tmp_path, *words)
     assert (answer.done.status, answer.blocks) == ("skipped", [])
-    assert said in answer.done.reason
+    assert complaint in answer.done.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)

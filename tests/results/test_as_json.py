@@ -111,7 +111,7 @@ def _broken(document: Any) -> Iterator[tuple[str, Any]]:
     for key in SCHEMA["$defs"]["estimate"]["required"]:
         yield (
             f"row without {key}",
-            {**document, "cells": [{name: one for name, one in row.items() if name != key}]},
+            {**document, "cells": [{name: content for name, content in row.items() if name != key}]},
         )
     yield "negative time", {**document, "cells": [{**row, "min_ns": -1.0}]}
     yield "unknown key", {**document, "cells": [{**row, "mode_ns": 1.0}]}

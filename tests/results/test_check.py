@@ -74,15 +74,18 @@ def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None
 
 def test_a_row_that_tells_little_alarms_only_for_much(make_builder: Build) -> None:
     def verdict(factor: float) -> tuple[str, float | None]:
-        sides = [make(make_builder, seed, reaped=own, spread=0.25) for seed, own in ((1, 1.0), (2, factor))]
+        sides = [
+            make(make_builder, seed, reaped=reaped_factor, spread=0.25)
+            for seed, reaped_factor in ((1, 1.0), (2, factor))
+        ]
         row = slower(check_runs(*sides))
         assert (row.compared.p_adjusted or 1) <= 0.01
         return row.verdict, row.detectable
 
-    found, detectable = verdict(1.66)
+    verdicts, detectable = verdict(1.66)
     assert detectable is not None
     assert detectable > 0.6
-    assert found == "suspect"
+    assert verdicts == "suspect"
     assert verdict(3.0)[0] == "regressed"
 
 
@@ -142,7 +145,7 @@ def test_a_cell_that_failed_in_the_run_is_not_passed_over(make_builder: Build) -
 def test_a_cell_that_was_not_to_be_measured_is_only_said(make_builder: Build) -> None:
     checked = check_runs(make(make_builder, 1), make(make_builder, 2, size=2))
     assert checked.verdict == "none"
-    assert [one.cell for one in checked.left_out] == ["launch.vfork[temperature=warm]"]
+    assert [omitted.cell for omitted in checked.left_out] == ["launch.vfork[temperature=warm]"]
 
 
 def test_runs_that_have_nothing_in_common_are_refused(make_builder: Build) -> None:
@@ -198,8 +201,8 @@ def test_json_is_valid(make_builder: Build) -> None:
     base = make(make_builder, 1)
     checked = check_runs(base, make(make_builder, 2, reaped=1.1))
     again = check_again(checked, base, make(make_builder, 3, reaped=1.1))
-    for one in (checked, again, check_runs(base, make(make_builder, 2, processes=1))):
-        document = json.loads(json.dumps(to_json(one), allow_nan=False))
+    for answer in (checked, again, check_runs(base, make(make_builder, 2, processes=1))):
+        document = json.loads(json.dumps(to_json(answer), allow_nan=False))
         Draft202012Validator(SCHEMA).validate(document)
         assert len(document["rows"]) == 9
 
@@ -212,7 +215,7 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
         sides.append(read_side(builder.run, str(seed)))
     checked = check_runs(*sides)
     assert [row.compared.other.quantity for row in checked.rows] == ["wait_us"]
-    assert [one.reason for one in checked.left_out] == ["queue_bytes is no time: 'clonometer compare' has it"]
+    assert [omitted.reason for omitted in checked.left_out] == ["queue_bytes is no time: 'clonometer compare' has it"]
     assert checked.verdict == "none"
     Draft202012Validator(SCHEMA).validate(to_json(checked))
 

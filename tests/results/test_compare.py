@@ -41,9 +41,9 @@ def rows(compared: Compared) -> dict[str | None, ComparedRow]:
 def test_a_slower_run_is_slower_and_the_other_way_round_faster(make_builder: Build) -> None:
     before, after = one_cell(make_builder, 1.0, 1, "a"), one_cell(make_builder, 1.3, 2)
     for sides, verdict, ratio in (((before, after), "slower", 1.3), ((after, before), "faster", 1 / 1.3)):
-        found = rows(compare_runs(sides))
-        assert {row.verdict for row in found.values()} == {verdict}
-        for row in found.values():
+        compared_rows = rows(compare_runs(sides))
+        assert {row.verdict for row in compared_rows.values()} == {verdict}
+        for row in compared_rows.values():
             assert row.ratio == pytest.approx(ratio, rel=0.05)
             assert row.low is not None
             assert row.high is not None
@@ -76,14 +76,16 @@ def test_many_rows_are_corrected_for(make_builder: Build) -> None:
     assert {row.verdict for row in alone.pairs[0].rows} == {"slower"}
     together = compare_runs([before, after])
     assert together.n_tests == 180
-    for one in alone.pairs[0].rows:
+    for compared_row in alone.pairs[0].rows:
         same = next(
-            row for row in together.pairs[0].rows if row.other.cell == first and row.other.stage == one.other.stage
+            row
+            for row in together.pairs[0].rows
+            if row.other.cell == first and row.other.stage == compared_row.other.stage
         )
-        assert same.p_value == pytest.approx(one.p_value, rel=0.5)
+        assert same.p_value == pytest.approx(compared_row.p_value, rel=0.5)
         assert same.p_adjusted is not None
-        assert one.p_adjusted is not None
-        assert same.p_adjusted > 5 * one.p_adjusted
+        assert compared_row.p_adjusted is not None
+        assert same.p_adjusted > 5 * compared_row.p_adjusted
 
 
 def test_all_runs_together_are_one_family(make_builder: Build) -> None:
@@ -162,7 +164,7 @@ def test_cells_in_only_one_run_are_said(make_builder: Build) -> None:
         builder.cell("launch.fork", times(1.0))
         builder.cell(extra, times(1.0))
     compared = compare_runs([side(builder, name) for builder, name in zip(builders, "ab", strict=True)])
-    assert [(one.cell.split("[")[0], one.reason) for one in compared.pairs[0].left_out] == [
+    assert [(omitted.cell.split("[")[0], omitted.reason) for omitted in compared.pairs[0].left_out] == [
         ("launch.vfork", "only in a"),
         ("launch.pthread", "only in b"),
     ]
@@ -170,8 +172,8 @@ def test_cells_in_only_one_run_are_said(make_builder: Build) -> None:
 
 def test_placements_are_compared_with_their_own_kind(make_builder: Build) -> None:
     sides = [one_cell(make_builder, 1.0, seed, other_cpu=0.5, placement="free") for seed in (1, 2)]
-    found = {(row.base.placement, row.other.placement) for row in compare_runs(sides).pairs[0].rows}
-    assert found == {("same_cpu", "same_cpu"), ("other_cpu", "other_cpu")}
+    placements = {(row.base.placement, row.other.placement) for row in compare_runs(sides).pairs[0].rows}
+    assert placements == {("same_cpu", "same_cpu"), ("other_cpu", "other_cpu")}
 
 
 def test_a_stage_that_ends_elsewhere_in_the_other_run_is_left_out_and_said(make_builder: Build) -> None:
@@ -185,7 +187,7 @@ def test_a_stage_that_ends_elsewhere_in_the_other_run_is_left_out_and_said(make_
     (pair,) = compare_runs(sides).pairs
     # That the entry is a detail of it would make one test more.
     assert {row.base.quantity for row in pair.rows} == {"reaped_ns"}
-    assert [one.reason for one in pair.left_out] == [
+    assert [omitted.reason for omitted in pair.left_out] == [
         "image_runs_ns ends at the point of earlier versions in old, at main in new"
     ]
     (pair,) = compare_runs([sides[1], sides[1]]).pairs
@@ -218,7 +220,7 @@ def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Book) -
 def test_cells_without_a_partner_are_said(several: Book) -> None:
     compared = compare_cells(several, "launch.fork", "launch.pthread")
     assert len({row.base.cell for row in compared.pairs[0].rows}) == 2
-    assert {one.cell for one in compared.pairs[0].left_out} == {
+    assert {omitted.cell for omitted in compared.pairs[0].left_out} == {
         "launch.fork[parent_bytes=1048576,temperature=cold]",
         "launch.fork[parent_bytes=1048576,temperature=warm]",
         "launch.fork[linkage=dynamic_lazy,temperature=warm]",
@@ -233,7 +235,7 @@ def test_families_are_never_compared(several: Book) -> None:
 def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(several: Book) -> None:
     compared = compare_cells(several, "launch.fork[temp*warm]", "launch.vfork[temp*warm]")
     assert {row.other.stage for row in compared.pairs[0].rows} == {"task_runs", "reaped"}
-    assert any("child's whole life" in one.reason for one in compared.pairs[0].left_out)
+    assert any("child's whole life" in omitted.reason for omitted in compared.pairs[0].left_out)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() ->
         {"host": host, "blocks": [block], "clonometer_version": "0.1"},
         {"host": other, "blocks": [{"facts": {"effective_mhz": {"0": 2900.0}}}], "clonometer_version": "0.2"},
     )
-    assert [(one.key, one.base, one.other) for one in listed] == [
+    assert [(difference.key, difference.base, difference.other) for difference in listed] == [
         ("kernel.release", "6.1", "6.18"),
         ("mitigations.summary", "KPTI", "no KPTI"),
         ("mitigations.meltdown", "PTI", "Vulnerable"),
@@ -300,18 +302,18 @@ def test_options_of_drivers_are_a_difference_said_once() -> None:
         ]
         return {"plan": {"targets": targets}}
 
-    [found] = differences(run(0), run(900))
-    assert (found.key, found.base, found.other) == ("option.child_spin_ns", None, 900)
+    [difference] = differences(run(0), run(900))
+    assert (difference.key, difference.base, difference.other) == ("option.child_spin_ns", None, 900)
 
 
-def with_axis(one: Book, builder: Any, default: str = "no") -> Book:
+def with_axis(book: Book, builder: Any, default: str = "no") -> Book:
     """The same run as a later version would have made it: with one axis more, at its default in every cell."""
     metadata = builder.run.metadata
     axis = {"type": "choice", "values": ["no", "yes"], "default": default, "summary": ""}
     metadata["catalogue"] = {**metadata["catalogue"], "axes": {**metadata["catalogue"]["axes"], "later": axis}}
     for cell in metadata["plan"]["cells"]:
         cell["condition"]["later"] = "no"
-    return read_side(builder.run, one.name)
+    return read_side(builder.run, book.name)
 
 
 @pytest.mark.parametrize("older_first", [True, False])
@@ -339,7 +341,7 @@ def test_an_axis_that_is_off_its_default_in_one_run_only_is_another_condition(ma
     new = read_side(builders[1].run, "new")
     compared = compare_runs([old, new])
     assert {row.other.workload for row in compared.pairs[0].rows} == {"launch.pthread"}
-    assert [one.reason for one in compared.pairs[0].left_out] == ["another condition: later=no against yes"]
+    assert [omitted.reason for omitted in compared.pairs[0].left_out] == ["another condition: later=no against yes"]
 
 
 def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Book:
@@ -352,10 +354,10 @@ def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Book:
 def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after: float, verdict: str) -> None:
     sides = [wakes(make_builder, seed, value, str(value)) for seed, value in ((1, 8_192), (1, after))]
     compared = compare_runs(sides)
-    found = {row.other.quantity: row for row in compared.pairs[0].rows}
-    assert set(found) == {"wait_us", "queue_bytes"}
-    assert found["queue_bytes"].verdict == verdict
-    assert found["queue_bytes"].ratio == pytest.approx(after / 8_192, rel=0.02)
+    rows_by_quantity = {row.other.quantity: row for row in compared.pairs[0].rows}
+    assert set(rows_by_quantity) == {"wait_us", "queue_bytes"}
+    assert rows_by_quantity["queue_bytes"].verdict == verdict
+    assert rows_by_quantity["queue_bytes"].ratio == pytest.approx(after / 8_192, rel=0.02)
     document = to_json(compared)
     Draft202012Validator(SCHEMA).validate(document)
     [row] = [row for row in document["comparisons"][0]["rows"] if row["quantity"] == "queue_bytes"]

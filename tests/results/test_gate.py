@@ -32,8 +32,8 @@ def wild(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
 def side(random: np.random.Generator, draw: Draw, checks: int = CHECKS) -> Floats:
     """Process medians, shape (checks, rows, processes): the stages of a cell rise and fall together."""
     shared = draw(random, (checks, CELLS, 1, PROCESSES))
-    own = np.exp(0.03 * random.normal(size=(checks, CELLS, STAGES, PROCESSES)))
-    return (shared * own).reshape(checks, CELLS * STAGES, PROCESSES)
+    levels = np.exp(0.03 * random.normal(size=(checks, CELLS, STAGES, PROCESSES)))
+    return (shared * levels).reshape(checks, CELLS * STAGES, PROCESSES)
 
 
 def judge(base: Floats, other: Floats, max_regression: float, tests: int | None = None) -> Floats:
@@ -70,10 +70,10 @@ def test_a_slow_down_is_found_where_it_is_said_to_be_detectable() -> None:
         other = np.exp(spread * random.normal(size=(2000, 1, PROCESSES))) * (1 + change)
         larger, _ = rank_sum_p(other[:, 0] / (1 + SURELY * MAX_REGRESSION), base[:, 0])
         ratios = np.median(other, axis=2) / np.median(base, axis=2)
-        found = alarms(
+        alarmed = alarms(
             larger[:, None], ratios, max_regression=MAX_REGRESSION, error_rate=ERROR_RATE, tests=tests
         ).mean()
-        assert 0.92 <= found <= 0.99
+        assert 0.92 <= alarmed <= 0.99
 
 
 def test_a_p_value_is_that_of_being_slower_by_half_of_what_is_allowed() -> None:
@@ -83,17 +83,19 @@ def test_a_p_value_is_that_of_being_slower_by_half_of_what_is_allowed() -> None:
     assert by_a_little > 0.5
     assert by_more < 1e-6
     # Of the same size: a hypothesis at its border is rejected as often as it should be.
-    found = [p_slower(*np.exp(0.05 * random.normal(size=(2, 30))) * [[1], [1.025]], 0.05) <= 0.05 for _ in range(2000)]
-    assert 0.03 <= np.mean(found) <= 0.07
+    rejected = [
+        p_slower(*np.exp(0.05 * random.normal(size=(2, 30))) * [[1], [1.025]], 0.05) <= 0.05 for _ in range(2000)
+    ]
+    assert 0.03 <= np.mean(rejected) <= 0.07
     assert p_slower(base, base * 1.03, 0.05, inflation=4.0) > p_slower(base, base * 1.03, 0.05)
 
 
 def test_what_is_detectable_grows_with_the_spread_and_with_the_drift_between_runs() -> None:
     random = np.random.default_rng(22)
     unit = random.normal(size=24)
-    found = [detectable_change(spread * unit, (12, 12), tests=60, seed=1) or np.inf for spread in (0.01, 0.05, 0.2)]
-    assert found == sorted(found)
-    assert found[0] < 0.07
+    changes = [detectable_change(spread * unit, (12, 12), tests=60, seed=1) or np.inf for spread in (0.01, 0.05, 0.2)]
+    assert changes == sorted(changes)
+    assert changes[0] < 0.07
     calm, restless = (
         detectable_change(0.01 * unit, (12, 12), tests=60, seed=1, shifts=shifts)
         for shifts in ([0.0], [-0.05, 0.0, 0.05])

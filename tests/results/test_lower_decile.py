@@ -71,8 +71,8 @@ def test_what_is_called_detectable_is_found(share: float) -> None:
     base, other = neighbours(random, share, 600)[:, 0], neighbours(random, share, 600)[:, 0] + np.log1p(change)
     p = np.array([[p_slower_decile(*pair, MAX_REGRESSION)] for pair in zip(base, other, strict=True)])
     ratios = np.exp(np.quantile(other, SHARE, axis=1) - np.quantile(base, SHARE, axis=1))[:, None]
-    found = alarms(p, ratios, max_regression=MAX_REGRESSION, error_rate=ERROR_RATE, tests=ROWS).mean()
-    assert 0.91 <= found <= 0.99
+    alarm_share = alarms(p, ratios, max_regression=MAX_REGRESSION, error_rate=ERROR_RATE, tests=ROWS).mean()
+    assert 0.91 <= alarm_share <= 0.99
 
 
 def test_what_is_detectable_grows_with_all_that_hides_it() -> None:
@@ -123,13 +123,13 @@ def disturbed(side: Book, seed: int, share: float, cells: str = "") -> Book:
     return side.with_rows(_disturbed(row, random, share) if cells in row.cell else row for row in side.all_rows)
 
 
-def _disturbed(one: Evidence, random: np.random.Generator, share: float) -> Evidence:
-    size = one.processes.values.size
+def _disturbed(row: Evidence, random: np.random.Generator, share: float) -> Evidence:
+    size = row.processes.values.size
     factors = np.where(random.random(size) < share, random.uniform(1.2, 1.5, size), 1.0)
-    values = one.processes.values * factors
-    assert one.fast is not None
-    estimate = replace(one.estimate, median_ns=float(np.median(values)))
-    return Evidence(estimate, Processes(values, one.processes.starts, None), fast=one.fast * factors)
+    values = row.processes.values * factors
+    assert row.fast is not None
+    estimate = replace(row.estimate, median_ns=float(np.median(values)))
+    return Evidence(estimate, Processes(values, row.processes.starts, None), fast=row.fast * factors)
 
 
 def test_a_slow_down_is_found_although_a_neighbour_came(make_builder: Build) -> None:
@@ -207,13 +207,13 @@ def test_what_is_compared_is_the_fast_part_of_each_process(
     builder.cell(workload, {column: 5000.0}, None if workload == "queue.wait" else "warm", processes=5, blocks=1)
     [(cell, rows)] = read_side(builder.run, "run").cells.items()
     columns = builder.run.columns(cell, ["process", column])
-    [own] = [row for row in rows.values() if row.estimate.quantity == column]
+    [chosen] = [row for row in rows.values() if row.estimate.quantity == column]
     in_ns = 1000 if column.endswith("_us") else 1
     wanted = [
         np.quantile(columns[column][columns["process"] == process].astype(float), share) * in_ns
         for process in np.unique(columns["process"])
     ]
-    assert own.fast == pytest.approx(wanted)
+    assert chosen.fast == pytest.approx(wanted)
 
 
 def test_levels_of_runs_need_kinds_enough(make_builder: Build) -> None:

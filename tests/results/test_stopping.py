@@ -182,9 +182,9 @@ def test_targets_are_interleaved_all_along() -> None:
     counts = machine.play(make(30.0))
     size = len(machine.order)
     for quarter in range(4):
-        own = Counter(machine.order[quarter * size // 4 : (quarter + 1) * size // 4])
+        starts = Counter(machine.order[quarter * size // 4 : (quarter + 1) * size // 4])
         for target in range(3):
-            assert own[target] > 0.1 * counts[target]
+            assert starts[target] > 0.1 * counts[target]
 
 
 def test_a_dropped_target_is_never_named_again() -> None:

@@ -9,8 +9,8 @@ from clonometer.views.terminal import render_answer
 
 def results_with(results, rows: int, run_says: str, alike: int = 0):
     cells = [
-        replace(one, warnings=(RunWarning("wide", f"{one.cell} {number}: wide", "go on"),) if number < rows else ())
-        for number, one in enumerate(results.cells)
+        replace(row, warnings=(RunWarning("wide", f"{row.cell} {number}: wide", "go on"),) if number < rows else ())
+        for number, row in enumerate(results.cells)
     ]
     return replace(results, cells=cells, warnings=(RunWarning("wide", run_says, "go on", alike),))
 

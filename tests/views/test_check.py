@@ -14,8 +14,8 @@ from clonometer.views.terminal.check import render_check
 def checked(again: bool = False, **fields: Any) -> Checked:
     """Every row of the sample results, one of them regressed, one suspected, one without a ratio."""
     rows = []
-    for place, one in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        compared = ComparedRow(one, one, 1.001, 0.99, 1.012, 0.4, 1.0, "not distinguishable", None, None)
+    for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
+        compared = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, 0.4, 1.0, "not distinguishable", None, None)
         row = CheckedRow(compared, "fine", 0.07)
         if place == 5:
             slow = replace(compared, ratio=1.31, low=1.24, high=1.36, p_value=1e-6, p_adjusted=1e-4)

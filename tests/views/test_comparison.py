@@ -16,8 +16,8 @@ from clonometer.views.terminal.comparison import render_comparison
 def compared(**fields: Any) -> Compared:
     """Every row of the sample results against itself, one of them slower, one without a ratio."""
     rows = []
-    for place, one in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        row = ComparedRow(one, one, 1.001, 0.99, 1.012, 0.4, 1.0, "same", 0.013, None)
+    for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
+        row = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, 0.4, 1.0, "same", 0.013, None)
         if place == 5:
             row = replace(row, ratio=1.31, low=1.24, high=1.36, p_adjusted=1e-5, verdict="slower", within=None)
         if place == 6:
@@ -37,8 +37,8 @@ def compared(**fields: Any) -> Compared:
 
 
 def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
-    one = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
-    base, other = (replace(one, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
+    slab = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
+    base, other = (replace(slab, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
     row = ComparedRow(base, other, 2.28, 2.2, 2.3, 0.01, 0.01, "higher", None, None)
     assert comparison_text(row).stage == "slab each, KiB"
     pair = ComparedPair("a", "b", [row], [], [])
@@ -124,8 +124,8 @@ def test_of_mitigations_that_sum_up_alike_one_is_said_by_its_name() -> None:
 
 
 def test_one_key_with_several_changes_is_said_once() -> None:
-    found = [Difference("limit.of_plan.warmup", *sides) for sides in ((10, 20), (3, 10))]
-    assert differences_text(found, 5) == "The runs differ in the plan's warmup: 10 → 20, 3 → 10."
+    changes = [Difference("limit.of_plan.warmup", *sides) for sides in ((10, 20), (3, 10))]
+    assert differences_text(changes, 5) == "The runs differ in the plan's warmup: 10 → 20, 3 → 10."
 
 
 def test_the_summary_counts_and_says_the_correction() -> None:

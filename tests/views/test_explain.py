@@ -34,19 +34,19 @@ def text(width: int = 80, **wishes: bool) -> str:
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
-    said = text(width, timeline=True, calls=True)
-    assert all(len(line) <= width for line in said.splitlines())
-    assert "…" not in said, "labels and events are wrapped, not cut"
+    rendered = text(width, timeline=True, calls=True)
+    assert all(len(line) <= width for line in rendered.splitlines())
+    assert "…" not in rendered, "labels and events are wrapped, not cut"
     for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "reaped: all of it", "100%"):
-        assert words in said
-    assert "exit_group" in said
-    assert "timeline of the launch nearest the median: 100 ns" in said
-    assert "nan" not in said.lower()
+        assert words in rendered
+    assert "exit_group" in rendered
+    assert "timeline of the launch nearest the median: 100 ns" in rendered
+    assert "nan" not in rendered.lower()
 
 
 def test_ascii_where_nothing_else_can_be_written() -> None:
-    said = render_explanation(explained(), width=80, colour=False, ascii_only=True, timeline=True)
-    assert said.isascii()
+    rendered = render_explanation(explained(), width=80, colour=False, ascii_only=True, timeline=True)
+    assert rendered.isascii()
 
 
 def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
@@ -59,25 +59,25 @@ def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
 
 
 def test_the_ratio_says_what_makes_it() -> None:
-    said = render_versus(versus(), width=80, colour=False, ascii_only=False)
-    assert "4.00 times as long, or 75.0 ns more" in said.replace("\n", " ")
-    assert said.index("child: exit") < said.index("child: first steps")
-    assert all(len(line) <= 80 for line in said.splitlines())
+    rendered = render_versus(versus(), width=80, colour=False, ascii_only=False)
+    assert "4.00 times as long, or 75.0 ns more" in rendered.replace("\n", " ")
+    assert rendered.index("child: exit") < rendered.index("child: first steps")
+    assert all(len(line) <= 80 for line in rendered.splitlines())
 
 
 def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
-    said = render_explanation(
+    rendered = render_explanation(
         explained("stamps", ptrace=None), width=80, colour=False, ascii_only=False, calls=True
     ).replace("\n", " ")
-    assert "cannot see everything inside the kernel" in said
-    assert "none could be seen" in said
-    assert "cannot be used" not in said, "it was asked for by name"
+    assert "cannot see everything inside the kernel" in rendered
+    assert "none could be seen" in rendered
+    assert "cannot be used" not in rendered, "it was asked for by name"
     tracer = FakeTracer({"none": fork_trace("none")})
     lesser = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
-    said = " ".join(render_explanation(lesser, width=80, colour=False, ascii_only=False).split())
+    rendered = " ".join(render_explanation(lesser, width=80, colour=False, ascii_only=False).split())
     first = "Kernel tracepoints cannot be used: no fast here."
-    assert said.index(first) < said.index("part time share")
-    assert said.count("no fast here") == 1
+    assert rendered.index(first) < rendered.index("part time share")
+    assert rendered.count("no fast here") == 1
 
 
 # The trace event format: what each phase must have (its public description, section "Event Descriptions").
@@ -171,10 +171,10 @@ def counted() -> Explanation:
 
 
 def test_counters_for_which_there_is_no_room_are_named() -> None:
-    said = render_explanation(counted(), width=60, colour=False, ascii_only=False)
-    assert all(len(line) <= 60 for line in said.splitlines())
-    [left_out] = [line for line in said.splitlines() if line.startswith("(left out at 60 columns")]
-    [head] = [line for line in said.splitlines() if "IPC" in line]
+    rendered = render_explanation(counted(), width=60, colour=False, ascii_only=False)
+    assert all(len(line) <= 60 for line in rendered.splitlines())
+    [left_out] = [line for line in rendered.splitlines() if line.startswith("(left out at 60 columns")]
+    [head] = [line for line in rendered.splitlines() if "IPC" in line]
     assert "TLB miss" in left_out
     assert "TLB miss" not in head
     assert "cycles" in head
@@ -182,23 +182,23 @@ def test_counters_for_which_there_is_no_room_are_named() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_counters_are_a_table_with_instructions_a_cycle(width: int) -> None:
-    said = render_explanation(counted(), width=width, colour=False, ascii_only=False)
-    assert all(len(line) <= width for line in said.splitlines())
-    [row] = [line for line in said.splitlines() if line.startswith("parent: the") and "120" in line]
+    rendered = render_explanation(counted(), width=width, colour=False, ascii_only=False)
+    assert all(len(line) <= width for line in rendered.splitlines())
+    [row] = [line for line in rendered.splitlines() if line.startswith("parent: the") and "120" in line]
     assert row.split()[-6:] == ["2.00", "60.0", "120", "0", "0", "0"]
-    [head] = [line for line in said.splitlines() if "IPC" in line]
+    [head] = [line for line in rendered.splitlines() if "IPC" in line]
     assert head.split()[:3] == ["IPC", "cycles", "instr."]
-    assert "not counted: tlb_misses: too few counters" in said
-    assert "until task runs" in said
-    assert 'execve("/bin/<b>", ["b"], NULL) = 0' in said
+    assert "not counted: tlb_misses: too few counters" in rendered
+    assert "until task runs" in rendered
+    assert 'execve("/bin/<b>", ["b"], NULL) = 0' in rendered
 
 
 def test_counters_that_are_not_there_are_one_sentence() -> None:
-    one = replace(explained(), counters=Counters("hardware", reason="this machine is virtual"))
-    said = render_explanation(one, width=120, colour=False, ascii_only=False)
-    assert "no hardware counters here: this machine is virtual" in said
-    assert "IPC" not in said
-    page = render_explain_page(one)
+    explanation = replace(explained(), counters=Counters("hardware", reason="this machine is virtual"))
+    rendered = render_explanation(explanation, width=120, colour=False, ascii_only=False)
+    assert "no hardware counters here: this machine is virtual" in rendered
+    assert "IPC" not in rendered
+    page = render_explain_page(explanation)
     assert "No hardware counters here: this machine is virtual." in page
 
 

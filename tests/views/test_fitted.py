@@ -20,7 +20,7 @@ from clonometer.views.terminal.table import draw_table
 
 def scan(kind: str, factor: float) -> ScanSeries:
     x = (1, 2, 3, 4, 8, 16)
-    times = [factor * 1e6 * one for one in x]
+    times = [factor * 1e6 * value for value in x]
     return ScanSeries(
         workload="work.factor",
         family="work",

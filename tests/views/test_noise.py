@@ -12,8 +12,8 @@ from clonometer.views.terminal.noise import render_noise
 
 def noise(**fields: Any) -> Noise:
     rows = [
-        NoiseRow(one, 0.012, 0.004 if place % 2 else None, 0.071 if place % 3 else None)
-        for place, one in enumerate(cell for cell in sample_results().cells if cell.median_ns)
+        NoiseRow(row, 0.012, 0.004 if place % 2 else None, 0.071 if place % 3 else None)
+        for place, row in enumerate(cell for cell in sample_results().cells if cell.median_ns)
     ]
     checks = AgainstItself(20, 1, 0.001, 0.25, ("launch.fork[temperature=warm] reaped",))
     return replace(

@@ -17,7 +17,7 @@ RATIO = {"ratio": 3.0, "ratio_low": 2.9, "ratio_high": 3.1}
 
 
 def rows():
-    made = [PeerRow(one, "not run", **FIGURES) for one in CONFIGURATIONS]
+    made = [PeerRow(configuration, "not run", **FIGURES) for configuration in CONFIGURATIONS]
     different = replace(made[8], status="measured", alike=False, reason=made[8].configuration.why, **THEIRS, **RATIO)
     unclear = replace(different, configuration=CONFIGURATIONS[9], alike=None, ratio_low=0.9)
     alike = replace(different, configuration=CONFIGURATIONS[20], alike=True, reason=None)
@@ -27,7 +27,7 @@ def rows():
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_every_row_fits_and_says_what_and_why(width):
-    lines = render_peers(rows(), [one.install for one in PROGRAMS], width=width).splitlines()
+    lines = render_peers(rows(), [program.install for program in PROGRAMS], width=width).splitlines()
     assert max(len(line) for line in lines if not line.startswith("  $ ")) <= width
     text = " ".join(" ".join(lines).split())
     for row in rows():

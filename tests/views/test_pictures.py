@@ -82,9 +82,11 @@ def test_unknown_kind_and_format_name_what_exists(results):
 
 def test_distributions_are_thinned_and_keep_their_ends(results):
     whole, thin = ecdf_index(results, results.ecdfs), ecdf_index(results, results.ecdfs, 24)
-    assert all(len(one["time_ns"]) <= 24 for one in thin)
-    assert [(one["time_ns"][0], one["time_ns"][-1], one["share"][-1]) for one in thin] == [
-        (one["time_ns"][0], one["time_ns"][-1], one["share"][-1]) for one in whole
+    assert all(len(distribution["time_ns"]) <= 24 for distribution in thin)
+    assert [
+        (distribution["time_ns"][0], distribution["time_ns"][-1], distribution["share"][-1]) for distribution in thin
+    ] == [
+        (distribution["time_ns"][0], distribution["time_ns"][-1], distribution["share"][-1]) for distribution in whole
     ]
 
 
@@ -99,8 +101,14 @@ def test_a_distribution_rises_from_the_axis_and_skips_zero():
 
 def test_plain_and_pinned_distributions_are_shown_first(results):
     chosen = ecdf_choice(ecdf_index(results, results.ecdfs, 24))
-    assert {one["label"] for one in chosen} == {"fork", "vfork", "pthread", "posix_spawn", "fork+exec"}
-    assert {one["placement"] for one in chosen} == {"pinned"}
+    assert {distribution["label"] for distribution in chosen} == {
+        "fork",
+        "vfork",
+        "pthread",
+        "posix_spawn",
+        "fork+exec",
+    }
+    assert {distribution["placement"] for distribution in chosen} == {"pinned"}
 
 
 def test_a_parent_without_memory_has_no_place_on_a_log_axis(results):

@@ -34,7 +34,7 @@ def test_what_is_no_stage_comes_after_the_stages_in_time(results):
     runs = next(cell for cell in results.cells if cell.workload == "launch.fork" and cell.stage == "task_runs")
     call = next(cell for cell in results.cells if cell.cell == runs.cell and cell.stage == "call_returns")
     answered = replace(runs, stage=None, quantity="answered_ns")
-    rows = make_rows([replace(one, workload="wake.pipe", family="wake") for one in (answered, runs, call)])
+    rows = make_rows([replace(estimate, workload="wake.pipe", family="wake") for estimate in (answered, runs, call)])
     assert [row.stage for row in rows] == ["call returns", "task runs", "answered"]
 
 
@@ -77,27 +77,27 @@ def test_the_instrument_has_one_figure_of_each_name(results):
         replace(stamp, temperature="cold", median_ns=3_700.0),
         replace(stamp, temperature="warm", median_ns=1_000.0),
     ]
-    costs = {row.workload: one.median_ns for row, one in floor_costs(make_rows(cells))}
+    costs = {row.workload: figure.median_ns for row, figure in floor_costs(make_rows(cells))}
     assert costs == {"launch.none": 45.0, "launch.stamp": 1_000.0}
 
 
 def test_a_figure_has_the_digits_its_interval_supports(sample, results):
-    one = replace(results.cells[0], median_ns=61_234.0, median_low_ns=60_800.0, median_high_ns=61_700.0)
-    assert (median_text(one, "µs").median, median_text(one, "µs").low) == ("61.2", "60.8")
-    wide = replace(one, median_low_ns=41_000.0, median_high_ns=81_000.0)
+    row = replace(results.cells[0], median_ns=61_234.0, median_low_ns=60_800.0, median_high_ns=61_700.0)
+    assert (median_text(row, "µs").median, median_text(row, "µs").low) == ("61.2", "60.8")
+    wide = replace(row, median_low_ns=41_000.0, median_high_ns=81_000.0)
     assert (median_text(wide, "µs").median, median_text(wide, "µs").high) == ("60", "80")
 
 
 def test_what_lies_below_the_resolution_is_less_than_it(results):
-    one = replace(results.cells[0], median_ns=4.0, resolution_ns=10.0)
-    assert median_text(one, "ns").median == "< 10.0"
-    assert median_text(one, "ns").low == ""
+    row = replace(results.cells[0], median_ns=4.0, resolution_ns=10.0)
+    assert median_text(row, "ns").median == "< 10.0"
+    assert median_text(row, "ns").low == ""
 
 
 def test_an_interval_that_does_not_exist_is_a_dash(results):
-    one = replace(results.cells[0], median_ns=61_234.0, median_low_ns=None, median_high_ns=None)
-    assert (median_text(one, "µs").median, median_text(one, "µs").interval) == ("61.2", "-")
-    assert median_text(replace(one, median_low_ns=60_800.0, median_high_ns=61_700.0), "µs").interval == "60.8 – 61.7"
+    row = replace(results.cells[0], median_ns=61_234.0, median_low_ns=None, median_high_ns=None)
+    assert (median_text(row, "µs").median, median_text(row, "µs").interval) == ("61.2", "-")
+    assert median_text(replace(row, median_low_ns=60_800.0, median_high_ns=61_700.0), "µs").interval == "60.8 – 61.7"
 
 
 def test_what_was_not_measured_is_a_dash(results):
@@ -122,17 +122,17 @@ def test_troubles_join_cells_of_the_same_reason(results):
 
 
 def test_a_cell_of_dashes_says_why(results):
-    one = replace(results.cells[0], n_samples=0, median_ns=None)
+    row = replace(results.cells[0], n_samples=0, median_ns=None)
     cells = [
-        replace(one, cell="a", outcomes={"ok": 0, "EAGAIN": 96, "ENOMEM": 1}),
-        replace(one, cell="b", outcomes={"ok": 7, "EAGAIN": 3}, clock_skew=7),
-        replace(one, cell="c", outcomes={"ok": 7}, clock_skew=0),
-        replace(one, cell="d", outcomes={"ok": 7}),
-        replace(one, cell="d", outcomes={"ok": 7}, n_samples=7),
+        replace(row, cell="a", outcomes={"ok": 0, "EAGAIN": 96, "ENOMEM": 1}),
+        replace(row, cell="b", outcomes={"ok": 7, "EAGAIN": 3}, clock_skew=7),
+        replace(row, cell="c", outcomes={"ok": 7}, clock_skew=0),
+        replace(row, cell="d", outcomes={"ok": 7}),
+        replace(row, cell="d", outcomes={"ok": 7}, n_samples=7),
     ]
     statuses = [CellStatus(name, "ok", None) for name in "abcde"]
     reasons = troubles(replace(results, cells=cells, cell_statuses=statuses))
-    assert [(reason, [status.cell for status in own]) for reason, own in reasons] == [
+    assert [(reason, [status.cell for status in of_reason]) for reason, of_reason in reasons] == [
         ("no sample: every launch failed: 96 EAGAIN, 1 ENOMEM", ["a"]),
         ("no sample: a stage was before the call or after reaping in each", ["b"]),
         ("no sample: each value is missing", ["c"]),

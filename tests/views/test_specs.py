@@ -35,8 +35,8 @@ def check_scales(spec):
         if isinstance(title, str) and isinstance(spec.get("scale"), dict):
             assert ("(log)" in title) == (spec["scale"].get("type") == "log"), (title, spec["scale"])
     inside = spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ()
-    for one in inside:
-        check_scales(one)
+    for inner in inside:
+        check_scales(inner)
 
 
 @pytest.mark.parametrize(

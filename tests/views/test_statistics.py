@@ -35,7 +35,9 @@ def test_one_declaration_brings_a_statistic_into_every_view(results, monkeypatch
 
 def test_each_statistic_is_in_the_methods() -> None:
     methods = (Path(__file__).parents[2] / "docs/methods.md").read_text()
-    assert [one.key for one in STATISTICS if one.kind == "time" and f"`{one.key}`" not in methods] == []
+    assert [
+        statistic.key for statistic in STATISTICS if statistic.kind == "time" and f"`{statistic.key}`" not in methods
+    ] == []
 
 
 def test_the_methods_can_be_read_in_twenty_minutes() -> None:

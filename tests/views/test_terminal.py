@@ -57,8 +57,8 @@ def test_first_findings_are_told_and_the_rest_counted(results):
     text = render_answer(results)
     joined = " ".join(text.split())
     assert results.findings[0].sentence in joined
-    told = sum(finding.sentence in joined for finding in results.findings)
-    assert f"{len(results.findings) - told} findings" in text
+    shown = sum(finding.sentence in joined for finding in results.findings)
+    assert f"{len(results.findings) - shown} findings" in text
     assert "3 warnings" in text
 
 

@@ -24,14 +24,14 @@ def test_what_is_drawn_is_bounded_and_lasts_as_long(lengths: list[tuple[int, str
         at += length
     drawn = thinned(pieces, at, most)
     assert len(drawn) <= max(most, 2 * most + 1)
-    assert sum(one.end_ns - one.start_ns for one in drawn) == at
-    assert sum(one.pieces for one in drawn) == len(pieces)
-    assert [one.start_ns for one in drawn] == sorted(one.start_ns for one in drawn)
+    assert sum(bar.end_ns - bar.start_ns for bar in drawn) == at
+    assert sum(bar.pieces for bar in drawn) == len(pieces)
+    assert [bar.start_ns for bar in drawn] == sorted(bar.start_ns for bar in drawn)
 
 
 def test_pieces_that_do_not_touch_are_not_joined() -> None:
     drawn = thinned([(0, 1, "a"), (50, 51, "a"), (51, 52, "b"), (90, 91, "b")], 100, 3)
-    assert [(one.start_ns, one.end_ns, one.pieces) for one in drawn] == [(0, 1, 1), (50, 52, 2), (90, 91, 1)]
+    assert [(bar.start_ns, bar.end_ns, bar.pieces) for bar in drawn] == [(0, 1, 1), (50, 52, 2), (90, 91, 1)]
 
 
 def test_stamps_stay_and_of_marks_on_each_other_one() -> None:
@@ -49,12 +49,12 @@ def test_ends_of_a_table() -> None:
 
 def long_one(count: int) -> Explanation:
     """A launch with so many faults."""
-    one = explained()
+    explanation = explained()
     segments = [Segment(10 * n, 10 * n + 10, ("child_user", "child_file")[n % 2]) for n in range(count)]
     moments = [Moment(10 * n, "child", 1, f"page fault number {n}", "touched") for n in range(count)]
     timeline = Timeline("median", 10 * count, {}, tuple(moments), tuple(segments))
     calls = tuple(CallText("child", f"brk({n})", "0") for n in range(count))
-    return replace(one, timelines=(timeline, replace(timeline, which="p99")), listing=calls)
+    return replace(explanation, timelines=(timeline, replace(timeline, which="p99")), listing=calls)
 
 
 def test_a_page_about_a_hundred_thousand_faults_stays_a_page_and_says_what_it_leaves_out() -> None:
@@ -70,12 +70,12 @@ def test_a_page_about_a_hundred_thousand_faults_stays_a_page_and_says_what_it_le
 
 
 def test_a_bar_that_stands_for_many_says_so() -> None:
-    one = long_one(100_000)
-    bars, ticks = (layer["data"]["values"] for layer in timeline_panel(one, one.timelines[0])["layer"])
+    explanation = long_one(100_000)
+    bars, ticks = (layer["data"]["values"] for layer in timeline_panel(explanation, explanation.timelines[0])["layer"])
     assert len(bars) <= 2 * MOST_DRAWN + 1
     assert len(ticks) <= 2 * MOST_DRAWN
     assert bars[0]["part"].startswith("mostly child: ")
     assert "pieces too short to draw" in bars[0]["meaning"]
     assert bars[0]["share"]
-    assert "stroke" not in timeline_panel(one, one.timelines[0])["layer"][0]["mark"]
+    assert "stroke" not in timeline_panel(explanation, explanation.timelines[0])["layer"][0]["mark"]
     assert timeline_panel(explained(), explained().timelines[0])["layer"][0]["mark"]["stroke"] == "white"

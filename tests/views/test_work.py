@@ -18,31 +18,31 @@ from clonometer.views.trace_events import trace_events
 from clonometer.views.work_picture import _HUES, _KINDS
 
 
-def text(one: WorkExplanation, width: int = 80) -> str:
-    return render_work(one, width=width, colour=False, ascii_only=False)
+def text(explanation: WorkExplanation, width: int = 80) -> str:
+    return render_work(explanation, width=width, colour=False, ascii_only=False)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_gap_fits_and_has_every_part_and_its_sums(width: int) -> None:
-    for one in (explained(), explained(tier="proc"), explained(FakeWorkTracer(blocked=0)), with_ablation()):
-        said = text(one, width)
-        assert all(len(line) <= width for line in said.splitlines())
-        assert "unexplained" in said
-        assert "overhead" in said
-        assert "the whole program" in said
-        assert "nan" not in said.lower()
+    for explanation in (explained(), explained(tier="proc"), explained(FakeWorkTracer(blocked=0)), with_ablation()):
+        rendered = text(explanation, width)
+        assert all(len(line) <= width for line in rendered.splitlines())
+        assert "unexplained" in rendered
+        assert "overhead" in rendered
+        assert "the whole program" in rendered
+        assert "nan" not in rendered.lower()
 
 
 def test_the_table_shows_threads_processes_and_what_each_part_adds() -> None:
-    said = text(explained())
-    [row] = [line.split() for line in said.splitlines() if line.startswith("blocked in futex")]
+    rendered = text(explained())
+    [row] = [line.split() for line in rendered.splitlines() if line.startswith("blocked in futex")]
     assert row[3:5] == ["0.100", "-"]
     assert 45 <= int(row[-1].removesuffix("%")) <= 55
     # Each worker's launch waits for the one before: the other half.
-    [row] = [line.split() for line in said.splitlines() if line.startswith("not launched")]
+    [row] = [line.split() for line in rendered.splitlines() if line.startswith("not launched")]
     assert 20 <= int(row[-1].removesuffix("%")) <= 30
-    assert "Threads need" in said
-    assert "other programs" not in said
+    assert "Threads need" in rendered
+    assert "other programs" not in rendered
 
 
 def test_what_is_measured_beside_it_stands_beside_it() -> None:
@@ -51,12 +51,12 @@ def test_what_is_measured_beside_it_stands_beside_it() -> None:
 
 
 def test_where_tracing_is_refused_it_is_said_what_cannot_be_seen() -> None:
-    said = " ".join(text(explained(FakeWorkTracer(refuse=("fast", "tracepoints")))).split())
-    assert said.index("Kernel tracepoints cannot be used: fast is not permitted.") < said.index(
+    rendered = " ".join(text(explained(FakeWorkTracer(refuse=("fast", "tracepoints")))).split())
+    assert rendered.index("Kernel tracepoints cannot be used: fast is not permitted.") < rendered.index(
         "processes of each kind"
     )
-    assert "cannot see what a worker that is blocked waits for" in said
-    assert "overhead none" in said
+    assert "cannot see what a worker that is blocked waits for" in rendered
+    assert "overhead none" in rendered
 
 
 def test_ascii_where_nothing_else_can_be_written() -> None:

@@ -26,7 +26,7 @@ def of(cell: str, workers: int) -> WorkersOfCell:
         for number in range(workers)
     ]
     values[0]["run_queue_wait_ns"] = None
-    return WorkersOfCell(cell, 1200, UNITS, tuple(WorkerRow(number, one) for number, one in enumerate(values)))
+    return WorkersOfCell(cell, 1200, UNITS, tuple(WorkerRow(number, cells) for number, cells in enumerate(values)))
 
 
 def test_each_worker_of_few_cells_has_a_line() -> None:

@@ -26,7 +26,7 @@ class MadeRun:
         return list(self._cells)
 
     def columns(self, cell, names):
-        process, block, start, value, errno = (np.array(one) for one in zip(*self._cells[cell], strict=True))
+        process, block, start, value, errno = (np.array(column) for column in zip(*self._cells[cell], strict=True))
         known = {"process": process, "block": block, "start_ns": start, "errno": errno}
         values = value.astype(np.int64)
         return {name: known.get(name, values) for name in names}
@@ -47,9 +47,9 @@ def processes(*times, gap=10):
 
 
 def test_every_configuration_is_named_once_and_knows_its_statistic():
-    ids = [one.id for one in CONFIGURATIONS]
+    ids = [configuration.id for configuration in CONFIGURATIONS]
     assert len(ids) == len(set(ids))
-    assert {one.statistic for one in CONFIGURATIONS} <= set(STATISTICS)
+    assert {configuration.statistic for configuration in CONFIGURATIONS} <= set(STATISTICS)
 
 
 def test_a_rate_is_the_distance_of_starts_within_blocks():
@@ -62,13 +62,13 @@ def test_a_rate_is_the_distance_of_starts_within_blocks():
 def test_statistics_of_a_process(id_, value):
     # Two blocks: 10 and 20, then 20 and 100: median 20, best block 15, mean 37.5.
     rows = [(0, 0, 0, 10, 0), (0, 0, 1, 20, 0), (0, 1, 0, 20, 0), (0, 1, 1, 100, 0)]
-    cell = next(one.cell for one in CONFIGURATIONS if one.id == id_)
+    cell = next(configuration.cell for configuration in CONFIGURATIONS if configuration.id == id_)
     assert row_of(compare_peers(MadeRun({cell: rows}), {}, {}, seed=1), id_).ours_ns == value
 
 
 def test_failed_launches_and_nulls_are_left_out():
     rows = [(0, 0, 0, 10, 0), (0, 0, 5, 9999, 11), (0, 0, 7, NULL, 0), (0, 0, 9, 30, 0)]
-    cell = next(one.cell for one in CONFIGURATIONS if one.id == "perf.fork")
+    cell = next(configuration.cell for configuration in CONFIGURATIONS if configuration.id == "perf.fork")
     assert row_of(compare_peers(MadeRun({cell: rows}), {}, {}, seed=1), "perf.fork").ours_ns == 20.0
 
 

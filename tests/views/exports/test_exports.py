@@ -153,13 +153,13 @@ def test_google_benchmark_has_a_repetition_a_process(exported: Any) -> None:
     aggregates = [benchmark for benchmark in document["benchmarks"] if benchmark["run_type"] == "aggregate"]
     assert [aggregate["real_time"] for aggregate in aggregates] == [cell["median_ns"] for cell in times]
     for aggregate in aggregates:
-        own = [
+        repetitions = [
             benchmark["real_time"]
             for benchmark in document["benchmarks"]
             if benchmark["run_type"] == "iteration" and benchmark["run_name"] == aggregate["run_name"]
         ]
-        assert len(own) == aggregate["repetitions"]
-        assert pd.Series(own).median() == pytest.approx(aggregate["real_time"], rel=1e-12)
+        assert len(repetitions) == aggregate["repetitions"]
+        assert pd.Series(repetitions).median() == pytest.approx(aggregate["real_time"], rel=1e-12)
     assert len({aggregate["run_name"] for aggregate in aggregates}) == len(aggregates)
 
 
@@ -173,25 +173,25 @@ def test_google_benchmarks_own_tool_compares_two_exports(exported: Any, tmp_path
     for cell in slower["cells"]:
         if cell["median_ns"] is not None:
             cell["median_ns"] *= 1.5
-    own = [[1.5 * median for median in medians] for medians in processes]
+    longer = [[1.5 * median for median in medians] for medians in processes]
     for name, text in (
         ("a", encode("google-benchmark", document, processes)),
-        ("b", encode("google-benchmark", slower, own)),
+        ("b", encode("google-benchmark", slower, longer)),
     ):
         (tmp_path / name).write_text("".join(text))
     command = [sys.executable, GOOGLE_COMPARE, "--no-color", "--dump_to_json", "out", "benchmarks", "a", "b"]
     subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    found = {load["name"]: load for load in json.loads((tmp_path / "out").read_text())}
+    compared = {load["name"]: load for load in json.loads((tmp_path / "out").read_text())}
     for cell, medians in zip(document["cells"], processes, strict=True):
         if cell["median_ns"] is None:
             continue
         name = "/".join(filter(None, [cell["cell"], cell["stage"] or "wait_us", cell["placement"]]))
-        [median] = found[f"{name}_median"]["measurements"]
+        [median] = compared[f"{name}_median"]["measurements"]
         assert (median["real_time"], median["time"]) == (cell["median_ns"], pytest.approx(0.5))
-        assert len(found[name]["measurements"]) == len(medians)
+        assert len(compared[name]["measurements"]) == len(medians)
         # The tool's own test knows that they are repetitions: where there are many, 1.5 times as long is no chance.
-        assert (found[name].get("utest") or {}).get("nr_of_repetitions", 1) == len(medians)
-        assert len(medians) < 12 or found[name]["utest"]["time_pvalue"] < 1e-4
+        assert (compared[name].get("utest") or {}).get("nr_of_repetitions", 1) == len(medians)
+        assert len(medians) < 12 or compared[name]["utest"]["time_pvalue"] < 1e-4
 
 
 @pytest.fixture(scope="module")
@@ -216,17 +216,17 @@ def test_benchstat_finds_the_same_medians(exported: Any, benchstat: Path, tmp_pa
     path = tmp_path / "run.txt"
     path.write_text(_text("benchstat", exported))
     ended = subprocess.run([benchstat, "-format", "csv", path], capture_output=True, text=True, check=True)
-    found: dict[str, list[float]] = {}
+    medians_read: dict[str, list[float]] = {}
     for line in ended.stdout.splitlines():
         name, _, rest = line.partition(",")
         if "=" in name and not name.startswith(("goos", "cpu")):
-            found.setdefault(name, []).append(float(rest.split(",")[0]))
+            medians_read.setdefault(name, []).append(float(rest.split(",")[0]))
     cell = next(cell for cell in exported[0]["cells"] if cell["stage"] == "reaped" and cell["n_processes"] == 12)
     # benchstat's tables are in seconds.
-    assert found["Launch.fork/temperature=warm/until=reaped/ran=same_cpu"] == [
+    assert medians_read["Launch.fork/temperature=warm/until=reaped/ran=same_cpu"] == [
         pytest.approx(cell["median_ns"] / 1e9, rel=1e-3)
     ]
-    assert len(found) == sum(cell["n_samples"] > 0 for cell in exported[0]["cells"])
+    assert len(medians_read) == sum(cell["n_samples"] > 0 for cell in exported[0]["cells"])
     assert "need >=" in ended.stderr + ended.stdout or "± ∞" in ended.stdout  # the cell of one process has no interval
 
 
@@ -241,13 +241,13 @@ def test_bencher_has_a_measure_a_stage(exported: Any) -> None:
     }
     schema = {"additionalProperties": {"type": "object", "additionalProperties": measure}}
     Draft202012Validator(schema).validate(document)
-    assert all(len(name) <= 1024 and all(len(one) <= 64 for one in own) for name, own in document.items())
+    assert all(len(name) <= 1024 and all(len(slug) <= 64 for slug in measures) for name, measures in document.items())
     assert set(document["launch.pthread[temperature=warm]"]["reaped"]) == {"value"}
     for cell in exported[0]["cells"]:
         if cell["median_ns"] is not None and cell["n_processes"] > 1:
             name = f"{cell['cell']} {cell['placement']}" if cell["placement"] else cell["cell"]
-            own = document[name][cell["stage"] or cell["quantity"].removesuffix("_ns")]
-            assert (own["value"], own["lower_value"]) == (cell["median_ns"], cell["median_low_ns"])
+            measures = document[name][cell["stage"] or cell["quantity"].removesuffix("_ns")]
+            assert (measures["value"], measures["lower_value"]) == (cell["median_ns"], cell["median_low_ns"])
 
 
 def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
@@ -260,12 +260,12 @@ def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
         ("p99", "p99_ns"),
         ("mad", "mad_ns"),
     ):
-        found = {
+        samples_read = {
             _key({"placement": None, **sample.labels}): sample.value
             for sample in families[f"clonometer_{name}_seconds"].samples
         }
         wanted = {_key(cell): cell[key] / 1e9 for cell in exported[0]["cells"] if cell[key] is not None}
-        assert found == pytest.approx(wanted, rel=1e-12)
+        assert samples_read == pytest.approx(wanted, rel=1e-12)
     run = families["clonometer_run"].samples[0].labels
     assert run["cpu"] == exported[0]["host"]["cpu.model"]
     assert {sample.value for sample in families["clonometer_value"].samples} == {
