@@ -30,16 +30,16 @@ def test_both_medians_the_change_and_the_count_stand_beside_each_other() -> None
 
 
 @pytest.mark.parametrize(
-    ("centre", "scatter", "said"),
+    ("centre", "scatter", "verdict"),
     [
         (0.3, 0.02, "REGRESSION: B is slower than A by more than 5%."),
         (0.0, 0.02, "No regression: B is slower than A by at most 5%."),
         (0.05, 0.1, "Cannot tell whether B is slower than A by more than 5%"),
     ],
 )
-def test_a_gate_says_its_verdict(centre: float, scatter: float, said: str) -> None:
+def test_a_gate_says_its_verdict(centre: float, scatter: float, verdict: str) -> None:
     drawn = text(judged(scattered(centre, scatter=scatter), max_regression=0.05))
-    assert said in " ".join(drawn.split())
+    assert verdict in " ".join(drawn.split())
 
 
 def test_a_multiple_is_said_as_one_and_few_pairs_have_no_interval() -> None:
