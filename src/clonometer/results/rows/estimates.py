@@ -48,7 +48,7 @@ def estimate_cells(
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
     facts = facts_of(metadata)
-    ended_narrow = {end["cell"] for end in metadata["cells"] if end["stopped_by"] == "target"}
+    ended_narrow = {end["cell"] for end in metadata["cells"] if end.get("stopped_by") == "target"}
     starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
     blocks: dict[str, list[Mapping[str, Any]]] = {}
     for block in metadata["blocks"]:
