@@ -104,7 +104,7 @@ def drawn(generator, n, times=1.0, spread=0.1):
 
 @pytest.mark.parametrize(("n", "k"), [(4, 20), (6, 12)])
 def test_one_of_many_is_enough_only_where_chance_alone_would_not_do_it(n, k):
-    """Nothing differs: at most 5% of families may hold (uncorrected: 20% of these and more)."""
+    """Nothing differs: at most 5% of families may hold, and something that does differ is still seen."""
     generator = np.random.default_rng(5)
     families = 40
     held = 0

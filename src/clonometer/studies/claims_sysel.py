@@ -23,31 +23,25 @@ _THREAD_OVER_FORK = "thread over fork"
 _TEMPERATURES = ("cold", "warm")
 
 
-def _first_stages(judge: Judge, temperature: str) -> list[JudgedPart]:
-    return [
-        judge.part(
-            f"{temperature}, {STAGE_WORDS[stage]}", (sysel_thread(temperature), stage), (sysel_fork(temperature), stage)
-        )
-        for stage in (CALL, RUNS)
-    ]
+def _first_stages(judge: Judge, words: str, temperature: str, **axes: str) -> list[JudgedPart]:
+    """Thread over fork at both of the study's stages."""
+    thread, fork = (make(temperature, **axes) for make in (sysel_thread, sysel_fork))
+    return [judge.part(f"{words}, {STAGE_WORDS[stage]}", (thread, stage), (fork, stage)) for stage in (CALL, RUNS)]
 
 
-def _at_frequency(judge: Judge, level: str) -> list[JudgedPart]:
-    """The same at an end of the frequency range; nothing where it cannot be set."""
-    thread, fork = (make("cold", frequency=level) for make in (sysel_thread, sysel_fork))
-    if judge.measured.find(thread, CALL) is None or judge.measured.find(fork, CALL) is None:
-        return []
-    return [
-        judge.part(f"cold at {level} frequency, {STAGE_WORDS[stage]}", (thread, stage), (fork, stage))
-        for stage in (CALL, RUNS)
-    ]
+def _can_be_set(judge: Judge, level: str) -> bool:
+    """Whether launches were measured at an end of the frequency range."""
+    cells = [make("cold", frequency=level) for make in (sysel_thread, sysel_fork)]
+    return all(judge.measured.find(text, CALL) is not None for text in cells)
 
 
 @claim("S11", "5%")
 def s11(judge: Judge) -> Verdict:
     """Threads against fork, first launch and later ones, at both of the study's stages."""
-    parts = [part for temperature in _TEMPERATURES for part in _first_stages(judge, temperature)]
-    parts += [part for level in ("base", "turbo") for part in _at_frequency(judge, level)]
+    parts = [part for temperature in _TEMPERATURES for part in _first_stages(judge, temperature, temperature)]
+    for level in ("base", "turbo"):
+        if _can_be_set(judge, level):
+            parts += _first_stages(judge, f"cold at {level} frequency", "cold", frequency=level)
     mhz = judge.find(sysel_fork("warm"), CALL).estimate.effective_mhz
     clock = f" at {mhz:,.0f} MHz" if mhz else ""
     words = f"pthread_create over fork{clock} (the study's launches were probably cold)"

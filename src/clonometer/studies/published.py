@@ -103,7 +103,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Published:
-    """All of it, in the order of the file."""
+    """All of it, study by study, in the order of the ids."""
 
     studies: Mapping[str, Study]
     items: tuple[Item, ...]
@@ -147,10 +147,13 @@ def load_published() -> Published:
     56
     """
     document = tomllib.loads((resources.files("clonometer.studies") / "published.toml").read_text(encoding="utf-8"))
-    studies = {id_: Study(id_, **table) for id_, table in document["study"].items()}
-    return Published(studies, tuple(_item(**table) for table in document["item"]))
+    items = [_figure(**table) for table in document["figure"]]
+    for kind in ("claim", "question"):
+        for id_, (short, text) in document[kind].items():
+            items.append(Item(id_, _STUDIES[id_[0]], kind, text, short=short, size=document["size"].get(id_)))
+    items.sort(key=lambda item: (list(_STUDIES).index(item.id[0]), int(item.id[1:])))
+    return Published({id_: Study(id_, **table) for id_, table in document["study"].items()}, tuple(items))
 
 
-def _item(id: str, value: Sequence[Mapping[str, Any]] = (), **rest: Any) -> Item:  # noqa: A002 (a key of the file)
-    values = tuple(PublishedValue(**table) for table in value)
-    return Item(id=id, study=_STUDIES[id[0]], values=values, **rest)
+def _figure(id: str, text: str, value: Sequence[Mapping[str, Any]]) -> Item:  # noqa: A002 (a key of the file)
+    return Item(id, _STUDIES[id[0]], "figure", text, tuple(PublishedValue(**table) for table in value))
