@@ -35,7 +35,7 @@ def run() -> Iterator[Line]:
                 for row in checked.rows
                 if row.verdict == REGRESSED
             ]
-            moved = f"the machine was {checked.machine_shift:+.0%} slower"
+            moved = "; ".join(f"{shift.of} rows {shift.ratio - 1:+.0%}" for shift in checked.shifts)
             details = ", ".join(named) or "; ".join(checked.reasons)
             print(f"  {number}: {checked.verdict}; {moved}{': ' if details else ''}{details}")
     low, high = rate_interval(alarms, REPETITIONS)

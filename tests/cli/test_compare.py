@@ -21,7 +21,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs of the same plan and one of another workload."""
     folder = tmp_path_factory.mktemp("runs")
     command_line = make_command_line(folder)
-    for name, workload in (("a", "launch.fork"), ("b", "launch.fork"), ("other", "launch.pthread")):
+    (folder / "few.json").write_text('{"schema": 2, "rounds": 1, "rows": []}')
+    (folder / "old.json").write_text('{"schema": 1, "rounds": 1, "rows": []}')
+    for name, workload in (
+        ("a", "launch.fork"),
+        ("b", "launch.fork"),
+        ("c", "launch.fork"),
+        ("other", "launch.pthread"),
+    ):
         ended = command_line("run", workload, "--budget", "0.3", "--out", f"{name}.parquet")
         assert ended.returncode == 0, ended.stderr
     return folder
@@ -31,8 +38,8 @@ def test_compare_answers_with_a_table_and_a_summary(folder: Path, capsys: Captur
     paths = [str(folder / name) for name in ("a.parquet", "b.parquet")]
     assert run_to_the_end(["compare", *paths]) == 0
     captured = capsys.readouterr()
-    assert "verdict" in captured.out
-    assert "Corrected for" in captured.out
+    assert "change" in captured.out
+    assert "Wrong in at most 5% of comparisons" in captured.out
     assert max(map(len, captured.out.splitlines())) <= 80
     assert captured.err == ""
 
@@ -44,6 +51,46 @@ def test_compare_json_is_one_valid_object(folder: Path, capsys: Captured) -> Non
     Draft202012Validator(SCHEMA).validate(document)
     assert [comparison["other"] for comparison in document["comparisons"]] == paths[1:]
     assert all(row["ratio"] == 1 for row in document["comparisons"][1]["rows"])
+    assert [comparison["same_run"] for comparison in document["comparisons"]] == [False, True]
+
+
+def test_a_run_compared_with_itself_is_told_so(folder: Path, capsys: Captured) -> None:
+    assert run_to_the_end(["compare", *[str(folder / "a.parquet")] * 2]) == 0
+    assert "Both sides are the same run: there is nothing to compare." in capsys.readouterr().out
+
+
+def test_two_groups_of_runs_are_parted_by_two_dashes(folder: Path, capsys: Captured) -> None:
+    a, b, c = (str(folder / f"{name}.parquet") for name in ("a", "b", "c"))
+    assert run_to_the_end(["compare", a, b, "--", c, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    Draft202012Validator(SCHEMA).validate(document)
+    [pair] = document["comparisons"]
+    assert (pair["base"], pair["other"], pair["n_base_runs"], pair["n_other_runs"]) == (f"{a}, {b}", c, 2, 1)
+    assert document["moments"] == "these runs"
+    assert all(row["between_moments"] is None and row["ratio_low"] < row["ratio_high"] for row in pair["rows"])
+
+
+def test_what_noise_has_measured_takes_the_place_of_what_is_assumed(
+    folder: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    runs = [str(folder / f"{name}.parquet") for name in ("a", "b")]
+    row = {"cell": "launch.fork[temperature=warm]", "temperature": "warm", "quantity": "reaped_ns"}
+    placed = [{**row, "placement": placement, "between_rounds": 0.5} for placement in (None, "same_cpu", "other_cpu")]
+    others = [{**row, "cell": f"launch.{name}", "between_rounds": 0.0} for name in ("a", "b", "c", "d", "e", "f", "g")]
+    noise = tmp_path / "noise.json"
+    noise.write_text(json.dumps({"schema": 2, "rounds": 3, "rows": [*placed, *others]}))
+    between = {}
+    for source, words in (("assumed", []), ("given", ["--noise", "1%"]), ("measured", ["--noise", str(noise)])):
+        assert run_to_the_end(["compare", *runs, *words, "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["moments"] == source
+        rows = document["comparisons"][0]["rows"]
+        between[source] = {(row["temperature"], row["stage"]): row["between_moments"] for row in rows}
+    assert {between["assumed"]["warm", "reaped"], between["assumed"]["cold", "reaped"]} == {0.02, 0.2}
+    assert {between["given"]["warm", "reaped"], between["given"]["cold", "reaped"]} == {0.01, 0.2}
+    # Where the row is not in the file: the root of the mean square of those that are.
+    assert between["measured"]["warm", "reaped"] == 0.5
+    assert between["measured"]["warm", "call_returns"] == pytest.approx((3 * 0.25 / 10) ** 0.5)
 
 
 def test_two_cells_of_one_run(folder: Path, capsys: Captured) -> None:
@@ -78,6 +125,13 @@ def test_a_picture_is_written_and_an_existing_one_spared(
         (["a.parquet", "b.parquet", "--plot", "x.pdf"], "a picture is .png or .svg"),
         (["a.parquet", "b.parquet", "--min-effect", "-2%"], "is not a share"),
         (["a.parquet", "--cells", "launch.frok", "launch.fork"], "unknown cell 'launch.frok'"),
+        (["a.parquet", "--cells", "x", "y", "--noise", "1%"], "the cells of one run share their moments"),
+        (["a.parquet", "b.parquet", "--noise", "much"], "--noise much is no share, and there is no such file"),
+        (["a.parquet", "b.parquet", "--noise", "a.parquet"], "a.parquet is not valid JSON"),
+        (["a.parquet", "b.parquet", "--noise", "few.json"], "few.json does not say how far rounds are apart"),
+        (["a.parquet", "b.parquet", "--noise", "old.json"], "old.json is no answer of clonometer noise: schema is 1"),
+        (["a.parquet", "--", "b.parquet", "--", "c.parquet"], "-- parts two groups of runs"),
+        (["a.parquet", "--", "b.parquet", "a.parquet"], "are the same run"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from statsmodels.tsa.stattools import acf
 
 from clonometer.stats.ess import autocorrelations, effective_sample_size_of_medians, effective_sample_sizes
-from clonometer.stats.segments import segment_medians, segment_quantiles
+from clonometer.stats.segments import segment_medians
 
 
 def _autoregressive(rho: float, n: int, seed: int = 2) -> np.ndarray:
@@ -80,11 +80,3 @@ def test_segments_of_any_lengths_are_worth_the_sum_of_what_each_is_worth_alone()
     alone = sum(effective_sample_size_of_medians(part, [0]) for part in parts)
     assert effective_sample_size_of_medians(np.concatenate(parts), first) == pytest.approx(alone)
     np.testing.assert_array_equal(segment_medians(np.concatenate(parts), first), [np.median(part) for part in parts])
-
-
-@pytest.mark.parametrize("probability", [0.0, 0.1, 0.25, 0.7, 1.0])
-def test_quantiles_of_segments_are_numpys_to_the_last_digit(probability: float) -> None:
-    parts = [_autoregressive(0.7, n, seed=n) for n in (1, 2, 3, 40, 7, 39, 120)]
-    first = np.cumsum([0] + [part.size for part in parts[:-1]])
-    expected = [np.quantile(part, probability) for part in parts]
-    np.testing.assert_array_equal(segment_quantiles(np.concatenate(parts), first, probability), expected)

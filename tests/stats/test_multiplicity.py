@@ -6,7 +6,7 @@ from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import can_reject, holm, simultaneous, student_quantile
+from clonometer.stats.multiplicity import holm, simultaneous, student_quantile
 
 
 def test_it_is_holms_procedure() -> None:
@@ -32,15 +32,6 @@ def test_what_is_no_family_is_refused() -> None:
         holm([1.5])
     with pytest.raises(ValueError, match="family of 1"):
         holm([0.1, 0.2], tests=1)
-
-
-def test_only_tests_that_could_reject_are_counted() -> None:
-    assert can_reject([0.008] * 6, 0.05).all()
-    assert not can_reject([0.008] * 7, 0.05).any()
-    few_and_many = can_reject([0.03] * 10 + [1e-6] * 4, 0.05)
-    assert few_and_many.tolist() == [False] * 10 + [True] * 4
-    assert can_reject([0.03, 0.2], 0.05).tolist() == [True, False]
-    assert can_reject([], 0.05).tolist() == []
 
 
 def test_quantiles_are_those_of_students_distribution() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.views.sample_results import sample_results
 
 from clonometer.results.check.types import Checked, CheckedRow
-from clonometer.results.compare.types import ComparedRow, Difference, LeftOut
+from clonometer.results.compare.types import CommonShift, ComparedRow, Difference, LeftOut
 from clonometer.views.terminal.check import render_check
 
 
@@ -15,15 +15,15 @@ def checked(again: bool = False, **fields: Any) -> Checked:
     """Every row of the sample results, one of them regressed, one suspected, one without a ratio."""
     rows = []
     for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        compared = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, 0.4, 1.0, "not distinguishable", None, None)
+        compared = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, "not distinguishable", None, None)
         row = CheckedRow(compared, "fine", 0.07)
         if place == 5:
-            slow = replace(compared, ratio=1.31, low=1.24, high=1.36, p_value=1e-6, p_adjusted=1e-4)
+            slow = replace(compared, ratio=1.31, low=1.24, high=1.36)
             row = CheckedRow(slow, "regressed", 0.065, replace(slow, ratio=1.29) if again else None)
         if place == 6:
             row = CheckedRow(replace(compared, ratio=1.08, low=0.98, high=1.2), "suspect", 0.4)
         if place == 7:
-            none = replace(compared, ratio=None, low=None, high=None, p_value=None, p_adjusted=None)
+            none = replace(compared, ratio=None, low=None, high=None)
             row = CheckedRow(none, "not distinguishable", None)
         rows.append(row)
     made = Checked(
@@ -37,6 +37,7 @@ def checked(again: bool = False, **fields: Any) -> Checked:
         max_regression=0.05,
         error_rate=0.01,
         n_tests=len(rows) - 1,
+        moments="assumed",
         rerun=again,
     )
     return replace(made, **fields)
@@ -60,7 +61,7 @@ def test_the_short_answer_has_what_is_flagged_and_the_verdict_last() -> None:
 
 
 def test_wide_shows_every_row_and_what_is_detectable() -> None:
-    text = render_check(checked(), width=120, wide=True)
+    text = render_check(checked(), width=220, wide=True)
     assert sum(
         line.endswith(("fine", "regressed", "suspect", "not distinguishable")) for line in text.splitlines()
     ) == len(checked().rows)
@@ -76,10 +77,9 @@ def test_what_the_check_can_see_is_said() -> None:
 
 
 def test_a_second_measurement_stands_beside() -> None:
-    text = render_check(checked(again=True), width=100)
+    text = render_check(checked(again=True), width=140)
     [line] = [line for line in text.splitlines() if line.endswith("regressed")]
-    assert "1.31" in line
-    assert "1.29" in line
+    assert "31% slower (24 to 36)  29% slower (24 to 36)" in line
     assert "measured again." in text
 
 
@@ -94,29 +94,10 @@ def test_the_other_verdicts(fields: dict[str, Any], last: str) -> None:
     assert render_check(checked(**fields)).splitlines()[-1] == last
 
 
-def test_of_what_the_ratios_are_is_said_where_it_is_no_median() -> None:
-    made = checked(machine_shift=0.02, machine_kinds=7)
-    assert "fastest tenth" not in render_check(made)
-    mixed = replace(made, rows=[replace(row, level="lower decile") for row in made.rows[:6]] + list(made.rows[6:]))
-    text = " ".join(render_check(mixed).split())
-    assert "All that was measured was 2% slower (the median of 7 kinds of process): ratios are without that." in text
-    assert (
-        "Compared is the fastest tenth of processes, which neighbours on the machine spare; medians in rows of fewer "
-        "than 50." in text
-    )
-    alone = replace(mixed, rows=mixed.rows[:6], machine_kinds=0)
-    text = " ".join(render_check(alone).split())
-    assert "too few kinds of process" in text
-    assert "neighbours on the machine spare." in text
-
-
-def test_what_is_slower_in_part_of_its_processes_says_so() -> None:
-    made = checked()
-    reason = "its median is 1.20 times as large, its fastest tenth is not: part of its processes"
-    rows = [
-        replace(row, compared=replace(row.compared, reason=reason)) if row.verdict == "suspect" else row
-        for row in made.rows
-    ]
-    text = " ".join(render_check(replace(made, rows=rows)).split())
-    assert reason in text
-    assert reason not in " ".join(render_check(made).split())
+def test_what_all_rows_changed_by_is_said_and_that_both_are_one_run() -> None:
+    shifts = (CommonShift("warm", 1.02, 0.97, 1.1, 7), CommonShift("control", 1.0, 1.0, 1.0, 1))
+    text = " ".join(render_check(checked(shifts=shifts)).split())
+    assert "In common: warm rows took 1.02 times as long (7 kinds of process, 0.97 to 1.10)" in text
+    assert "clocks and empty loops 1.00." in text
+    assert "One kind of process alone" in " ".join(render_check(checked()).split())
+    assert "Both sides are the same run" in render_check(checked(same_run=True))

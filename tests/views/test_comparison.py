@@ -17,14 +17,14 @@ def compared(**fields: Any) -> Compared:
     """Every row of the sample results against itself, one of them slower, one without a ratio."""
     rows = []
     for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        row = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, 0.4, 1.0, "same", 0.013, None)
+        row = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, "same", 0.013, None)
         if place == 5:
-            row = replace(row, ratio=1.31, low=1.24, high=1.36, p_adjusted=1e-5, verdict="slower", within=None)
+            row = replace(row, ratio=1.31, low=1.24, high=1.36, verdict="slower", within=None)
         if place == 6:
-            row = replace(row, ratio=None, low=None, high=None, p_value=None, p_adjusted=None, within=None)
+            row = replace(row, ratio=None, low=None, high=None, within=None)
             row = replace(row, verdict="not distinguishable", reason="there is no ratio to a median of zero or below")
         if place == 7:
-            row = replace(row, low=None, high=None, p_value=None, p_adjusted=None, verdict="not distinguishable")
+            row = replace(row, low=None, high=None, verdict="not distinguishable")
         rows.append(row)
     pair = ComparedPair(
         "clonometer-run.previous.parquet",
@@ -33,17 +33,19 @@ def compared(**fields: Any) -> Compared:
         [LeftOut("launch.vfork[temperature=warm]", "only in clonometer-run.parquet")],
         [Difference("kernel.release", "6.1.0", "6.18.5"), Difference("thp.enabled", "always", "madvise")],
     )
-    return replace(Compared([pair], 0.02, 0.05, len(rows) - 2), **fields)
+    return replace(Compared([pair], 0.02, 0.05, len(rows) - 2, "assumed"), **fields)
 
 
 def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
     slab = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
     base, other = (replace(slab, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
-    row = ComparedRow(base, other, 2.28, 2.2, 2.3, 0.01, 0.01, "higher", None, None)
+    row = ComparedRow(base, other, 2.28, 2.2, 2.3, "higher", None, None)
     assert comparison_text(row).stage == "slab each, KiB"
     pair = ComparedPair("a", "b", [row], [], [])
     [line] = [
-        text for text in render_comparison(Compared([pair], 0.02, 0.05, 1), width=160).splitlines() if "slab" in text
+        text
+        for text in render_comparison(Compared([pair], 0.02, 0.05, 1, "assumed"), width=160).splitlines()
+        if "slab" in text
     ]
     assert line.split()[-8:][:2] == ["0.879", "2"] or ("0.879" in line and " 2 " in line)
 
@@ -57,24 +59,24 @@ def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:
     assert "None" not in text
 
 
-def test_at_80_columns_ratio_interval_and_verdict_are_whole() -> None:
+def test_at_80_columns_both_medians_and_the_change_are_whole() -> None:
     text = render_comparison(compared(), width=80)
-    [line] = [line for line in text.splitlines() if "slower" in line and "1.31" in line]
-    assert line.split()[-5:] == ["1.31", "1.24", "–", "1.36", "slower"]
+    assert any(line.rstrip().endswith("31% slower (24 to 36)") for line in text.splitlines())
     assert any(line.rstrip().endswith("same within 1.3%") for line in text.splitlines())
+    head = next(line for line in text.splitlines() if "change" in line)
+    assert head.split() == ["until", "before", "after", "change"]
 
 
-def test_at_120_columns_the_medians_stand_beside() -> None:
-    head = next(line for line in render_comparison(compared(), width=120).splitlines() if "verdict" in line)
-    assert "before" in head
-    assert "after" in head
+def test_at_120_columns_both_medians_have_their_intervals() -> None:
+    head = next(line for line in render_comparison(compared(), width=120).splitlines() if "change" in line)
+    assert head.split() == ["until", "before", "95%", "interval", "after", "95%", "interval", "change", "processes"]
 
 
 def test_the_short_answer_has_the_change_and_says_what_it_hides() -> None:
     text = render_comparison(compared(), width=80)
     assert len(text.splitlines()) <= 25
-    assert "1.31" in text
-    hidden = len(compared().pairs[0].rows) - 12
+    assert "31% slower" in text
+    hidden = len(compared().pairs[0].rows) - 11
     assert f"--wide adds {hidden} rows" in text
     assert "--wide" not in render_comparison(compared(), width=80, wide=True)
 
@@ -131,20 +133,27 @@ def test_one_key_with_several_changes_is_said_once() -> None:
 def test_the_summary_counts_and_says_the_correction() -> None:
     text = summary(compared())
     total = len(compared().pairs[0].rows)
-    assert text.startswith(f"{total} rows: 1 slower, {total - 3} same within 2%, 2 not distinguishable.")
-    assert f"Corrected for {total - 2} tests" in text
+    assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 unclear.")
+    assert f"Wrong in at most 5% of comparisons of {total - 2} rows, if moments of this machine differ by 2%" in text
+    for source, words in (
+        ("given", "as --noise says"),
+        ("measured", "clonometer noise"),
+        ("these runs", "runs of each"),
+    ):
+        assert words in summary(compared(moments=source))
+    assert summary(compared(moments="one run")).endswith(f"of {total - 2} rows.")
 
 
 def test_what_does_not_exist_is_a_dash() -> None:
     rows = compared().pairs[0].rows
-    assert (comparison_text(rows[6]).ratio, comparison_text(rows[6]).interval) == ("-", "-")
-    assert comparison_text(rows[7]).interval == "-"
+    assert comparison_text(rows[6]).change == "-"
+    assert comparison_text(rows[7]).change == "0.1% slower?"
 
 
 def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
     cells = {cell.cell: cell for cell in sample_results().cells}
     fork, pthread = (cells[f"launch.{name}[temperature=warm]"] for name in ("fork", "pthread"))
-    row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, 0.1, 0.1, "faster", None, None)
+    row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, "faster", None, None)
     assert comparison_text(row).label == "pthread / fork, warm"
 
 

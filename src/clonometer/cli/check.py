@@ -10,6 +10,7 @@ import rich_click as click
 
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.moments import NOISE_HELP, read_moments
 from clonometer.cli.options import SHARE, examples
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 
@@ -25,14 +26,24 @@ RERUN_FACTOR = 2
 _EXAMPLES = examples(
     "clonometer check run.parquet --baseline main.parquet",
     "clonometer check run.parquet --baseline main.parquet --rerun",
+    "clonometer check run.parquet --baseline main.parquet --noise noise.json",
+    "clonometer check new?.parquet --baseline a.parquet --baseline b.parquet",
     "clonometer check run.parquet --baseline main.parquet --max-regression 10%",
     "clonometer check run.parquet --baseline main.parquet --json | jq .verdict",
 )
 
 
 @click.command(name="check", epilog=_EXAMPLES)
-@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--baseline", required=True, metavar="RUN", type=click.Path(path_type=Path), help="The run before.")
+@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--baseline",
+    "baselines",
+    required=True,
+    multiple=True,
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="The run before; repeatable.",
+)
 @click.option(
     "--max-regression",
     metavar="SHARE",
@@ -46,35 +57,39 @@ _EXAMPLES = examples(
     is_flag=True,
     help="Measure suspicious rows again, for twice as long, and fail only if they are still slower.",
 )
+@click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--wide", is_flag=True, help="Show every row.")
 @click.pass_context
 def command(
     ctx: click.Context,
     *,
-    run_file: Path,
-    baseline: Path,
+    run_files: tuple[Path, ...],
+    baselines: tuple[Path, ...],
     max_regression: float,
     rerun: bool,
+    noise: str | None,
     as_json: bool,
     wide: bool,
 ) -> None:
     """Check a run for regressions against a baseline.
 
-    Exits with 0 if there is none, 1 if one is confirmed, 3 if it cannot tell. A false alarm is designed to happen in at
-    most 1% of checks, however many cells there are.
+    Exits with 0 if there is none, 1 if one is confirmed, 3 if it cannot tell. Two moments of a machine differ: --noise
+    says by how much, several runs a side say it themselves. The chance of a false alarm is then at most 1%, however
+    many cells there are. To compare two settings of this machine, 'clonometer ab' starts them in turn and sees more.
     """
     from clonometer.results.check.check import check_again, check_runs
     from clonometer.results.check.types import CONFIRMED, NONE
 
-    base, run = open_side(baseline), open_side(run_file)
-    checked = check_runs(base, run, max_regression=max_regression)
+    moments = read_moments(noise)
+    bases, runs = ([open_side(path) for path in paths] for paths in (baselines, run_files))
+    checked = check_runs(bases, runs, max_regression=max_regression, moments=moments)
     if rerun and checked.flagged:
-        again = _measure_again(checked, run)
+        again = _measure_again(checked, runs[0])
         if again is None:
             click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
             ctx.exit(EXIT_INTERRUPTED)
-        checked = check_again(checked, base, again)
+        checked = check_again(checked, bases, again, moments)
     _print(checked, as_json=as_json, wide=wide)
     ctx.exit({NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL))
 
@@ -113,22 +128,18 @@ def _measure_again(checked: Checked, run: Book) -> Book | None:
 def _plan_again(checked: Checked, run: Book) -> Plan:
     """The run's own plan, cut to the cells in doubt, each with twice the processes that it had.
 
-    What says how fast the machine is is measured beside them, with half of its processes, but no fewer than are needed
-    to compare it as it was.
+    The others, which say what the machine does meanwhile, are measured beside them with half of their processes.
     """
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.metadata import from_metadata
-    from clonometer.results.check.types import LEAST_PROCESSES
 
     processes: dict[str, int] = {}
     for row in checked.flagged:
         measured = row.compared.other
         processes[measured.cell] = max(RERUN_FACTOR * measured.n_processes, processes.get(measured.cell, 0))
-    if checked.machine_kinds:
-        for row in checked.rows:
-            measured = row.compared.other
-            half = -(-measured.n_processes // RERUN_FACTOR)
-            processes.setdefault(measured.cell, max(half, min(measured.n_processes, LEAST_PROCESSES)))
+    for row in checked.rows:
+        measured = row.compared.other
+        processes.setdefault(measured.cell, -(-measured.n_processes // RERUN_FACTOR))
     plan = apply_only(from_metadata(run.metadata["plan"]), list(processes))
     targets = tuple(
         replace(target, limits=replace(target.limits, processes=max(processes[cell.text] for cell in target.cells)))

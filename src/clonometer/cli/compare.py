@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.moments import NOISE_HELP, read_moments
 from clonometer.cli.options import SHARE, examples
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
@@ -21,14 +22,30 @@ PLOT_FORMATS = ("png", "svg")
 _EXAMPLES = examples(
     "clonometer compare before.parquet after.parquet",
     "clonometer compare monday.parquet tuesday.parquet friday.parquet --wide",
+    "clonometer compare old1.parquet old2.parquet -- new1.parquet new2.parquet",
+    "clonometer compare before.parquet after.parquet --noise noise.json",
     "clonometer compare run.parquet --cells 'launch.fork*' 'launch.pthread*'",
     "clonometer compare before.parquet after.parquet --plot change.svg",
     "clonometer compare old.parquet new.parquet --json | jq .counts",
 )
 
 
-@click.command(name="compare", epilog=_EXAMPLES)
-@click.argument("run_files", metavar="RUN [RUN]...", nargs=-1, required=True, type=click.Path(path_type=Path))
+#: What stands for ``--`` between two groups of runs: no file has such a name.
+_APART = "\x1d"
+
+
+class _Groups(click.RichCommand):
+    """A command in which ``--`` parts two groups of files; click would only take it for the end of the options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep each ``--`` that follows something as a word of its own."""
+        return super().parse_args(ctx, [_APART if word == "--" and place else word for place, word in enumerate(args)])
+
+
+@click.command(name="compare", cls=_Groups, epilog=_EXAMPLES)
+@click.argument(
+    "run_files", metavar="RUN [RUN]... [-- RUN...]", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @click.option(
     "--cells",
     metavar="GLOB GLOB",
@@ -44,6 +61,7 @@ _EXAMPLES = examples(
     show_default=True,
     help="The least change that gets a verdict.",
 )
+@click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
 @click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Also draw it: FILE.png or FILE.svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
@@ -53,22 +71,28 @@ def command(
     run_files: tuple[Path, ...],
     cells: tuple[str, str] | None,
     minimum_effect: float,
+    noise: str | None,
     plot: Path | None,
     as_json: bool,
     wide: bool,
     force: bool,
 ) -> None:
-    """Compare runs with the first of them, cell by cell.
+    """Compare runs with the first of them, cell by cell; or, with --, two groups of runs.
 
-    Every ratio has an interval and a verdict: faster, slower, same within a share, or not distinguishable. Verdicts
-    are corrected for the number of rows. What differs between the hosts is said.
+    Every row has the medians of both sides and what changed: 6% slower, 110 times faster, the same, or not
+    distinguishable. Its interval counts the scatter of processes, what two moments of a machine differ by, and the
+    number of rows. With several runs a side the runs themselves say what moments differ by. What differs between the
+    hosts is said.
     """
-    if cells is None and len(run_files) < 2:
+    groups = _groups([str(path) for path in run_files])
+    if cells is None and sum(map(len, groups)) < 2:
         raise UsageError("compare needs two runs, or --cells with two groups of one run")
-    if cells is not None and len(run_files) != 1:
-        raise UsageError("--cells compares cells of one run", f"{len(run_files)} runs are named")
+    if cells is not None and (len(groups) > 1 or len(run_files) != 1):
+        raise UsageError("--cells compares cells of one run", f"{sum(map(len, groups))} runs are named")
+    if cells is not None and noise is not None:
+        raise UsageError("--noise is about two runs: the cells of one run share their moments")
     image_format = _checked_plot(plot, force)
-    compared = _compare(run_files, cells, minimum_effect)
+    compared = _compare(groups, cells, minimum_effect, noise)
     print_comparison(compared, as_json=as_json, wide=wide)
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
@@ -96,20 +120,38 @@ def open_side(path: Path) -> Book:
     RunFileError
         If it is no sound run file.
     """
-    from clonometer.results.compare.comparison import read_side
+    from clonometer.results.compare.sides import read_side
     from clonometer.runfile import open_run
 
     with open_run(path) as run:
         return read_side(run, str(path))
 
 
-def _compare(run_files: tuple[Path, ...], cells: tuple[str, str] | None, minimum_effect: float) -> Compared:
-    from clonometer.results.compare.comparison import compare_cells, compare_runs
+def _groups(words: list[str]) -> list[list[Path]]:
+    """Part the files at ``--``."""
+    groups: list[list[Path]] = [[]]
+    for word in words:
+        if word == _APART:
+            groups.append([])
+        else:
+            groups[-1].append(Path(word))
+    if len(groups) > 2 or not all(groups):
+        raise UsageError("-- parts two groups of runs", "clonometer compare OLD OLD -- NEW NEW")
+    return groups
 
-    sides = [open_side(path) for path in run_files]
+
+def _compare(
+    groups: list[list[Path]], cells: tuple[str, str] | None, minimum_effect: float, noise: str | None
+) -> Compared:
+    from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
+
+    moments = read_moments(noise)
+    sides = [[open_side(path) for path in group] for group in groups]
     if cells is not None:
-        return compare_cells(sides[0], cells[0], cells[1], minimum_effect=minimum_effect)
-    return compare_runs(sides, minimum_effect=minimum_effect)
+        return compare_cells(sides[0][0], cells[0], cells[1], minimum_effect=minimum_effect)
+    if len(sides) > 1:
+        return compare_groups(sides[0], sides[1], minimum_effect=minimum_effect, moments=moments)
+    return compare_runs(sides[0], minimum_effect=minimum_effect, moments=moments)
 
 
 def _checked_plot(plot: Path | None, force: bool) -> str:

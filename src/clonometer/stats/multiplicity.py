@@ -4,8 +4,7 @@ References
 ----------
 .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
        (1979) 65-70.
-.. [2] R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
-.. [3] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate: a practical and powerful approach to multiple
+.. [2] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate: a practical and powerful approach to multiple
        testing", Journal of the Royal Statistical Society B 57 (1995) 289-300.
 """
 
@@ -15,7 +14,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats
@@ -62,34 +61,6 @@ def holm(p_values: ArrayLike, tests: int | None = None) -> Floats:
     adjusted = np.empty_like(p)
     np.put_along_axis(adjusted, order, np.minimum(stepped, 1.0), axis=-1)
     return adjusted
-
-
-def can_reject(least_p_values: ArrayLike, error_rate: float) -> NDArray[np.bool_]:
-    """Tell which tests can reject at all once they are corrected; the others need not be counted.
-
-    Parameters
-    ----------
-    least_p_values
-        Shape (tests,): the smallest p-value that each test can give, which must not depend on its outcome.
-    error_rate
-        The family's error rate.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (tests,), bool: the tests whose least p-value is at most ``error_rate`` over their own number [2]_.
-
-    Examples
-    --------
-    >>> can_reject([0.03, 0.0001, 0.0001], 0.05).tolist()
-    [False, True, True]
-    """
-    least = np.asarray(least_p_values, dtype=np.float64)
-    for number in range(1, least.size + 1):
-        able = least <= error_rate / number
-        if able.sum() <= number:
-            return np.asarray(able, dtype=np.bool_)
-    return np.zeros(least.size, dtype=np.bool_)
 
 
 def simultaneous(interval: Interval, parts: int) -> Interval:
@@ -169,7 +140,7 @@ def false_discovery_limit(p_values: ArrayLike, error_rate: float) -> float:
     Returns
     -------
     float
-        The step-up limit of Benjamini and Hochberg [3]_; 0 where no test counts.
+        The step-up limit of Benjamini and Hochberg [2]_; 0 where no test counts.
 
     Examples
     --------

@@ -104,37 +104,3 @@ def segment_medians(values: Floats, first: ArrayLike) -> Floats:
         every = np.arange(places.size)
         medians[places] = (rows[every, (lengths - 1) // 2] + rows[every, lengths // 2]) / 2
     return medians
-
-
-def segment_quantiles(values: Floats, first: ArrayLike, probability: float) -> Floats:
-    """A quantile of each segment by linear interpolation, to the digit that of `numpy.quantile`.
-
-    Parameters
-    ----------
-    values, first
-        As of `segment_medians`.
-    probability
-        Which quantile, between 0 and 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (segments,), float64.
-
-    Examples
-    --------
-    >>> segment_quantiles(np.array([1.0, 3.0, 7.0, 4.0]), [0, 3], 0.25).tolist()
-    [2.0, 4.0]
-    """
-    quantiles = np.empty(np.asarray(first).size)
-    for places, lengths, rows in similar_lengths(values, first, np.inf):
-        rows.sort(axis=1)
-        every = np.arange(places.size)
-        place = (lengths - 1) * probability
-        before = place.astype(np.intp)
-        low, high = rows[every, before], rows[every, np.minimum(before + 1, lengths - 1)]
-        weight = place - before
-        # From the nearer end, as numpy does: the other way rounds differently.
-        apart = high - low
-        quantiles[places] = np.where(weight >= 0.5, high - apart * (1 - weight), low + apart * weight)
-    return quantiles

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_RUNS, SHARE
 from clonometer.results.compare.types import (
     SAME,
     UNDECIDED,
     VERDICTS,
+    CommonShift,
     Compared,
     ComparedPair,
     ComparedRow,
     Difference,
     LeftOut,
 )
-from clonometer.units import bytes_unit, format_share, ratio_figures
+from clonometer.results.types import Estimate
+from clonometer.units import bytes_unit, format_share, table_unit
+from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import condition_phrases
-from clonometer.views.rows import fact_text
+from clonometer.views.rows import MedianText, fact_text, median_text
+from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, label_column
 from clonometer.words import mechanism_name, stage_name
 
 _KEYS = {
@@ -49,14 +54,11 @@ _COMMON = {"cold": "cold rows", "warm": "warm rows", "all": "all rows"}
 
 @dataclass(frozen=True)
 class ComparisonText:
-    """One row as texts: what it is, its figures, its verdict."""
+    """One row as texts: what it is, and what changed."""
 
     label_parts: tuple[str, ...]
     stage: str
-    ratio: str
-    low: str
-    high: str
-    verdict: str
+    change: str
     row: ComparedRow
 
     @property
@@ -64,36 +66,67 @@ class ComparisonText:
         """What is compared, and under which condition."""
         return ", ".join(self.label_parts)
 
-    @property
-    def interval(self) -> str:
-        """The interval, or a dash."""
-        return f"{self.low} – {self.high}" if self.high else "-"
-
 
 def comparison_text(row: ComparedRow) -> ComparisonText:
     """Write a row; what does not exist is a dash."""
     stage = stage_name(row.other.stage, row.other.quantity)
     if not row.is_time and row.other.unit != "count":
         stage = f"{stage}, {sizes_unit(row) or row.other.unit}"
+    return ComparisonText(_label_parts(row), stage, change_text(row), row)
+
+
+def change_text(row: ComparedRow) -> str:
+    """Say what changed: surely, like all, not at all, or that nobody can tell."""
+    if row.verdict == SAME:
+        return f"same within {format_share(row.within)}" if row.within else "same"
     if row.ratio is None:
-        return ComparisonText(_label_parts(row), stage, "-", "", "", verdict_text(row), row)
+        return MISSING
+    words = ("slower", "faster") if row.is_time else ("higher", "lower")
     if row.low is None or row.high is None:
-        return ComparisonText(_label_parts(row), stage, f"{row.ratio:.3g}", "", "", verdict_text(row), row)
-    return ComparisonText(
-        _label_parts(row), stage, *ratio_figures(row.ratio, row.low, row.high), verdict_text(row), row
+        return f"{change_words(row.ratio, None, None, words)}?"
+    if row.like_rest:
+        return f"like all: {range_words(row.low, row.high)}"
+    if row.low <= 1 <= row.high:
+        return range_words(row.low, row.high)
+    return change_words(row.ratio, row.low, row.high, words)
+
+
+def sides_unit(rows: Sequence[ComparedRow]) -> str:
+    """The unit in which both sides of all rows are written."""
+    return table_unit([estimate.median_ns for row in rows for estimate in (row.base, row.other)])
+
+
+def sides_title(rows: Sequence[ComparedRow]) -> str:
+    """What stands above a table of comparisons."""
+    return f"Medians in {sides_unit(rows)}."
+
+
+def sides_columns(lines: Sequence[ComparisonText]) -> list[Column]:
+    """The columns that every table of comparisons begins with: what it is, both sides in one unit, and the change."""
+    rows = [line.row for line in lines]
+    unit = sides_unit(rows)
+    before, after = (
+        [_side_text(row, estimate, unit) for row, estimate in zip(rows, side, strict=True)]
+        for side in ([row.base for row in rows], [row.other for row in rows])
     )
+    return [
+        label_column("", [BREAK.join(line.label_parts) for line in lines]),
+        Column("until", [line.stage for line in lines]),
+        Column("before", [text.median for text in before], "point", drop=5),
+        Column(INTERVAL_HEADING, [text.interval for text in before], "range", drop=3),
+        Column("after", [text.median for text in after], "point", drop=5),
+        Column(INTERVAL_HEADING, [text.interval for text in after], "range", drop=4),
+        Column("change", [line.change for line in lines]),
+    ]
+
+
+def _side_text(row: ComparedRow, estimate: Estimate, unit: str) -> MedianText:
+    return median_text(estimate, sizes_unit(row) or unit)
 
 
 def sizes_unit(row: ComparedRow) -> str:
     """The unit in which both sides of a row of sizes are written; empty where it has none."""
     return bytes_unit([row.base.value, row.other.value]) if row.other.unit == "bytes" else ""
-
-
-def verdict_text(row: ComparedRow) -> str:
-    """Say a verdict; sameness never without how near, and a change never without whether all else changed as much."""
-    if row.like_rest:
-        return f"{row.verdict}, like all"
-    return f"same within {format_share(row.within)}" if row.verdict == SAME and row.within else row.verdict
 
 
 def _label_parts(row: ComparedRow) -> tuple[str, ...]:
@@ -125,7 +158,7 @@ def pick(lines: Sequence[ComparisonText], room: int) -> list[ComparisonText]:
         ratio = line.row.ratio or 1.0
         changed = line.row.verdict not in (SAME, UNDECIDED)
         whole = line.row.other.stage in ("reaped", None)
-        group = 1 if line.row.like_rest else 0 if changed else 2 if whole else 3
+        group = 0 if changed else 1 if line.row.like_rest else 2 if whole else 3
         return (group, -max(ratio, 1 / ratio) if changed else 0.0)
 
     chosen = sorted(range(len(lines)), key=lambda place: rank(lines[place]))[:room]
@@ -136,21 +169,46 @@ def summary(compared: Compared) -> str:
     """Say all verdicts in one line, and what they are corrected for."""
     counts = compared.counts
     total = sum(counts.values())
-    effect = format_share(compared.minimum_effect)
-    like = {verdict: sum(row.like_rest for row in _rows(compared) if row.verdict == verdict) for verdict in VERDICTS}
-    words = [
-        f"{counts[verdict]} {f'same within {effect}' if verdict == SAME else verdict}"
-        f"{f' ({like[verdict]} like all)' if like[verdict] else ''}"
-        for verdict in VERDICTS
-        if counts[verdict]
-    ]
-    sentence = (
-        f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. Corrected for {compared.n_tests} tests: "
-        f"chance between processes reports a change in at most {format_share(compared.error_rate)} of comparisons"
+    like = sum(row.like_rest for row in _rows(compared))
+    words = [f"{counts[verdict]} {_VERDICT_WORDS.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict]]
+    if like:
+        words.append(f"{like} of these like all (the machine's doing, or that of what all share)")
+    return (
+        f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. "
+        f"{assurance(compared.moments, compared.n_tests, compared.error_rate, 'comparisons')}"
     )
-    if all(row.base.cell != row.other.cell for row in _rows(compared)):
-        return f"{sentence}."
-    return f"{sentence}; changes between moments do so more often (clonometer noise)."
+
+
+_VERDICT_WORDS = {SAME: "the same", UNDECIDED: "unclear"}
+
+
+def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
+    """Say how often a verdict is wrong, and under which assumption.
+
+    Parameters
+    ----------
+    moments
+        Where it is known from how far moments are apart.
+    tests
+        How many rows the intervals are corrected for.
+    error_rate
+        The chance of a wrong verdict.
+    what
+        What such answers are, in the plural.
+    """
+    rate = f"Wrong in at most {format_share(error_rate)} of {what} of {tests} row{'' if tests == 1 else 's'}"
+    if moments == ASSUMED:
+        return (
+            f"{rate}, if moments of this machine differ by {format_share(SHARE)} (cold: {format_share(FIRST_SHARE)}), "
+            "as is assumed: 'clonometer noise' measures it, --noise takes it."
+        )
+    if moments == GIVEN:
+        return f"{rate}, if moments of this machine differ by as much as --noise says."
+    if moments == MEASURED:
+        return f"{rate}, if moments differ by as much as in the rounds of 'clonometer noise'."
+    if moments == OF_RUNS:
+        return f"{rate}: the runs of each side say how far moments are apart."
+    return f"{rate}."
 
 
 def _rows(compared: Compared) -> list[ComparedRow]:
@@ -161,20 +219,27 @@ def common_text(pair: ComparedPair) -> str:
     """Say what all rows of two runs changed by together, or that it is not known; empty within one run."""
     if not pair.rows or any(row.base.cell != row.other.cell for row in pair.rows):
         return ""
-    rest = [shift for shift in pair.shifts if shift.of != "control"]
-    control = next((shift for shift in pair.shifts if shift.of == "control"), None)
-    apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
-    if not rest:
-        return f"Too few kinds of process to know whether the machine itself changed{apart}."
+    return shifts_text(pair.shifts)
+
+
+def shifts_text(shifts: Sequence[CommonShift]) -> str:
+    """Say what all kinds of process changed by together; that nobody can know it where there is one kind alone."""
     parts = [
         f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long ({shift.kinds} kinds of process, "
         f"{_times(shift.least)} to {_times(shift.most)})"
-        for shift in rest
+        for shift in shifts
+        if shift.of != "control"
     ]
-    sentence = f"What they have in common: {', '.join(parts)}{apart}."
-    if any(row.like_rest for row in pair.rows):
-        return f"{sentence} Rows 'like all' changed no more than that: the machine, or what all share."
-    return sentence
+    control = next((shift for shift in shifts if shift.of == "control"), None)
+    apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
+    if not parts:
+        return f"One kind of process alone does not tell whether the machine itself was slower{apart}."
+    return f"In common: {', '.join(parts)}{apart}."
+
+
+def same_run_text(same_run: bool) -> str:
+    """Say that both sides hold one run, where they do."""
+    return "Both sides are the same run: there is nothing to compare." if same_run else ""
 
 
 def _times(ratio: float) -> str:

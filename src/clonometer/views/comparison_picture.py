@@ -71,7 +71,7 @@ def _points(pair: ComparedPair) -> list[dict[str, Any]]:
             "high": line.row.ratio if line.row.high is None else line.row.high,
             "verdict": line.row.verdict,
             "rest": line.row.rest,
-            "tip": f"{line.label}, {line.stage}: {line.ratio} ({line.interval}), {line.verdict}",
+            "tip": f"{line.label}, {line.stage}: {line.change}",
         }
         for line in lines
     ]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Most, Only, version, written
+from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
+from clonometer.results.compare.moments import SOURCES
 from clonometer.results.types import Estimate
 
-COMPARE_SCHEMA = 1
+COMPARE_SCHEMA = 2
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
 #: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
 HIGHER, LOWER = "higher", "lower"
@@ -33,7 +34,6 @@ SIDE = Only(
     ),
 )
 ShareOrNone = Annotated[float | None, Least(0)]
-Probability = Annotated[float | None, Least(0), Most(1)]
 
 
 @dataclass(frozen=True)
@@ -44,31 +44,38 @@ class ComparedRow:
     other: Annotated[Estimate, SIDE]
     ratio: Annotated[
         ShareOrNone,
-        "The other side's median over the base's; None where a median is zero or below.",
+        "The other side's median over the base's; of several runs the ratio of their mean medians (on the logarithm). "
+        "None where a median is zero or below.",
     ]
     low: Annotated[
         ShareOrNone,
         Key("ratio_low"),
-        "Lower end of its own 95% interval, see docs/methods.md; None with one process on a side.",
+        "Lower end of the interval that decides: it counts the processes' scatter, the machine's moments and the "
+        "number of rows, see docs/methods.md. None with one process on a side.",
     ]
     high: Annotated[ShareOrNone, Key("ratio_high")]
-    p_value: Annotated[Probability, "Of the rank-sum test of process medians; null where not tested."]
-    p_adjusted: Annotated[Probability, "Corrected for all rows that were tested."]
     verdict: Annotated[str, Known(VERDICTS)]
     within: Annotated[ShareOrNone, "Where the verdict is same: the share that the interval keeps within, rounded up."]
-    reason: Annotated[str | None, "Why there is no ratio, no interval or no test."]
+    reason: Annotated[str | None, "Why there is no ratio, no interval or no verdict."]
     rest: Annotated[
         ShareOrNone,
         Key("rest_ratio"),
         Mark.OPTIONAL,
-        "The median ratio of all other kinds of process, of the same temperature where these are enough; null where "
-        "they are too few and within one run.",
+        "The median ratio of all other kinds of process of the same temperature; null where there are none, within "
+        "one run and with several runs a side.",
     ] = None
     like_rest: Annotated[
         bool,
         Mark.OPTIONAL,
-        "It is faster or slower, and no more so than the rest: the machine, or what all share.",
+        "Its interval leaves out 1, but it changed no further than the rest: the machine, or what all share.",
     ] = False
+    between: Annotated[
+        ShareOrNone,
+        Key("between_moments"),
+        Mark.OPTIONAL,
+        "How far the row is taken to lie apart in two moments of the machine: a standard deviation, as a share. Null "
+        "within one run, and where several runs a side say it.",
+    ] = None
 
     @written()
     def of_row(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
@@ -131,6 +138,9 @@ class ComparedPair:
         After("rows"),
         "What all kinds of process changed by together; empty within one run and where they are too few.",
     ] = ()
+    n_base_runs: Annotated[Count, Mark.OPTIONAL, "How many runs the base has."] = 1
+    n_other_runs: Annotated[Count, Mark.OPTIONAL, "How many runs the other side has."] = 1
+    same_run: Annotated[bool, Mark.OPTIONAL, "Both sides hold one and the same run."] = False
 
 
 @dataclass(frozen=True)
@@ -147,13 +157,19 @@ class Compared:
     error_rate: Annotated[
         float, "The chance that any row is called faster or slower (higher or lower) where nothing changed."
     ]
-    n_tests: Annotated[Count, "Rows that were tested, over all comparisons: what the p-values are corrected for."]
+    n_tests: Annotated[Count, "Rows that can have a verdict, over all comparisons: what intervals are corrected for."]
+    moments: Annotated[
+        str,
+        Known(SOURCES),
+        "Where it is known from how far two moments of the machine are apart: assumed, given by --noise, measured by "
+        "noise, from these runs, or of no account within one run.",
+    ]
 
     schema = version(COMPARE_SCHEMA)
 
-    @written("What the p-values are corrected by.", after="error_rate")
+    @written("What the intervals are corrected by.", after="error_rate")
     def correction(self) -> Literal["Holm"]:
-        """What the p-values are corrected by."""
+        """What the intervals are corrected by."""
         return "Holm"
 
     @written("Rows of each verdict.", after="n_tests")

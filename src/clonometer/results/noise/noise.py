@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from clonometer.errors import InputError
-from clonometer.results.check.check import check_runs
-from clonometer.results.check.gate import ERROR_RATE, MAX_REGRESSION
+from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION, check_runs
 from clonometer.results.check.types import REGRESSED, Checked
+from clonometer.results.compare.moments import ASSUMED_MOMENTS, SAME_MOMENTS, Moments
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
 from clonometer.results.rows.evidence import Book, Evidence
@@ -51,7 +51,7 @@ def _part(row: Evidence, remainders: Sequence[int]) -> Evidence:
         None if whole.blocks is None else tuple(whole.blocks[place] for place in chosen),
     )
     estimate = replace(row.estimate, n_processes=len(chosen), median_ns=median(part.values))
-    return Evidence(estimate, part, fast=None if row.fast is None else row.fast[chosen])
+    return Evidence(estimate, part)
 
 
 def measure_noise(
@@ -81,22 +81,28 @@ def measure_noise(
     halves = [split_side(side) for side in rounds]
     if not halves or not any(first.all_rows for first, _ in halves):
         raise InputError("too little was measured to compare anything", "give it more time, or a smaller --plan")
-    options = {"max_regression": max_regression, "error_rate": error_rate}
-    # What is detectable is found from all rounds together, below.
-    apart = [check_runs(first, second, **options, power=False) for first, second in halves]
-    later = [check_runs(before, after, **options, power=False) for (before, _), (after, _) in pairwise(halves)]
+    apart = [_checked(first, second, max_regression, error_rate, SAME_MOMENTS) for first, second in halves]
+    later = [
+        _checked(before, after, max_regression, error_rate, ASSUMED_MOMENTS)
+        for (before, _), (after, _) in pairwise(halves)
+    ]
     tests = max(checked.n_tests for checked in apart)
-    rows = noise_rows(rounds, halves[0][0], tests=max(tests, 1), max_regression=max_regression, error_rate=error_rate)
+    rows, common = noise_rows(rounds, halves[0][0], tests=tests, max_regression=max_regression, error_rate=error_rate)
     return Noise(
         plan=plan,
         rounds=len(rounds),
         interleaved=_against_itself(apart),
         in_a_row=_against_itself(later) if later else None,
         rows=rows,
+        common=common,
         max_regression=max_regression,
         error_rate=error_rate,
         n_tests=tests,
     )
+
+
+def _checked(first: Book, second: Book, max_regression: float, error_rate: float, moments: Moments) -> Checked:
+    return check_runs(first, second, max_regression=max_regression, error_rate=error_rate, moments=moments)
 
 
 def _against_itself(checks: Sequence[Checked]) -> AgainstItself:

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median, stdev, variance
 
-from clonometer.results.check.gate import MEDIAN_ERROR
-from clonometer.results.check.lower_decile import decile_error, fast_logs, fast_part, has_decile, lower_decile
-from clonometer.results.check.machine import common_levels, even_logs
-from clonometer.results.check.power import detectable_change
+from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION
+from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
+from clonometer.results.compare.moments import ASSUMED_MOMENTS
+from clonometer.results.compare.pairing import kind_of
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.rows.ratio import no_ratio_of, seed_of
-from clonometer.stats.serial import serial_inflations
+from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.stats.changes import score
 
-if TYPE_CHECKING:
-    from clonometer.stats.quantiles import Floats
-
-Name = tuple[str, str, str | None]
+_Name = tuple[str, str, str | None]
 
 _MAD_TO_SIGMA = 1.4826
+#: The standard error of a median is that of a mean times this, for normal values.
+_MEDIAN_ERROR = math.sqrt(math.pi / 2)
 _LEAST_ROUNDS = 3
 
 
 def noise_rows(
-    rounds: Sequence[Book], half: Book, *, tests: int, max_regression: float, error_rate: float
-) -> tuple[NoiseRow, ...]:
-    """Find the noise of every row.
+    rounds: Sequence[Book],
+    half: Book,
+    *,
+    tests: int,
+    max_regression: float = MAX_REGRESSION,
+    error_rate: float = ERROR_RATE,
+) -> tuple[tuple[NoiseRow, ...], float | None]:
+    """Find the noise of every row, and that of all rows together.
 
     Parameters
     ----------
@@ -39,128 +44,74 @@ def noise_rows(
 
     Returns
     -------
-    tuple of NoiseRow
+    rows
         One for each row of times of ``half``.
+    common
+        The standard deviation of what all rows of a round have in common, as a share; None with fewer than three
+        rounds, or with one kind of process.
     """
     named = {(row.cell, *row.key): row for row in half.rows if no_ratio_of(row) is None}
-    medians = _median_logs(rounds, named)
-    fast = _fast_logs(rounds, named)
-    # As a check does: how alike neighbours in time are is asked of what is compared, one row of a cell for all.
-    series = [[fast_part(logs) for logs in fast[name]] if name in fast else medians[name] for name in named]
-    cells = {name[0]: place for place, name in enumerate(named)}
-    inflations = serial_inflations(series, list(cells.values()))
-    return tuple(
-        _row(
-            measured,
-            medians[name],
-            fast.get(name),
-            tests=tests,
-            max_regression=max_regression,
-            error_rate=error_rate,
-            inflation=inflation,
-        )
-        for (name, measured), inflation in zip(named.items(), inflations, strict=True)
-    )
+    levels = {name: levels for name in named if (levels := _levels(rounds, name)) is not None}
+    common = _common(named, levels)
+    rows = []
+    for name, measured in named.items():
+        spread = _spread([row for side in rounds if (row := _find(side, name)) is not None])
+        between = _between(levels.get(name), common, spread, _size(rounds, name))
+        assumed = ASSUMED_MOMENTS.of(measured.estimate) if between is None else between
+        error = math.hypot(_MEDIAN_ERROR * spread / measured.processes.values.size**0.5, assumed) * math.sqrt(2)
+        needed = score(error_rate / max(tests, 1)) + score(2 * (1 - POWER))
+        change = max(max_regression, math.expm1(needed * error))
+        never = measured.estimate.is_first_launch or measured.processes.values.size < LEAST_PROCESSES
+        rows.append(NoiseRow(measured.estimate, spread, between, None if never else change))
+    return tuple(rows), None if common is None else stdev(common)
 
 
-def _row(
-    measured: Evidence,
-    medians: Sequence[Floats],
-    fast: Sequence[Floats] | None,
-    *,
-    tests: int,
-    max_regression: float,
-    error_rate: float,
-    inflation: float,
-) -> NoiseRow:
-    import numpy as np
-
-    estimate, size = measured.estimate, measured.processes.values.size
-    shifts, residuals = _apart(medians, _median, _median_error)
-    spread = _spread(residuals)
-    if fast is not None:
-        shifts, residuals = _apart(fast, lower_decile, decile_error)
-    change = detectable_change(
-        residuals,
-        (size, size),
-        decile=fast is not None,
-        tests=tests,
-        seed=seed_of(measured, measured),
-        max_regression=max_regression,
-        error_rate=error_rate,
-        shifts=shifts,
-        inflation=inflation,
-    )
-    return NoiseRow(
-        estimate=estimate,
-        spread=spread,
-        between=float(np.std(shifts)) if len(medians) >= _LEAST_ROUNDS else None,
-        detectable=None if estimate.is_first_launch else change,
-    )
-
-
-def _median_logs(rounds: Sequence[Book], names: Mapping[Name, Evidence]) -> dict[Name, list[Floats]]:
-    """Logarithms of process medians in each round that has them, the machine's speed taken off where it is known."""
-    import numpy as np
-
-    evened = even_logs([{name: row for name in names if (row := _find(side, name)) is not None} for side in rounds])
-    logs: dict[Name, list[Floats]] = {}
-    for name in names:
-        of_rounds = [(even.get(name), _find(side, name)) for even, side in zip(evened, rounds, strict=True)]
-        logs[name] = [
-            np.asarray(np.log(measured.processes.values)) if even is None else even
-            for even, measured in of_rounds
-            if measured is not None and no_ratio_of(measured) is None
-        ]
-    return logs
-
-
-def _fast_logs(rounds: Sequence[Book], names: Mapping[Name, Evidence]) -> dict[Name, list[Floats]]:
-    """What is compared of rows of many processes in each round, the machine's speed in each round taken off."""
-    rows = {name: [_find(side, name) for side in rounds] for name in names}
-    known = {
-        name: [row for row in of_rounds if row is not None] for name, of_rounds in rows.items() if None not in of_rounds
-    }
-    levels, _ = common_levels(list(zip(*known.values(), strict=True)))
-    return {
-        name: [fast_logs(row) - level for row, level in zip(of_rounds, levels, strict=True)]
-        for name, of_rounds in known.items()
-        if has_decile(names[name]) and all(has_decile(row) for row in of_rounds)
-    }
-
-
-def _find(side: Book, name: Name) -> Evidence | None:
+def _find(side: Book, name: _Name) -> Evidence | None:
     cell, quantity, placement = name
-    return side.cells.get(cell, {}).get((quantity, placement))
+    row = side.cells.get(cell, {}).get((quantity, placement))
+    return row if row is not None and no_ratio_of(row) is None else None
 
 
-def _median(logs: Floats) -> float:
+def _levels(rounds: Sequence[Book], name: _Name) -> list[float] | None:
+    """How far a row's median lies from its mean over the rounds in each, on the logarithm; None where these are few."""
+    rows = [_find(side, name) for side in rounds]
+    if len(rounds) < _LEAST_ROUNDS or None in rows:
+        return None
+    logs = [math.log(median(row.processes.values.tolist())) for row in rows if row is not None]
+    return [value - fmean(logs) for value in logs]
+
+
+def _common(named: Mapping[_Name, Evidence], levels: Mapping[_Name, Sequence[float]]) -> list[float] | None:
+    """What the kinds of process have in common in each round: a slower machine makes all of them slower."""
+    kinds: dict[str, list[Sequence[float]]] = {}
+    for name, row_levels in levels.items():
+        if not named[name].estimate.is_first_launch:
+            kinds.setdefault(kind_of(named[name].estimate), []).append(row_levels)
+    if len(kinds) < 2:
+        return None
+    of_kinds = [[median(values) for values in zip(*rows, strict=True)] for rows in kinds.values()]
+    return [median(values) for values in zip(*of_kinds, strict=True)]
+
+
+def _spread(rows: Sequence[Evidence]) -> float:
+    """How far process medians scatter about their round's median, on the logarithm."""
     import numpy as np
 
-    return float(np.median(logs))
-
-
-def _spread(residuals: Floats) -> float:
-    import numpy as np
-
+    logs = [np.log(row.processes.values) for row in rows]
+    residuals = np.concatenate([values - np.median(values) for values in logs])
     return float(_MAD_TO_SIGMA * np.median(np.abs(residuals)))
 
 
-def _median_error(logs: Floats) -> float:
-    return float(MEDIAN_ERROR * _spread(logs - _median(logs)) / logs.size**0.5)
+def _size(rounds: Sequence[Book], name: _Name) -> float:
+    rows = [_find(side, name) for side in rounds]
+    return fmean(row.processes.values.size for row in rows if row is not None)
 
 
-def _apart(
-    logs: Sequence[Floats], level: Callable[[Floats], float], error: Callable[[Floats], float]
-) -> tuple[Floats, Floats]:
-    """How far rounds are apart, less what the scatter of their processes explains; and all processes about them."""
-    import numpy as np
-
-    centres = np.array([level(values) for values in logs])
-    residuals = np.concatenate([values - centre for values, centre in zip(logs, centres, strict=True)])
-    if len(logs) < _LEAST_ROUNDS:
-        return np.zeros(1), residuals
-    shifts = centres - np.mean(centres)
-    total = float(np.var(shifts, ddof=1))
-    beyond = max(0.0, total - float(np.mean([error(values) ** 2 for values in logs])))
-    return np.asarray(shifts * (beyond / total) ** 0.5 if total > 0 else shifts, dtype=np.float64), residuals
+def _between(
+    levels: Sequence[float] | None, common: Sequence[float] | None, spread: float, size: float
+) -> float | None:
+    """How far rounds are apart beyond what all share and what the scatter of processes explains."""
+    if levels is None:
+        return None
+    beyond = [level - shared for level, shared in zip(levels, common or [0.0] * len(levels), strict=True)]
+    return math.sqrt(max(0.0, variance(beyond) - (_MEDIAN_ERROR * spread) ** 2 / size))

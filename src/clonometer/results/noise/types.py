@@ -9,10 +9,10 @@ from typing import Annotated
 from clonometer.records import Above, Count, Key, Least, Mark, Most, Only, version
 from clonometer.results.types import Estimate
 
-NOISE_SCHEMA = 1
+NOISE_SCHEMA = 2
 
 
-_NOISE_OF = Only("noise_of", ("cell", "stage", "quantity", "placement", "n_processes", "median_ns"))
+_NOISE_OF = Only("noise_of", ("cell", "temperature", "stage", "quantity", "placement", "n_processes", "median_ns"))
 _Scatter = Annotated[float | None, Least(0)]
 
 
@@ -40,7 +40,8 @@ class NoiseRow:
     between: Annotated[
         _Scatter,
         Key("between_rounds"),
-        "The same of whole rounds, beyond what the spread of processes explains; None with fewer than three rounds.",
+        "How far rounds are apart, as a share: the standard deviation of their medians beyond what all rows of a round "
+        "have in common and what the spread of processes explains; None with fewer than three rounds.",
     ]
     detectable: Annotated[
         _Scatter,
@@ -69,6 +70,13 @@ class Noise:
         "Half of a round against half of the round before, as runs of different moments are compared; None where there "
         "was but one round.",
     ]
+    common: Annotated[
+        _Scatter,
+        Key("common_between_rounds"),
+        Mark.OPTIONAL,
+        "How far rounds are apart in what all rows have in common; None with fewer than three rounds, or with one kind "
+        "of process.",
+    ] = None
     rows: Annotated[Sequence[NoiseRow], "In the order of the plan."]
 
     def count_detectable(self, change: float) -> int:

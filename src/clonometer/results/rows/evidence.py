@@ -13,7 +13,6 @@ from clonometer.results.types import Estimate
 
 if TYPE_CHECKING:
     from clonometer.stats.bootstrap import Processes
-    from clonometer.stats.quantiles import Floats
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
@@ -36,15 +35,11 @@ class Evidence:
         Its process medians in ns, or in its unit where that is no time.
     group
         Its samples; None where nobody needs them any more.
-    fast
-        Shape (processes,), in the same order: the lower decile of each process's launches, the lower quartile of what
-        is no launch; None where not all samples are at hand, or nobody asks for it.
     """
 
     estimate: Estimate
     processes: Processes
     group: SampleGroup | None = None
-    fast: Floats | None = None
 
     @property
     def cell(self) -> str:

@@ -131,14 +131,6 @@ class SampleGroup:
             return quantile_of_ordered(self.ordered, probability)
         return self.totals.digest.quantile(probability) * self.totals.scale
 
-    def process_quantiles(self, probability: float) -> NDArray[np.float64] | None:
-        """A quantile of each process's samples, shape (processes,); None where not all samples are at hand."""
-        if self.totals is not None or self.n_samples == 0:
-            return None
-        from clonometer.stats.segments import segment_quantiles
-
-        return segment_quantiles(self.values, self.process_starts, probability)
-
 
 @dataclass(frozen=True)
 class ObservedCell:

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from clonometer.results.check.types import (
     CANNOT_TELL,
     CONFIRMED,
-    DECILE,
-    LEAST_PROCESSES,
-    MEDIAN,
     REGRESSED,
     ROW_VERDICTS,
     SUSPECT,
@@ -17,10 +14,19 @@ from clonometer.results.check.types import (
     CheckedRow,
 )
 from clonometer.units import format_share
-from clonometer.views.comparison import comparison_text, differences_text, left_out_reasons
-from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.views.comparison import (
+    assurance,
+    comparison_text,
+    differences_text,
+    left_out_reasons,
+    same_run_text,
+    shifts_text,
+    sides_columns,
+    sides_title,
+)
+from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
 FIRST_LAUNCHES = " First launches (cold) are suspected at most."
@@ -34,12 +40,12 @@ _STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
 def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a check, its verdict last; ``wide``: every row, not only those that alarm or are suspected."""
     drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]
+    drawn += wrap(same_run_text(checked.same_run), width)
     drawn += wrap(differences_text(checked.differences, None if wide else SHORT_DIFFERENCES), width)
-    drawn += wrap(_machine(checked), width)
+    drawn += wrap(shifts_text(checked.shifts), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
         drawn += ["", *draw_table(_table(shown), width, colour)]
-        drawn += wrap_each(_parts(shown), width, bullet="! ")
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
@@ -55,36 +61,6 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
     return drawn
 
 
-def _machine(checked: Checked) -> str:
-    if not checked.machine_kinds:
-        few = "Ratios are as measured: too few kinds of process to tell a slower machine from slower rows."
-        return f"{few}{_levels(checked)}"
-    share = format_share(abs(checked.machine_shift))
-    moved = f"{share} {'slower' if checked.machine_shift > 0 else 'faster'}"
-    return (
-        f"All that was measured was {moved} (the median of {checked.machine_kinds} kinds of process): ratios are "
-        f"without that.{_levels(checked)}"
-    )
-
-
-def _levels(checked: Checked) -> str:
-    levels = {row.level for row in checked.rows}
-    if DECILE not in levels:
-        return ""
-    few = f"; medians in rows of fewer than {LEAST_PROCESSES}" if MEDIAN in levels else ""
-    return f" Compared is the fastest tenth of processes, which neighbours on the machine spare{few}."
-
-
-def _parts(rows: Sequence[CheckedRow]) -> list[str]:
-    """Say of which suspects only a part became slower."""
-    lines = [comparison_text(row.compared) for row in rows]
-    return [
-        f"{clean(line.label)}, until {line.stage}: {row.compared.reason}"
-        for row, line in zip(rows, lines, strict=True)
-        if row.verdict == SUSPECT and row.compared.reason
-    ]
-
-
 def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
     total = len(checked.rows)
@@ -92,8 +68,8 @@ def _counts(checked: Checked) -> str:
     first = FIRST_LAUNCHES if checked.n_first else ""
     return (
         f"{total} row{'' if total == 1 else 's'}: {', '.join(words)}. A slow-down of "
-        f"{format_share(2 * checked.max_regression)} would be found in {seen} of them.{first} Corrected for "
-        f"{checked.n_tests} tests: a false alarm in {format_share(checked.error_rate)} of checks at most."
+        f"{format_share(2 * checked.max_regression)} would be found in {seen} of them.{first} "
+        f"{assurance(checked.moments, checked.n_tests, checked.error_rate, 'checks')}"
     )
 
 
@@ -109,18 +85,15 @@ def _verdict(checked: Checked) -> str:
 
 
 def _table(rows: Sequence[CheckedRow]) -> Table:
-    lines = [comparison_text(row.compared) for row in rows]
-    again = [comparison_text(row.again).ratio if row.again else MISSING for row in rows]
+    again = [comparison_text(row.again).change if row.again else MISSING for row in rows]
     return Table(
         [
-            label_column("", [BREAK.join(line.label_parts) for line in lines]),
-            Column("until", [line.stage for line in lines]),
-            Column("ratio", [line.ratio for line in lines], "point"),
-            Column(INTERVAL_HEADING, [line.interval for line in lines], "range"),
-            Column("again", again, "point", optional=True),
+            *sides_columns([comparison_text(row.compared) for row in rows]),
+            Column("again", again, optional=True),
             Column("detectable", [_detectable(row) for row in rows], "point", drop=1),
             Column("verdict", [row.verdict for row in rows]),
         ],
+        title=sides_title([row.compared for row in rows]),
         row_styles=[_STYLES.get(row.verdict) for row in rows],
     )
 

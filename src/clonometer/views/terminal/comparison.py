@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair, ComparedRow
-from clonometer.results.types import Estimate
-from clonometer.units import table_unit
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.views.comparison import (
     ComparisonText,
     common_text,
@@ -14,15 +12,16 @@ from clonometer.views.comparison import (
     differences_text,
     pick,
     reasons,
-    sizes_unit,
+    same_run_text,
+    sides_columns,
+    sides_title,
     summary,
 )
-from clonometer.views.rows import median_text
-from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
 
-SHORT_ROWS = 12
+SHORT_ROWS = 11
 SHORT_DIFFERENCES = 5
 SHORT_REASONS = 3
 _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
@@ -41,6 +40,8 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     shown = lines if wide else pick(lines, SHORT_ROWS)
     title = f"{pair.other} against {pair.base}"
     drawn = [paint(line, "bold", colour) for line in wrap(title, width)]
+    if pair.same_run:
+        return [*drawn, *wrap(same_run_text(pair.same_run), width)]
     if pair.differences or not _same_run(pair):
         drawn += wrap(differences_text(pair.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(common_text(pair), width)
@@ -65,33 +66,9 @@ def _same_run(pair: ComparedPair) -> bool:
 
 def _table(lines: Sequence[ComparisonText]) -> Table:
     rows = [line.row for line in lines]
-    unit = table_unit([estimate.median_ns for row in rows for estimate in (row.base, row.other)])
+    counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     return Table(
-        [
-            label_column("", [BREAK.join(line.label_parts) for line in lines]),
-            Column("until", [line.stage for line in lines]),
-            Column(f"before, {unit}", [_median(row, row.base, unit) for row in rows], "point", drop=3),
-            Column(f"after, {unit}", [_median(row, row.other, unit) for row in rows], "point", drop=5),
-            Column("ratio", [line.ratio for line in lines], "point"),
-            Column(INTERVAL_HEADING, [line.interval for line in lines], "range"),
-            Column("processes", [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows], "point", drop=2),
-            Column("p", [_p_text(row.p_adjusted) for row in rows], "point", drop=1, optional=True),
-            Column("the rest", [_rest_text(row.rest) for row in rows], "point", drop=4, optional=True),
-            Column("verdict", [line.verdict for line in lines]),
-        ],
-        row_styles=[None if row.like_rest else _STYLES.get(row.verdict) for row in rows],
+        [*sides_columns(lines), Column("processes", counts, "point", drop=1)],
+        title=sides_title(rows),
+        row_styles=[_STYLES.get(row.verdict) for row in rows],
     )
-
-
-def _median(row: ComparedRow, estimate: Estimate, unit: str) -> str:
-    return median_text(estimate, sizes_unit(row) or unit).median
-
-
-def _rest_text(ratio: float | None) -> str:
-    return MISSING if ratio is None else f"{ratio:.2f}"
-
-
-def _p_text(p: float | None) -> str:
-    if p is None:
-        return MISSING
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,293 @@
+"""The one rule of `compare` and `check`: what each row changed by, and which changes are sure together.
+
+A row's interval joins the scatter of its processes with what two moments of the machine differ by. Where a side has
+several runs, the runs are the units and say themselves what moments differ by. docs/methods.md has the rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median, stdev
+
+from clonometer.families import family
+from clonometer.results.compare.moments import Moments
+from clonometer.results.compare.pairing import kind_of
+from clonometer.results.compare.sides import Match
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, ComparedRow
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.ratio import no_ratio_of, ratio_of
+from clonometer.results.types import Estimate
+from clonometer.stats.changes import LogChange, change_of_ratio, change_of_runs, score, sure_levels, variance_of_runs
+from clonometer.stats.interval import CONFIDENCE
+from clonometer.units import format_share
+
+#: With fewer processes on a side no 95% interval of a median exists, and a row gets no verdict.
+LEAST_PROCESSES = 6
+#: How surely a change is found that is called detectable.
+POWER = 0.95
+#: The median of so many values is their mean; that of more is less sure, by a variance of pi / 2 for normal values.
+_MEAN_OF = 2
+#: The logarithm of the largest ratio that is written.
+_LARGEST = 700.0
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One row before it is judged: both sides, how uncertain the change is, and what all others did meanwhile.
+
+    ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, where several
+    runs tell the machine's moments from a change, and where there is no other kind.
+    """
+
+    row: ComparedRow
+    change: LogChange | None
+    rest: float | None = None
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether it can have a verdict; that depends on how much was measured, never on what came out."""
+        return self.change is not None and (self.change.degrees is not None or self.row.n_processes >= LEAST_PROCESSES)
+
+    def leaves_out_none(self, level: float) -> bool:
+        """Whether the row changed at all: its interval leaves out 0."""
+        low, high = self._ends(level)
+        return low > 0 or high < 0
+
+    def is_sure(self, level: float) -> bool:
+        """Whether the row changed, and further than the rest did.
+
+        A slower machine makes every row slower: what goes no further than the rest may be its doing.
+        """
+        low, high = self._ends(level)
+        rest = self.rest or 0.0
+        return low > max(0.0, rest) or high < min(0.0, rest)
+
+    def _ends(self, level: float) -> tuple[float, float]:
+        assert self.change is not None
+        return self.change.ends(level)
+
+
+def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
+    """Find what each row changed by, and how sure that is.
+
+    Parameters
+    ----------
+    matches
+        The rows, all with as many runs.
+    moments
+        What moments differ by, for rows of two runs.
+    """
+    typical = _typical_variances(matches)
+    listed = [_draft(match, moments, typical) for match in matches]
+    alone = [not match.same_run and not match.several for match in matches]
+    changes = _changes_of_kinds([draft for draft, single in zip(listed, alone, strict=True) if single])
+    return [_beside_rest(draft, changes) if single else draft for draft, single in zip(listed, alone, strict=True)]
+
+
+def judged(
+    listed: Sequence[Draft], *, minimum_effect: float, error_rate: float, tests: int | None = None
+) -> list[ComparedRow]:
+    """Judge rows as one family.
+
+    Parameters
+    ----------
+    listed
+        What `drafts` gave.
+    minimum_effect
+        The least change that gets a verdict, as a share.
+    error_rate
+        The chance that any verdict is wrong where nothing changed.
+    tests
+        How many rows the family has, if more.
+
+    Returns
+    -------
+    list of ComparedRow
+        In their order; each with the interval that decided.
+    """
+    tested = [draft for draft in listed if draft.is_tested]
+    levels, sure = sure_levels(lambda place, level: tested[place].is_sure(level), len(tested), error_rate, tests)
+    verdicts = iter(zip(levels, sure, strict=True))
+    rows = []
+    for draft in listed:
+        if draft.is_tested:
+            level, is_sure = next(verdicts)
+            rows.append(_with_verdict(draft, level, is_sure, minimum_effect))
+        else:
+            rows.append(_untested(draft))
+    return rows
+
+
+def n_tests(listed: Sequence[Draft]) -> int:
+    """How many rows can have a verdict."""
+    return sum(draft.is_tested for draft in listed)
+
+
+def detectable(draft: Draft, error_rate: float, tests: int, least: float) -> float | None:
+    """The smallest slow-down of a row that would be sure in 95% of cases, as a share of at least ``least``.
+
+    Parameters
+    ----------
+    draft
+        The row, which tells how uncertain its change is.
+    error_rate, tests
+        Of the family.
+    least
+        The least change that gets a verdict, as a share.
+
+    Returns
+    -------
+    float or None
+        None of a row that can have no verdict.
+    """
+    change = draft.change
+    if change is None or not draft.is_tested:
+        return None
+    needed = score(error_rate / max(tests, 1), change.degrees) + score(2 * (1 - POWER))
+    return max(least, _ratio(needed * math.hypot(change.above, change.moments)) - 1)
+
+
+def resolution_share(row: ComparedRow) -> float:
+    """Give one step of the clock as a share of the smaller median; 0 for what no clock has measured."""
+    if not row.is_time:
+        return 0.0
+    least = min(row.base.median_ns or 0.0, row.other.median_ns or 0.0)
+    return max(row.base.resolution_ns, row.other.resolution_ns) / least
+
+
+def _draft(match: Match, moments: Moments, typical: Mapping[bool, float]) -> Draft:
+    reason = no_ratio_of(*match.bases, *match.others)
+    sides = _estimate_of(match.bases), _estimate_of(match.others)
+    row = ComparedRow(*sides, None, None, None, UNDECIDED, None, reason)
+    if reason is not None:
+        return Draft(_without_ratio(row, match), None)
+    if match.several:
+        typical_variance = typical.get(match.base.estimate.is_first_launch)
+        change = change_of_runs(_logs(match.bases), _logs(match.others), typical_variance)
+        return Draft(replace(row, ratio=_ratio(change.value)), change)
+    ratio = ratio_of(match.other, match.base, seed=match.seed, same_run=match.same_run)
+    between = 0.0 if match.same_run else moments.of(row.base)
+    row = replace(row, ratio=ratio.value, between=None if match.same_run else between)
+    if row.n_processes < 2:
+        return Draft(replace(row, reason="one process on a side: no interval"), None)
+    return Draft(row, change_of_ratio(ratio, math.sqrt(2) * between))
+
+
+def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
+    """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
+    values = [side.processes.values for side in (*match.bases, *match.others)]
+    if not row.is_time and row.n_processes >= LEAST_PROCESSES and not any(side.any() for side in values):
+        return replace(row, verdict=SAME, reason=None)
+    return row
+
+
+def _logs(side: Sequence[Evidence]) -> list[float]:
+    import numpy as np
+
+    return [float(np.log(np.median(row.processes.values))) for row in side]
+
+
+def _estimate_of(side: Sequence[Evidence]) -> Estimate:
+    """One side's row: of several runs the mean of their medians (on the logarithm), with its interval over runs."""
+    first = side[0].estimate
+    if len(side) == 1:
+        return first
+    samples, processes = (sum(getattr(row.estimate, name) for row in side) for name in ("n_samples", "n_processes"))
+    pooled = replace(first, n_samples=samples, n_processes=processes)
+    if no_ratio_of(*side) is not None:
+        return pooled
+    logs = _logs(side)
+    centre, degrees = fmean(logs), len(logs) - 1
+    half = score(1 - CONFIDENCE, degrees) * stdev(logs) / math.sqrt(len(logs))
+    middle, low, high = (math.exp(centre + offset) for offset in (0.0, -half, half))
+    if side[0].is_time:
+        return replace(pooled, median_ns=middle, median_low_ns=low, median_high_ns=high)
+    return replace(pooled, value=middle, value_low=low, value_high=high)
+
+
+def _typical_variances(matches: Sequence[Match]) -> dict[bool, float]:
+    """The variance between runs of first launches and of other rows, where there are several cells of them."""
+    cells: dict[bool, dict[str, list[float]]] = {}
+    for match in matches:
+        if match.several and no_ratio_of(*match.bases, *match.others) is None:
+            of_cell = cells.setdefault(match.base.estimate.is_first_launch, {}).setdefault(match.base.cell, [])
+            of_cell.append(variance_of_runs(_logs(match.bases), _logs(match.others)))
+    return {
+        first: fmean(fmean(rows) for rows in of_cells.values())
+        for first, of_cells in cells.items()
+        if len(of_cells) > 1
+    }
+
+
+_Changes = Mapping[str | None, Mapping[str, float]]
+
+
+def _changes_of_kinds(listed: Sequence[Draft]) -> _Changes:
+    """The change of each kind of process, by temperature: the median of its rows, on the logarithm."""
+    rows: dict[str | None, dict[str, list[float]]] = {}
+    for draft in listed:
+        if draft.change is not None and _is_of_machine(draft.row):
+            of_kind = rows.setdefault(draft.row.other.temperature, {}).setdefault(kind_of(draft.row.other), [])
+            of_kind.append(draft.change.value)
+    return {
+        temperature: {kind: median(values) for kind, values in kinds.items()} for temperature, kinds in rows.items()
+    }
+
+
+def _is_of_machine(row: ComparedRow) -> bool:
+    """Whether a row feels what the machine's speed does to tasks: clocks and empty loops feel no neighbour."""
+    return row.is_time and not family(row.other.family).control
+
+
+def _beside_rest(draft: Draft, changes: _Changes) -> Draft:
+    if draft.change is None or not _is_of_machine(draft.row):
+        return draft
+    kind = kind_of(draft.row.other)
+    others = [change for name, change in changes.get(draft.row.other.temperature, {}).items() if name != kind]
+    if not others:
+        return draft
+    rest = median(others)
+    # The rest is a median of rows like this one, and that much more uncertain the distance from it is.
+    wider = math.sqrt(1 + (1.0 if len(others) <= _MEAN_OF else math.pi / 2) / len(others))
+    row = replace(draft.row, rest=math.exp(rest))
+    return replace(draft, row=row, change=draft.change.widened(wider), rest=rest)
+
+
+def _untested(draft: Draft) -> ComparedRow:
+    """A row without a verdict: what is known of it by itself."""
+    if draft.change is None:
+        return draft.row
+    low, high = map(_ratio, draft.change.ends(1 - CONFIDENCE))
+    reason = f"fewer than {LEAST_PROCESSES} processes on a side: no verdict"
+    return replace(draft.row, low=low, high=high, reason=reason)
+
+
+def _with_verdict(draft: Draft, level: float, is_sure: bool, minimum_effect: float) -> ComparedRow:
+    assert draft.change is not None
+    low, high = map(_ratio, draft.change.ends(level))
+    row, ratio = replace(draft.row, low=low, high=high), _ratio(draft.change.value)
+    size, step = max(ratio, 1 / ratio) - 1, resolution_share(row)
+    if draft.leaves_out_none(level) and size >= max(minimum_effect, step):
+        if not is_sure:
+            return replace(row, like_rest=True)
+        words = (SLOWER, FASTER) if row.is_time else (HIGHER, LOWER)
+        return replace(row, verdict=words[0] if ratio > 1 else words[1])
+    # What the clock cannot tell apart is not known to be the same.
+    farthest = max(high - 1, 1 / low - 1, step)
+    if farthest <= minimum_effect:
+        return replace(row, verdict=SAME, within=_rounded_up(farthest))
+    if size < step > minimum_effect:
+        return replace(row, reason=f"one step of the clock is {format_share(step)} of it")
+    return row
+
+
+def _ratio(logarithm: float) -> float:
+    """The ratio of a logarithm; of what has no number any more the greatest or least that is one."""
+    return math.exp(min(max(logarithm, -_LARGEST), _LARGEST))
+
+
+def _rounded_up(share: float) -> float:
+    """Round up to a tenth of a percent, at least one."""
+    return max(math.ceil(share * 1000 - 1e-9), 1) / 1000

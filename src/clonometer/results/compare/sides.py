@@ -1,0 +1,187 @@
+"""What a run brings to comparisons, and which of its rows have a partner in another run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from clonometer.errors import RunFileError
+from clonometer.results.compare.pairing import Defaults, incomparable_cells
+from clonometer.results.compare.types import LeftOut
+from clonometer.results.rows.estimates import estimate_cells
+from clonometer.results.rows.evidence import Book, Evidence, RowKey, defaults_of
+from clonometer.results.rows.observed import observe
+from clonometer.results.rows.source import RunSource
+from clonometer.results.types import Estimate
+
+
+@dataclass(frozen=True)
+class Match:
+    """A row that is to be compared, as each run of the two sides has it.
+
+    ``same_run``: both are rows of one run, of which ``seed`` is the seed.
+    """
+
+    bases: tuple[Evidence, ...]
+    others: tuple[Evidence, ...]
+    same_run: bool = False
+    seed: int = 0
+
+    @property
+    def base(self) -> Evidence:
+        """The row in the first run of the base."""
+        return self.bases[0]
+
+    @property
+    def other(self) -> Evidence:
+        """The row in the first run of the other side."""
+        return self.others[0]
+
+    @property
+    def several(self) -> bool:
+        """Whether a side has more runs than one, so that runs are the units."""
+        return len(self.bases) + len(self.others) > 2
+
+
+def read_side(run: RunSource, name: str) -> Book:
+    """Read what a run brings to comparisons: every row with a sample.
+
+    Raises
+    ------
+    RunFileError
+        If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
+    """
+    try:
+        # Without its samples: many runs are held at a time.
+        rows = [
+            replace(row, group=None)
+            for row in estimate_cells(observe(run), run.metadata, described=False)
+            if row.group is not None and _says_something(row.estimate)
+        ]
+    except KeyError as error:
+        raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
+    except RunFileError as error:
+        # Several files are read: each error names its own.
+        raise RunFileError(
+            error.message if name in error.message else f"{name}: {error.message}", error.hint
+        ) from error
+    return Book(rows, run.metadata, name)
+
+
+def _says_something(estimate: Estimate) -> bool:
+    """Whether a row has a sample, and is no stage that only explains another: that would be a test for nothing."""
+    return estimate.n_samples > 0 and not (estimate.detail and estimate.stage is not None)
+
+
+def is_same_run(first: Book, second: Book) -> bool:
+    """Whether two files hold the same run: begun at the same microsecond, with the same seed."""
+    keys = [(side.metadata.get("started"), side.metadata.get("seed")) for side in (first, second)]
+    return first is second or (keys[0] == keys[1] and keys[0][0] is not None)
+
+
+def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], list[LeftOut]]:
+    """Find the rows that all runs of two sides have, and say what is left out and why.
+
+    Parameters
+    ----------
+    bases, others
+        One run or more on each side.
+    """
+    matches, left_out = match_runs(bases[0], others[0])
+    for side in (*bases[1:], *others[1:]):
+        further, missing = match_runs(bases[0], side)
+        kept = {_name(match.base) for match in further}
+        left_out += [entry for entry in missing if entry not in left_out]
+        matches = [match for match in matches if _name(match.base) in kept]
+    return [
+        replace(
+            match,
+            bases=tuple(_row(side, match.base) for side in bases),
+            others=tuple(_row(side, match.base) for side in others),
+        )
+        for match in matches
+    ], left_out
+
+
+def _name(row: Evidence) -> tuple[str, RowKey]:
+    return row.cell, row.key
+
+
+def _row(side: Book, like: Evidence) -> Evidence:
+    return side.cells[like.cell][like.key]
+
+
+def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
+    """Find the rows that two runs have in common, and say what is left out and why."""
+    matches: list[Match] = []
+    left_out: list[LeftOut] = []
+    defaults = defaults_of(base.metadata), defaults_of(other.metadata)
+    for cell, rows in base.cells.items():
+        if cell not in other.cells:
+            left_out.append(LeftOut(cell, f"only in {base.name}"))
+            continue
+        matched, missing = match_cells(
+            rows, other.cells[cell], cell, same_run=False, defaults=defaults, moved=_moved(base, other)
+        )
+        matches += matched
+        left_out += missing
+    left_out += [LeftOut(cell, f"only in {other.name}") for cell in other.cells if cell not in base.cells]
+    return matches, left_out
+
+
+def _moved(base: Book, other: Book) -> dict[str, str]:
+    """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
+    first, second = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
+    points = {name: (first[name].get("point"), second[name].get("point")) for name in first.keys() & second.keys()}
+    return {
+        name: f"{name} ends at {ends[0] or 'the point of earlier versions'} in {base.name}, "
+        f"at {ends[1] or 'the point of earlier versions'} in {other.name}"
+        for name, ends in points.items()
+        if ends[0] != ends[1]
+    }
+
+
+def match_cells(
+    base: Mapping[RowKey, Evidence],
+    other: Mapping[RowKey, Evidence],
+    name: str,
+    *,
+    same_run: bool,
+    defaults: tuple[Defaults, Defaults] = ({}, {}),
+    moved: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[Match], list[LeftOut]]:
+    """Find the rows that two cells have in common, and say what is left out and why.
+
+    Parameters
+    ----------
+    base, other
+        The rows of each.
+    name
+        What to call the cells.
+    same_run
+        Whether they are two cells of one run, which differ by intent.
+    defaults, moved
+        As `incomparable_cells` and `match_runs` have them.
+    """
+    first, second = next(iter(base.values())).estimate, next(iter(other.values())).estimate
+    reason = incomparable_cells(first, second, same_run=same_run, defaults=defaults)
+    if reason is not None:
+        return [], [LeftOut(name, reason)]
+    matches, left_out = [], []
+    for key, row in base.items():
+        if key not in other:
+            continue
+        its = other[key]
+        if row.estimate.unit != its.estimate.unit or row.estimate.stage != its.estimate.stage:
+            left_out.append(LeftOut(name, f"{key[0]} does not mean the same in both"))
+        elif key[0] in moved:
+            left_out.append(LeftOut(name, moved[key[0]]))
+        elif same_run and not (row.estimate.rankable and its.estimate.rankable):
+            why = row.estimate.not_rankable_reason or its.estimate.not_rankable_reason
+            left_out.append(LeftOut(name, f"{key[0]}: {why}"))
+        else:
+            matches.append(Match((row,), (its,), same_run))
+    if not matches and not left_out:
+        left_out.append(LeftOut(name, "no stage was seen at the same placement in both"))
+    return matches, left_out

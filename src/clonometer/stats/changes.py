@@ -1,0 +1,181 @@
+"""A change between two sides as a logarithm: its interval at any level, and which of many changes are sure together.
+
+An interval joins what is uncertain: the scatter of processes, and what two moments of a machine differ by. Their
+variances add, on each side of the value by itself, as the method of variance estimates recovery does it [1]_.
+
+References
+----------
+.. [1] G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures: a general approach", Statistics
+       in Medicine 27 (2008) 1693-1702.
+.. [2] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979)
+       65-70.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist, fmean
+
+from clonometer.stats.interval import Interval
+from clonometer.stats.multiplicity import student_quantile
+
+
+@dataclass(frozen=True)
+class LogChange:
+    """How much two sides differ, on the logarithm.
+
+    Attributes
+    ----------
+    value
+        Logarithm of the ratio.
+    below, above
+        Standard errors towards smaller and towards larger values, at least 0.
+    moments
+        Standard deviation of what two moments of the machine differ by, at least 0.
+    degrees
+        Degrees of freedom that the standard errors rest on; None where they count as known.
+
+    Examples
+    --------
+    >>> change = LogChange(0.1, 0.03, 0.03, moments=0.04)
+    >>> [round(end, 3) for end in change.ends(0.05)]
+    [0.002, 0.198]
+    """
+
+    value: float
+    below: float
+    above: float
+    moments: float = 0.0
+    degrees: int | None = None
+
+    def ends(self, error: float) -> tuple[float, float]:
+        """The two-sided interval that misses with a chance of ``error``."""
+        factor = score(error, self.degrees)
+        return (
+            self.value - factor * math.hypot(self.below, self.moments),
+            self.value + factor * math.hypot(self.above, self.moments),
+        )
+
+    def widened(self, factor: float) -> LogChange:
+        """The same change, so many times as uncertain."""
+        return LogChange(self.value, self.below * factor, self.above * factor, self.moments * factor, self.degrees)
+
+
+def change_of_ratio(ratio: Interval, moments: float = 0.0) -> LogChange:
+    """The change that a ratio with its interval is.
+
+    Parameters
+    ----------
+    ratio
+        Positive.
+    moments
+        Standard deviation of what two moments differ by, on the logarithm.
+    """
+    normal = score(1 - ratio.confidence)
+    below, above = math.log(ratio.value / ratio.low), math.log(ratio.high / ratio.value)
+    return LogChange(math.log(ratio.value), below / normal, above / normal, moments)
+
+
+def variance_of_runs(base: Sequence[float], other: Sequence[float]) -> float:
+    """The variance between runs of one side, pooled over both sides; three runs together at least.
+
+    Parameters
+    ----------
+    base, other
+        One value a run, any unit.
+    """
+    squares = sum(sum((value - fmean(side)) ** 2 for value in side) for side in (base, other))
+    return squares / (len(base) + len(other) - 2)
+
+
+def change_of_runs(base: Sequence[float], other: Sequence[float], typical: float | None = None) -> LogChange:
+    """The change between two groups of runs: each run is one value.
+
+    Parameters
+    ----------
+    base, other
+        Logarithms, one a run; three together at least.
+    typical
+        The variance between runs of rows of the same kind; None where there are none.
+
+    Returns
+    -------
+    LogChange
+        Its variance is the mean of the row's own and the typical one, which doubles the degrees of freedom: few runs
+        tell little of one row's variance, and many rows tell much of each other's.
+    """
+    degrees = len(base) + len(other) - 2
+    variance = variance_of_runs(base, other)
+    if typical is not None:
+        variance, degrees = (variance + typical) / 2, 2 * degrees
+    error = math.sqrt(variance * (1 / len(base) + 1 / len(other)))
+    return LogChange(fmean(other) - fmean(base), error, error, degrees=degrees)
+
+
+@lru_cache(maxsize=4096)
+def score(error: float, degrees: int | None = None) -> float:
+    """What a normal value, or Student's t, exceeds in size with a chance of ``error``.
+
+    Parameters
+    ----------
+    error
+        Between 0 and 1.
+    degrees
+        Degrees of freedom of t, at least 1; None for a normal value.
+
+    Examples
+    --------
+    >>> round(score(0.05), 3), round(score(0.05, 4), 3), round(score(0.01, 7), 3)
+    (1.96, 2.776, 3.499)
+    """
+    return NormalDist().inv_cdf(1 - error / 2) if degrees is None else student_quantile(1 - error / 2, degrees)
+
+
+def sure_levels(
+    is_sure: Callable[[int, float], bool], size: int, error_rate: float, tests: int | None = None
+) -> tuple[list[float], list[bool]]:
+    """Decide which of many changes are sure together, by Holm's procedure on their intervals.
+
+    Parameters
+    ----------
+    is_sure
+        Whether the change at a place is sure where its interval may miss with a given chance: sure at a smaller chance
+        is sure at a larger.
+    size
+        How many changes there are.
+    error_rate
+        The chance that any is called sure where nothing changed, however they depend on each other.
+    tests
+        How many the family has, if more than these.
+
+    Returns
+    -------
+    levels, sure
+        For each the chance at which its interval was judged, and whether it was sure.
+
+    Notes
+    -----
+    All are asked at ``error_rate`` over their number; what is sure counts no longer, and the others are asked again.
+    That is Holm's step-down procedure [2]_ said with intervals: the interval at the level given is what decides.
+
+    Examples
+    --------
+    >>> p_values = [0.01, 0.02, 0.2]
+    >>> sure_levels(lambda place, level: p_values[place] <= level, 3, 0.05)
+    ([0.016666666666666666, 0.025, 0.05], [True, True, False])
+    """
+    family = size if tests is None else max(tests, size)
+    levels, sure = [error_rate] * size, [False] * size
+    while True:
+        level = error_rate / max(1, family - sum(sure))
+        left = [place for place in range(size) if not sure[place]]
+        for place in left:
+            levels[place] = level
+        new = [place for place in left if is_sure(place, level)]
+        if not new:
+            return levels, sure
+        for place in new:
+            sure[place] = True
