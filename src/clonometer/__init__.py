@@ -82,10 +82,6 @@ def load(path: str | os.PathLike[str]) -> LoadedRun:
     path
         A Parquet file that ``clonometer run`` or ``clonometer recover`` wrote.
 
-    Returns
-    -------
-    LoadedRun
-
     Raises
     ------
     clonometer.errors.RunFileError

@@ -11,13 +11,6 @@ from typing import Any
 def offers(package: str, name: str) -> Iterator[Any]:
     """Import every module of a package and give what each has under a name; those that have nothing are passed over.
 
-    Parameters
-    ----------
-    package
-        Its dotted name.
-    name
-        The agreed name, such as ``FINDERS``.
-
     Examples
     --------
     >>> sorted(family.name for family in offers("clonometer.families", "FAMILY"))[:2]

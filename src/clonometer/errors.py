@@ -34,15 +34,7 @@ _LISTED = ("workload", "mechanism", "axis", "plan")
 
 
 class ClonometerError(Exception):
-    """Base of all errors that Clonometer raises on purpose.
-
-    Parameters
-    ----------
-    message
-        What was wrong, and with what.
-    hint
-        The next step, or None.
-    """
+    """Base of all errors that Clonometer raises on purpose."""
 
     exit_status = 2
 
@@ -83,17 +75,7 @@ class NoRoomError(OutputError):
 
 
 class UnfinishedError(OutputError):
-    """What was measured could not be written or shown as it was asked for.
-
-    Parameters
-    ----------
-    why
-        What was wrong, and with what.
-    kept
-        Where what was measured is.
-    hint
-        How to go on from there.
-    """
+    """What was measured could not be written or shown as it was asked for."""
 
     exit_status = EXIT_FAILED_CELLS
 
@@ -128,15 +110,6 @@ class UnavailableError(ClonometerError):
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """Build the error for a name that does not exist: what exists, and the nearest match.
-
-    Parameters
-    ----------
-    kind
-        What was named, for example ``"workload"``.
-    name
-        The name that was given.
-    known
-        The names that exist.
 
     Returns
     -------

@@ -21,15 +21,7 @@ def shown(value: object) -> str:
 
 
 class Fields(ABC):
-    """An object's fields.
-
-    Parameters
-    ----------
-    content
-        The object, as `json.loads` gives it.
-    where
-        Where it stands in the document, for complaints; empty for the whole.
-    """
+    """An object's fields."""
 
     def __init__(self, content: object, where: str) -> None:
         self.where = where

@@ -131,11 +131,6 @@ def take_away(path: Path, aside: Path | None = None) -> bool:
     aside
         Its new name; what has that is replaced.
 
-    Returns
-    -------
-    bool
-        Whether there was one.
-
     Raises
     ------
     OutputError

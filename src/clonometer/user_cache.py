@@ -30,11 +30,6 @@ def kept_text(name: str, make: Callable[[], str]) -> str:
         The file's name. It must tell everything that the text depends on, such as a library's version.
     make
         Makes the text; what it raises is passed on.
-
-    Returns
-    -------
-    str
-        The text.
     """
     folder = _folder()
     if folder is None:

@@ -36,15 +36,6 @@ def observe_demos() -> dict[str, dict[str, str]]:
 def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Answer:
     """Explain what the ledger uses, and say how long that took, or why nothing can be seen here.
 
-    Parameters
-    ----------
-    wanted
-        What, and under which conditions.
-    catalogue, drivers
-        What there is to start.
-    quick
-        With fewer processes.
-
     Raises
     ------
     KeyboardInterrupt

@@ -46,13 +46,6 @@ _MEANT = {
 def what_is_meant(option: str, known: Collection[str]) -> str | None:
     """Say what serves here instead of an option of another tool; None where nothing is known.
 
-    Parameters
-    ----------
-    option
-        As it was typed.
-    known
-        The options of the command.
-
     Examples
     --------
     >>> what_is_meant("--output", ["--out"])

@@ -113,15 +113,6 @@ def admit(target: Target, catalogue: Catalogue) -> None:
 def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     """Trace a target's launches and say where their time went.
 
-    Parameters
-    ----------
-    tracer
-        What starts the launches.
-    target
-        One cell, warm or cold (`admit` has let it in).
-    wish
-        How much, and how.
-
     Raises
     ------
     UnavailableError

@@ -48,10 +48,6 @@ def call_text(name: str, arguments: Sequence[int], memory: Memory, machine: str 
 
     Parameters
     ----------
-    name
-        As the kernel calls it.
-    arguments
-        Six numbers, signed or not.
     memory
         What the arguments point to, by the argument's place.
     machine

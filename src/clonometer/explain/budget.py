@@ -31,11 +31,6 @@ def central(launches: Sequence[TracedLaunch]) -> list[TracedLaunch]:
 def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tuple[BudgetPart, ...], Bounded]:
     """Add up the parts.
 
-    Parameters
-    ----------
-    processes
-        The traced launches of each process, at least one of each.
-
     Returns
     -------
     reaped_ns, shares, unexplained_ns

@@ -43,13 +43,7 @@ class Course:
     running_ns: int
 
     def between(self, start_ns: int, end_ns: int) -> NDArray[np.float64]:
-        """Counts of a span; between two readings they are taken to grow evenly.
-
-        Returns
-        -------
-        ndarray
-            float64, shape (counters,).
-        """
+        """Counts of a span; between two readings they are taken to grow evenly."""
         ends = np.array([start_ns, end_ns], np.float64)
         times = self.time_ns.astype(np.float64)
         return np.array([np.diff(np.interp(ends, times, counts))[0] for counts in self.total.T])

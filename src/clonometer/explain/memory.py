@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 STACK, FILE, ANONYMOUS, SHARED = "stack", "file", "anonymous", "shared"
 COW = "cow"
-CAUSES = (COW, STACK, FILE, ANONYMOUS, SHARED)
 
 # Bits of a page fault's error code on x86-64 (arch/x86/include/asm/trap_pf.h).
 _PRESENT, _WRITE = 1, 2

@@ -116,13 +116,7 @@ def log_ratio(traced: Sequence[Launch], untraced: Sequence[Launch]) -> float | N
 def pairs_between(
     traced: Sequence[tuple[float, Sequence[Launch]]], untraced: Sequence[tuple[float, Sequence[Launch]]]
 ) -> list[float]:
-    """Logarithms of traced over untraced of processes that ran one after the other.
-
-    Parameters
-    ----------
-    traced, untraced
-        For each process when it started (any one unit) and its launches.
-    """
+    """Logarithms of traced over untraced of processes that ran one after the other."""
     first, second = pair_neighbours([when for when, _ in traced], [when for when, _ in untraced])
     ratios = (_of_processes(traced[a][1], untraced[b][1]) for a, b in zip(first, second, strict=True))
     return [ratio for ratio in ratios if ratio is not None]

@@ -95,15 +95,7 @@ def partition_by_stamps(launch: Launch) -> tuple[Segment, ...]:
 
 
 def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
-    """Cut a launch at its stamps and at the parent's own switches.
-
-    Parameters
-    ----------
-    launch
-        The launch.
-    away
-        When the parent was off the CPU, as pairs of ns from the launch's start.
-    """
+    """Cut a launch at its stamps and at the parent's own switches."""
     cuts = {0, launch.reaped_ns}
     cuts |= {at for at in launch.stages.values() if 0 < at < launch.reaped_ns}
     cuts |= {at for pair in away for at in pair if 0 < at < launch.reaped_ns}

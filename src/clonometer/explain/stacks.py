@@ -16,13 +16,6 @@ _USER = (1 << 64) - 512
 def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
     """Count stacks of samples that were taken within launches.
 
-    Parameters
-    ----------
-    trace
-        With samples.
-    symbol
-        Names the function that an address of the kernel lies in.
-
     Returns
     -------
     Mapping

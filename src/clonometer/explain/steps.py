@@ -8,11 +8,11 @@ from statistics import median
 from clonometer.errors import DriverError
 from clonometer.explain.source import Tracer
 from clonometer.explain.types import ProgramSteps, StepsPhase
+from clonometer.families import is_launch
 from clonometer.plan.cell import AxisValue, make_cell
 from clonometer.plan.types import Catalogue, Limits, Target
 from clonometer.results.startup import CPUID, STEPS
 
-_NEW_PROGRAM = "new_program"
 #: The phases of docs/protocol.md's columns, and the parts of a launch that they are.
 PHASES = {
     "loader": "child_loader",
@@ -28,22 +28,13 @@ _ONCE = Limits(processes=1, samples=1, blocks=1, warmup=0)
 def count_steps(tracer: Tracer, target: Target, catalogue: Catalogue) -> ProgramSteps | None:
     """Count the instructions of the program that a target launches, and time CPUID.
 
-    Parameters
-    ----------
-    tracer
-        What starts the probe.
-    target
-        A launch.
-    catalogue
-        What the probe can do.
-
     Returns
     -------
     ProgramSteps or None
         With a ``reason`` and no counts where this machine cannot count; None for launches that start no program.
     """
     workload = catalogue.workloads.get(target.workload)
-    if workload is None or workload.family != _NEW_PROGRAM or "program" not in target.condition:
+    if workload is None or not is_launch(workload.family) or "program" not in target.condition:
         return None
     for name in (STEPS, CPUID):
         known = catalogue.workloads.get(name)

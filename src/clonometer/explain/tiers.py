@@ -32,17 +32,6 @@ def best_tier(
 ) -> tuple[_Tier, str, Trace]:
     """Trace once in each way, the best first, until one is not refused.
 
-    Parameters
-    ----------
-    kind
-        The type of the tier.
-    ways
-        What there is to try.
-    wanted
-        The best tier to try; None: the first.
-    trace
-        Traces in the way that it is given.
-
     Returns
     -------
     tier, how, trace

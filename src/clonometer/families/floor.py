@@ -9,6 +9,7 @@ FAMILY = Family(
     order=LAST + 1,
     shape=LOOP,
     control=True,
+    instrument=True,
     workloads={
         "launch.none": WorkloadWords("bare loop"),
         "launch.stamp": WorkloadWords("child's stamp"),

@@ -179,6 +179,10 @@ class Family:
         Axes along which the shape of its times is known beforehand.
     besides
         Quantities that are there to be subtracted from others, and are not drawn.
+    instrument
+        Whether it is what measuring itself costs.
+    not_ranked
+        What the asterisk of a stage that is not ranked means.
     """
 
     name: str
@@ -192,3 +196,5 @@ class Family:
     workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
     curves: Mapping[str, CurveShape] = field(default_factory=dict)
     besides: frozenset[str] = frozenset()
+    instrument: bool = False
+    not_ranked: str = "includes the child's life"

@@ -7,4 +7,5 @@ FAMILY = Family(
     title="Waking an idle worker",
     explanation="The task exists already and sleeps: what a pool or a pre-forked server pays instead of a launch.",
     order=30,
+    not_ranked="may include the worker's answer",
 )

@@ -8,11 +8,6 @@ from collections.abc import Mapping
 def host_line(facts: Mapping[str, object]) -> str:
     """Say in one line what the figures were measured on.
 
-    Parameters
-    ----------
-    facts
-        Host facts; what is missing is left out.
-
     Examples
     --------
     >>> facts = {"cpu.model": "AMD EPYC", "cpu.online": 2, "kernel.release": "6.18.44"}

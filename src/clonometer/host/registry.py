@@ -54,21 +54,7 @@ FACTS: dict[str, Fact] = {}
 def register(
     key: str, kind: str, summary: str, *, unit: str | None = None, null: str | None = None
 ) -> Callable[[_Reader], _Reader]:
-    """Register the decorated function as the reader of a fact.
-
-    Parameters
-    ----------
-    key
-        Dotted lower-case key.
-    kind
-        ``text``, ``int``, ``bool``, ``float``, ``list`` or ``object``.
-    summary
-        What it is, in some words.
-    unit
-        Its unit, or None.
-    null
-        What null means, as in ``"no limit"``; None where null only means that it could not be read.
-    """
+    """Register the decorated function as the reader of a fact."""
     if key in FACTS or kind not in _KINDS:
         raise ValueError(f"{key} is registered twice or has an unknown kind {kind!r}")
 

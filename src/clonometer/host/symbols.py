@@ -13,11 +13,6 @@ def kernel_symbols(path: Path = KALLSYMS) -> Callable[[int], str]:
     """Read the table once and return what names an address.
 
     Where it cannot be read, or all its addresses are hidden (``kptr_restrict``), addresses stay numbers.
-
-    Parameters
-    ----------
-    path
-        The table.
     """
     addresses: list[int] = []
     names: list[str] = []

@@ -61,12 +61,8 @@ def plan_from_arguments(
     settings
         Texts ``axis=v1,v2``; values of several axes are crossed; ``temperature`` may stand among the axes. A
         workload named by its id must have every axis that is set, one that a glob found need not.
-    catalogue
-        What exists.
     budget_seconds
         How long to measure; None: as long as the cells are guessed to need.
-    limits
-        Fields of `Limits` to set.
 
     Raises
     ------

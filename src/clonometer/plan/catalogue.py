@@ -69,11 +69,6 @@ _HINT = "docs/protocol.md says what a description must have"
 def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
     """Merge the ``--describe`` objects of drivers into the catalogue.
 
-    Parameters
-    ----------
-    described
-        One object per driver (docs/protocol.md), or a catalogue that was merged before, as in a run file.
-
     Returns
     -------
     Catalogue

@@ -60,19 +60,7 @@ def make_cell(
     temperature: str | None,
     axes: Mapping[str, CatalogueAxis],
 ) -> Cell:
-    """Build a cell: fill in defaults for every axis in ``axes`` and write its canonical text.
-
-    Parameters
-    ----------
-    workload
-        The workload's id.
-    condition
-        Values that were asked for, sizes in bytes. Every key must be in ``axes``.
-    temperature
-        ``cold``, ``warm`` or None.
-    axes
-        The axes that the workload has, by name.
-    """
+    """Build a cell: fill in defaults for every axis in ``axes`` and write its canonical text."""
     full = {name: condition.get(name, axis.default) for name, axis in sorted(axes.items())}
     shown = {name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default}
     if temperature is not None:

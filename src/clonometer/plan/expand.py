@@ -59,8 +59,6 @@ def expand(
 
     Parameters
     ----------
-    entries
-        What was asked for.
     catalogue
         What exists. Workloads and values that exist but not on this machine stay: the runner reports them as
         skipped.

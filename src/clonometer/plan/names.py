@@ -16,20 +16,6 @@ def is_glob(name: str) -> bool:
 def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> str:
     """Find the workload that a name stands for: an id, or the last word of one where no other ends in it.
 
-    Parameters
-    ----------
-    name
-        ``launch.fork`` or ``fork``.
-    workloads
-        The ids that there are.
-    kind
-        What to call it in the error.
-
-    Returns
-    -------
-    str
-        The id.
-
     Raises
     ------
     UsageError
@@ -57,8 +43,6 @@ def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") ->
     globs
         Globs of a cell's text or of its workload (`clonometer.plan.cell.matches`); of ``fork`` and
         ``fork[temperature=warm]`` the workload is completed.
-    cells
-        The texts of the cells that there are.
     whose
         What has these cells, for the error: such as `` of the plan quick``.
 

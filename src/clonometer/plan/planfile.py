@@ -60,8 +60,6 @@ def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     name_or_path
         A name of `plan_names`, or a path; a text is a path if it has a ``/`` or ends in ``.toml``. ``NAME-quick.toml``
         is the quick form of ``NAME.toml`` where there is no such file.
-    catalogue
-        What exists.
 
     Raises
     ------
@@ -94,16 +92,10 @@ def parse_plan(
 
     Parameters
     ----------
-    toml
-        The text.
     source
         What to call it in messages.
-    catalogue
-        What exists.
     default_name
         The plan's name where the text gives none.
-    quick
-        Read its quick form.
 
     Raises
     ------

@@ -104,11 +104,6 @@ class Head:
 def null_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a driver's column is null.
 
-    Parameters
-    ----------
-    values
-        A column of a `Block`: int32, int64 or float64.
-
     Returns
     -------
     numpy.ndarray

@@ -34,13 +34,6 @@ def encode_preamble(magic: bytes, version: int) -> bytes:
 def encode_frame(kind: str, payload: bytes) -> bytes:
     r"""Write one frame: kind, zero, length of the payload, payload.
 
-    Parameters
-    ----------
-    kind
-        Four ASCII letters.
-    payload
-        Any bytes.
-
     Examples
     --------
     >>> encode_frame("DONE", b"{}")

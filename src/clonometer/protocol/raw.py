@@ -182,13 +182,6 @@ def _json_frame(kind: str, value: Mapping[str, Any]) -> bytes:
 def reload_block(path: Path, offset: int, length: int, index: int) -> Block:
     """Read one block again from NAME.raw.
 
-    Parameters
-    ----------
-    offset, length
-        Where its three frames stand, in bytes.
-    index
-        Its number in its process.
-
     Raises
     ------
     RunFileError
@@ -270,10 +263,6 @@ class RawRun:
 
 def read_raw(path: str | os.PathLike[str]) -> RawRun:
     """Open a NAME.raw, of a run that was killed at any moment.
-
-    Returns
-    -------
-    RawRun
 
     Raises
     ------

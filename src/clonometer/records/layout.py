@@ -297,15 +297,6 @@ def to_json(record: object) -> dict[str, Any]:
 def from_json(record: type[_Record], content: object, where: str = "") -> _Record:
     """Read a record from what `json.loads` gave.
 
-    Parameters
-    ----------
-    record
-        Its class. Keys that it does not know are passed over.
-    content
-        What somebody wrote.
-    where
-        Where that stands in its document, for errors; empty for the whole.
-
     Raises
     ------
     InputError
@@ -320,13 +311,6 @@ def from_json(record: type[_Record], content: object, where: str = "") -> _Recor
 
 def schema_of(roots: Mapping[str, type], **head: Any) -> dict[str, Any]:
     """Describe records as a JSON Schema of 2020-12.
-
-    Parameters
-    ----------
-    roots
-        Name -> class of what a document may be.
-    head
-        What else stands at the top, such as ``title``.
 
     Returns
     -------

@@ -105,16 +105,6 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[MoveCheck]:
     tolerance is 5% of the delay, and in addition the larger of 5 us and three times the spread of those
     deciles (their median absolute deviation); on two CPUs the floor is 30 us for the stages that end with a
     wake-up. What lies within two of its own standard errors of the tolerance's edge, on either side, cannot be told.
-
-    Parameters
-    ----------
-    measured
-        Blocks with and without delays; several of each make the spread known.
-
-    Returns
-    -------
-    list of MoveCheck
-        One for each workload, placement, delay and stage.
     """
     checks: list[MoveCheck] = []
     for workload, placement in dict.fromkeys((known.workload, known.placement) for known in measured):
@@ -131,11 +121,6 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[MoveCheck]:
 
 def check_walls(measured: Sequence[KnownSamples]) -> list[WallCheck]:
     """Compare each block's length by its samples with its length by CLOCK_MONOTONIC: equal within 1%.
-
-    Parameters
-    ----------
-    measured
-        Any blocks.
 
     Returns
     -------

@@ -44,13 +44,6 @@ def previous_path(path: Path) -> Path:
 def check_run_output(path: str | os.PathLike[str], *, force: bool = False, keep: bool = False) -> Path:
     """Check that a run could be written: the run file, NAME.raw beside it, and what they would be kept as.
 
-    Parameters
-    ----------
-    path
-        The run file.
-    force, keep
-        Existing files may be replaced, or are kept under another name.
-
     Raises
     ------
     OutputError
@@ -70,18 +63,6 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
 
     A file is made in the folder and removed, since permissions alone do not tell of read-only and of virtual
     file systems.
-
-    Parameters
-    ----------
-    path
-        The file that shall be written.
-    force
-        An existing file may be replaced.
-
-    Returns
-    -------
-    pathlib.Path
-        The path.
 
     Raises
     ------

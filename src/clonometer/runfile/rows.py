@@ -16,13 +16,7 @@ _T = TypeVar("_T")
 
 
 class RowReader:
-    """The rows of an open Parquet file.
-
-    Parameters
-    ----------
-    parquet
-        A ``pyarrow.parquet.ParquetFile``; whoever opened it closes it.
-    """
+    """The rows of an open Parquet file."""
 
     def __init__(self, parquet: Any) -> None:
         self._parquet = parquet

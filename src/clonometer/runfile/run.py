@@ -42,13 +42,6 @@ class Run:
     """An open run file. Never holds more than one row group's columns, but for `samples`.
 
     Made by `open_run`. A context manager; `close` releases the file.
-
-    Attributes
-    ----------
-    path
-        The file.
-    details
-        The metadata, typed.
     """
 
     def __init__(self, path: Path, parquet: Any, details: RunMetadata) -> None:
@@ -161,13 +154,6 @@ class Run:
     def pieces(self, cell: str, names: Iterable[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Samples of one cell, a row group at a time; nothing is held.
 
-        Parameters
-        ----------
-        cell
-            Canonical text.
-        names
-            Drivers' columns or ``process``, ``block``, ``sample``.
-
         Yields
         ------
         dict
@@ -265,10 +251,6 @@ class Run:
 
 def open_run(path: str | os.PathLike[str]) -> Run:
     """Open a run file of this schema or an older one.
-
-    Returns
-    -------
-    Run
 
     Raises
     ------

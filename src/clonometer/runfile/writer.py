@@ -133,8 +133,6 @@ class RunFileWriter:
             Canonical text of the cell that it measured.
         process
             Which start of a driver, from 0 in realised order.
-        block
-            The block.
         load
             Gives the block again when the file is written; then its samples are not held in memory until
             there. `clonometer.protocol.RawWriter.add_block` returns such a callable.
@@ -310,11 +308,6 @@ def _arrow() -> tuple[Any, Any]:
 
 def check_beforehand(metadata: Mapping[str, Any]) -> None:
     """Check, before a run, that its file could be read again.
-
-    Parameters
-    ----------
-    metadata
-        What is known of the run when it starts.
 
     Raises
     ------

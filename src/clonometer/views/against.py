@@ -46,14 +46,8 @@ def scan_panel(
     ----------
     data
         ``x``, ``median``, ``low``, ``high``, ``label`` and ``tip`` of each point.
-    labels
-        The labels in the order of their colours.
     axis_title, axis_kind
         What the axis is called, and whether it is ``bytes`` or ``count``.
-    domain
-        The least and the greatest value of the quantity's axis.
-    quantity, unit
-        What is drawn, and ``ns`` or ``B/s``.
     logarithmic
         Whether both axes are, however far the numbers reach.
     """

@@ -25,18 +25,6 @@ _ROW_HEIGHT = 18
 def comparison_picture(compared: Compared, image_format: str = "svg") -> bytes | str:
     """Draw a comparison.
 
-    Parameters
-    ----------
-    compared
-        What `clonometer.results.compare.comparison` found.
-    image_format
-        ``png`` or ``svg``.
-
-    Returns
-    -------
-    bytes or str
-        A PNG's bytes, or an SVG's text.
-
     Raises
     ------
     UsageError

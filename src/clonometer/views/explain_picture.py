@@ -48,11 +48,6 @@ _COLOUR = coloured(KINDS, PALETTE)
 def explain_picture(explanation: AnyExplanation, image_format: str) -> bytes | str:
     """Draw an explanation, panels one above the other.
 
-    Returns
-    -------
-    bytes or str
-        A PNG's bytes, or an SVG's text.
-
     Raises
     ------
     UsageError

@@ -45,11 +45,6 @@ class FittedChart:
 def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> list[FittedChart]:
     """Arrange fitted scans as charts: those of one axis and condition together, whatever kind the tasks are of.
 
-    Parameters
-    ----------
-    scans, fits
-        What the run has of both.
-
     Returns
     -------
     list of FittedChart

@@ -20,20 +20,6 @@ PNG_SCALE = 2.0
 def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | str:
     """Draw a picture.
 
-    Parameters
-    ----------
-    results
-        What is known of the run.
-    kind
-        One of `clonometer.views.figures.figures`, which say what they show.
-    image_format
-        ``png`` or ``svg``.
-
-    Returns
-    -------
-    bytes or str
-        A PNG's bytes, or an SVG's text.
-
     Raises
     ------
     UsageError
@@ -46,18 +32,6 @@ def picture(results: Results, kind: str, image_format: str = "svg") -> bytes | s
 
 def rendered(spec: Callable[[], Spec], image_format: str) -> bytes | str:
     """Render a specification with the theme of pictures that stand alone.
-
-    Parameters
-    ----------
-    spec
-        Builds it; called once the format is known to exist.
-    image_format
-        ``png`` or ``svg``.
-
-    Returns
-    -------
-    bytes or str
-        A PNG's bytes, or an SVG's text.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from clonometer.families import family as family_of
 from clonometer.results.ended import CellStatus
 from clonometer.results.types import Estimate, Results
 from clonometer.units import (
@@ -47,6 +48,11 @@ class EstimateRow:
     def group(self) -> tuple[str, tuple[str, ...]]:
         """What the rows of one mechanism under one condition have in common."""
         return (self.workload, self.phrases)
+
+    @property
+    def is_instrument(self) -> bool:
+        """Whether it is what measuring itself costs."""
+        return family_of(self.family).instrument
 
     @property
     def label(self) -> str:
@@ -105,7 +111,7 @@ def pick_rows(rows: Sequence[EstimateRow], room: int) -> list[EstimateRow]:
     workload's plainest condition (the fewest axes off their default), then further conditions, whole mechanisms at a
     time, while there is room. What the instrument itself costs is left out wherever something else was measured.
     """
-    launches = [row for row in rows if row.family != "floor"] or list(rows)
+    launches = [row for row in rows if not row.is_instrument] or list(rows)
     launches = [row for row in launches if not row.any_estimate.detail] or launches
     if len(launches) <= room:
         return launches
@@ -153,7 +159,7 @@ def floor_costs(rows: Sequence[EstimateRow]) -> list[tuple[EstimateRow, Estimate
     last: dict[str, EstimateRow] = {}
     for row in rows:
         before = last.get(row.workload)
-        if row.family == "floor" and (before is None or _off_default(row) <= _off_default(before)):
+        if row.is_instrument and (before is None or _off_default(row) <= _off_default(before)):
             last[row.workload] = row
     return [
         (row, next(row.estimates[warmth] for warmth in (None, *TEMPERATURES) if warmth in row.estimates))

@@ -107,10 +107,6 @@ def ecdf_panel(
     ----------
     data
         ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature`` of each point.
-    labels
-        The labels in the order of their colours.
-    domain
-        The least and the greatest time of the axis.
     """
     return {
         **frame(data, title, width, height, "Share of launches done within a time, a line for each mechanism."),
@@ -151,10 +147,6 @@ def overview_panel(
     ----------
     data
         ``mechanism``, ``stage``, ``temperature``, ``median_ns``, ``low_ns``, ``high_ns`` and ``tip`` of each.
-    mechanisms, stages
-        In the order in which they are drawn.
-    domain
-        The least and the greatest time of the axis.
     label_letters
         Length of the longest label of all panels, so that their axes start at the same place.
     """

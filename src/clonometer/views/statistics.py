@@ -63,15 +63,7 @@ STATISTICS = (
 
 
 def statistic_columns(entries: Sequence[Mapping[str, Any]], time_text: Callable[[int, float], str]) -> list[Column]:
-    """Make a column of each statistic.
-
-    Parameters
-    ----------
-    entries
-        For each row the fields of its estimate, or its entry in ``show --json``.
-    time_text
-        Writes a time (ns) of the row with that number.
-    """
+    """Make a column of each statistic."""
     return [_column(statistic, entries, time_text) for statistic in STATISTICS]
 
 

@@ -126,12 +126,6 @@ def table_of_rows(
 
     Parameters
     ----------
-    title, note
-        What stands above and below it.
-    head
-        A heading for each column.
-    rows
-        As many texts in each.
     secondary
         Headings of columns that a terminal leaves out where it is too narrow, in this order.
     """

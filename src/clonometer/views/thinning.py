@@ -26,15 +26,6 @@ class DrawnPiece:
 def thinned(pieces: Sequence[tuple[int, int, str]], whole_ns: int, most: int = MOST_DRAWN) -> list[DrawnPiece]:
     """Join neighbours that are too short to be seen.
 
-    Parameters
-    ----------
-    pieces
-        Start, end (ns) and part of each, in the order of time.
-    whole_ns
-        How long all of it lasts.
-    most
-        Of so many nothing is joined; of more, at most about twice as many are left.
-
     Returns
     -------
     list of DrawnPiece

@@ -33,19 +33,6 @@ def ablate(
 ) -> AblationSeries:
     """Measure the plan ``work-ablation`` with as many workers and numbers as ``target``, untraced.
 
-    Parameters
-    ----------
-    tracer
-        What starts the workers.
-    target
-        What is explained.
-    catalogue
-        What exists.
-    rounds
-        Processes of each cell; every round has one of each.
-    watch
-        Is told how many rounds are done, of how many.
-
     Raises
     ------
     UnavailableError

@@ -94,15 +94,6 @@ def _row(accounts: Sequence[Account], what: str, names: Sequence[str]) -> list[f
 def reasons_of(thread: Sequence[Process], process: Sequence[Process], what: str, *, apart: bool) -> tuple[GapPart, ...]:
     """Take the gap apart.
 
-    Parameters
-    ----------
-    thread, process
-        As many processes of each side, those of one place a pair.
-    what
-        ``parts`` or ``cpu_parts``.
-    apart
-        Whether the gap is one, so that there are shares of it.
-
     Returns
     -------
     tuple of GapPart
@@ -131,13 +122,7 @@ def reasons_of(thread: Sequence[Process], process: Sequence[Process], what: str,
 
 
 def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[Bounded, Bounded]:
-    """Threads less processes over pairs, in ns and as a share of the processes' mean.
-
-    Parameters
-    ----------
-    thread, process
-        Mean duration of each process, in ns; those of one place are a pair.
-    """
+    """Threads less processes over pairs, in ns and as a share of the processes' mean."""
     differences = np.array(thread) - np.array(process)
     share = shares_of_mean(differences[:, None], process, seed=SEED)[0]
     return mean_of(differences.tolist()), bounded(share)

@@ -215,10 +215,6 @@ def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence
     events
         In the order of time, in ns from the execution's begin; those from before it have negative times and only say
         what tasks are at when it begins.
-    whole_ns
-        How long it took; what comes later is not looked at.
-    starter, workers
-        The tasks, as the kernel numbers them.
 
     Returns
     -------

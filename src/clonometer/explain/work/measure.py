@@ -64,13 +64,6 @@ class WorkWish:
 def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, Target]:
     """Make the two targets that `explain_work` compares: threads, and processes.
 
-    Parameters
-    ----------
-    settings
-        Texts ``axis=value`` of work.factor's axes, ``task_kind`` left out.
-    catalogue
-        What exists.
-
     Raises
     ------
     UsageError
@@ -124,22 +117,6 @@ def explain_work(
     tracer: Tracer, sides: tuple[Target, Target], wish: WorkWish | None = None, *, cpus: int
 ) -> WorkExplanation:
     """Run workers as threads and as processes in turn, and attribute the gap between them part by part.
-
-    Parameters
-    ----------
-    tracer
-        What starts them (`clonometer.runner.tracing.ProbeTracer`).
-    sides
-        The targets with ``task_kind`` thread and process, else alike (`work_sides`).
-    wish
-        How much, and how close.
-    cpus
-        On how many CPUs this program may run; with ``cpus=one`` it is one that counts.
-
-    Returns
-    -------
-    WorkExplanation
-        Parts sum to the gap; each has an interval over pairs of processes.
 
     Raises
     ------

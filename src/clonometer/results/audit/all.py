@@ -15,11 +15,6 @@ from clonometer.results.audit.surroundings import check_surroundings
 def audit(facts: Mapping[str, object]) -> list[AuditItem]:
     """Judge host facts by what they do to the cost of launches.
 
-    Parameters
-    ----------
-    facts
-        Host facts as a run file has them (docs/host.md); whatever is missing becomes an item that says so.
-
     Returns
     -------
     list of AuditItem

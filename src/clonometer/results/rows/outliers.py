@@ -19,7 +19,6 @@ SWITCHES_OF_ONE_LAUNCH = 2
 FREQUENCY_SHARE = 0.05
 LEAST_OUTLIERS = 3
 Z_CAUSE = 3.0
-CAUSES = ("migration", "involuntary_switch", "frequency_change")
 
 
 #: A cause, and the process and block of each block that it holds for.

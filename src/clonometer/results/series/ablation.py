@@ -43,18 +43,6 @@ def ablations_of(book: Book, seed: int) -> tuple[AblationEvidence, ...]:
 
     An ablation is the longest row of conditions, one after the other in the plan, that both sides have, of which each
     differs from the one before in one axis that is no number, three axes at least in all.
-
-    Parameters
-    ----------
-    book
-        The run's evidence.
-    seed
-        The run's seed.
-
-    Returns
-    -------
-    tuple of AblationEvidence
-        One for each workload and quantity that has one.
     """
     ablations = []
     for workload, quantity, rungs in _chains(book):

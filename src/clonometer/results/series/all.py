@@ -10,19 +10,6 @@ from clonometer.results.rows.evidence import Book
 
 
 def all_series(book: Book, seed: int) -> Mapping[str, Sequence[Any]]:
-    """Compute what the modules of this room offer as ``SERIES``: names, and functions of the book and the seed.
-
-    Parameters
-    ----------
-    book
-        The run's evidence.
-    seed
-        The run's seed.
-
-    Returns
-    -------
-    Mapping
-        By name; what the run has nothing for is empty.
-    """
+    """Compute what the modules of this room offer as ``SERIES``: names, and functions of the book and the seed."""
     groups = offers(__name__.rpartition(".")[0], "SERIES")
     return {name: make(book, seed) for group in groups for name, make in group.items()}

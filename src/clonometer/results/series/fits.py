@@ -42,13 +42,6 @@ def curve_of(scan: Scan) -> CurveShape | None:
 def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
     """Fit every scan whose shape is known (`curve_of`), in the order of the plan.
 
-    Parameters
-    ----------
-    book
-        The run's evidence.
-    seed
-        The run's seed.
-
     Returns
     -------
     tuple of Fit

@@ -34,11 +34,6 @@ def scans_of(book: Book) -> tuple[Scan, ...]:
     samples stands for a condition. An axis that says what another one's things are (which kind of VMAs) says
     nothing where there are none of them, so that the point without them belongs to every kind.
 
-    Parameters
-    ----------
-    book
-        The run's evidence.
-
     Returns
     -------
     tuple of Scan

@@ -57,11 +57,6 @@ def encode(name: str, document: Document, processes: Processes) -> Iterator[str]
     processes
         For each entry of ``document["cells"]`` the medians of its processes.
 
-    Returns
-    -------
-    iterator of str
-        Pieces of the text, in order.
-
     Raises
     ------
     UsageError
@@ -74,20 +69,6 @@ def encode(name: str, document: Document, processes: Processes) -> Iterator[str]
 
 def encode_samples(name: str, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> Iterator[str]:
     """Encode raw samples, a row each.
-
-    Parameters
-    ----------
-    name
-        ``csv`` or ``jsonl``.
-    columns
-        Their names.
-    rows
-        Texts, numbers, and None for null.
-
-    Returns
-    -------
-    iterator of str
-        Pieces of the text, in order.
 
     Raises
     ------

@@ -17,13 +17,7 @@ from clonometer.views.table import Table
 
 
 def studies_markdown(reproduction: Reproduction) -> str:
-    """Write a reproduction as GitHub-flavoured Markdown.
-
-    Parameters
-    ----------
-    reproduction
-        The answer.
-    """
+    """Write a reproduction as GitHub-flavoured Markdown."""
     lines = ["# The studies, reproduced and reconciled", "", counts_text(reproduction), ""]
     if reproduction.flips:
         lines += ["## The contradictions", "", *_lines(contradiction_table(reproduction.flips))]

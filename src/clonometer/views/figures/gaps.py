@@ -94,12 +94,6 @@ def ladder_panel(
     ----------
     data
         ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip`` of each point.
-    labels
-        The labels in the order of their colours.
-    of
-        What the values are.
-    domain
-        The least and the greatest time of the axis.
     """
     least = min((point["longer"] for point in data), default=0.1)
     decades = [10.0**-power for power in range(9) if 10.0**-power >= least]

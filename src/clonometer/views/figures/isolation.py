@@ -57,13 +57,7 @@ def said_fate(row: IsolationRow) -> str:
 
 
 def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 560) -> Spec:
-    """Draw a line for each fault and arrangement: at its left who survives, then when it is known and mended.
-
-    Parameters
-    ----------
-    data
-        What `isolation_points` gave.
-    """
+    """Draw a line for each fault and arrangement: at its left who survives, then when it is known and mended."""
     rows = list(dict.fromkeys(point["row"] for point in data))
     timed = [point for point in data if point["kind"] != "fate"]
     # The left third is for words.

@@ -25,13 +25,6 @@ _HERE = Path(__file__).parent
 def render_report(results: Results, explanations: Sequence[AnyExplanation] = ()) -> str:
     """Write the report of a run.
 
-    Parameters
-    ----------
-    results
-        What is known of the run; empty, partial and failed runs are reported as such.
-    explanations
-        Why its mechanisms cost what they cost: each gets a section.
-
     Returns
     -------
     str

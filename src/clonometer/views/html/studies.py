@@ -24,11 +24,6 @@ from clonometer.views.study_figures import figure_specs
 def render_studies_report(reproduction: Reproduction) -> str:
     """Write the page: the story in order, the figures remade, the ledger, what reverses the contradictions.
 
-    Parameters
-    ----------
-    reproduction
-        The answer.
-
     Returns
     -------
     str

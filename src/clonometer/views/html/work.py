@@ -24,17 +24,7 @@ from clonometer.views.work_texts import (
 
 
 def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Gather what a page shows of threads and processes at work.
-
-    Parameters
-    ----------
-    explanation
-        Why they differ.
-    mark
-        What the ids of its elements end in, other than those of any other section of the page.
-    charts
-        Its charts are added to these.
-    """
+    """Gather what a page shows of threads and processes at work."""
     charts.append({"id": f"lives{mark}", "spec": bars_panel(explanation.reasons, "A worker's time")})
     if explanation.cpu_reasons:
         charts.append({"id": f"cpus{mark}", "spec": bars_panel(explanation.cpu_reasons, "What the CPUs do meanwhile")})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from clonometer.families import family as family_of
+from clonometer.families import is_launch
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_tables, wide_tables
@@ -28,8 +30,6 @@ from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 FINDING_LINES = 6
 LEAST_FINDING_LINES = 4
 WARNING_EXAMPLES = 3
-NOT_RANKED = "* includes the child's life"
-NOT_RANKED_WAKE = "* may include the worker's answer"
 
 
 @rendered(least_width=40)
@@ -60,16 +60,14 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     rows = make_rows(results.cells)
     # What the instrument costs has a line or a table of its own.
     shown_findings = [
-        finding
-        for finding in results.findings
-        if finding.id != "floor" or not any(row.family == "floor" for row in rows)
+        finding for finding in results.findings if finding.id != "floor" or not any(row.is_instrument for row in rows)
     ]
     findings = [wrap(finding.sentence, width, bullet="- ") for finding in shown_findings]
     # Where there is no room for all, what could not be told goes first, but for the first finding.
     stating = [finding for place, finding in enumerate(shown_findings) if place == 0 or finding.states_difference]
     headlines = [wrap(finding.headline or finding.sentence, width, bullet="- ") for finding in stating]
     wanted = sum(map(len, findings)) + len(trouble) + 1
-    sections = max(len(families([row for row in rows if row.family != "floor"])), 1)
+    sections = max(len(families([row for row in rows if not row.is_instrument])), 1)
     # The finding about a program's start says what it is.
     started = [] if any(finding.id == "program_start" for finding in shown_findings) else _program_line(rows, width)
     taken = len(head) + len(started)
@@ -84,7 +82,7 @@ def _short(results: Results, width: int, limit: int, colour: bool) -> list[str]:
     table += started
     floor = _floor_line(rows, picked, width)
     used = len(head) + len(table) + len(trouble)
-    hidden = sum(row.family != "floor" for row in rows) - sum(row.family != "floor" for row in picked)
+    hidden = sum(not row.is_instrument for row in rows) - sum(not row.is_instrument for row in picked)
     for tail_room in range(4):
         finding_lines, left_out = _choose(findings, limit - used - tail_room)
         if left_out:
@@ -108,7 +106,7 @@ def _program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
     unnamed = {
         str(row.any_estimate.condition["program"])
         for row in rows
-        if row.family == "new_program" and "program" in row.any_estimate.condition and not _names_program(row)
+        if is_launch(row.family) and "program" in row.any_estimate.condition and not _names_program(row)
     }
     programs = [program_explanation(program) for program in sorted(unnamed)]
     return wrap(f"The new program is {' or '.join(programs)}, where no other is named.", width) if programs else []
@@ -163,8 +161,7 @@ def _tail(
 
 def _not_ranked(rows: Sequence[EstimateRow]) -> list[str]:
     """What the asterisk means: a new task's life, or what a woken one answers."""
-    notes = (NOT_RANKED_WAKE if row.family == "wake" else NOT_RANKED for row in rows if not row.rankable)
-    return sorted(dict.fromkeys(notes))
+    return sorted({f"* {family_of(row.family).not_ranked}" for row in rows if not row.rankable})
 
 
 def _no_interval(rows: Sequence[EstimateRow]) -> list[str]:
@@ -176,7 +173,7 @@ def _no_interval(rows: Sequence[EstimateRow]) -> list[str]:
 
 def _floor_line(rows: Sequence[EstimateRow], picked: Sequence[EstimateRow], width: int) -> list[str]:
     floor = floor_costs(rows)
-    if not floor or any(row.family == "floor" for row in picked):
+    if not floor or any(row.is_instrument for row in picked):
         return []
     costs = [f"{row.label} {quantity_text(estimate)}" for row, estimate in floor]
     return wrap(f"The instrument itself: {', '.join(costs)}.", width)

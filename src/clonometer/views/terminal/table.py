@@ -44,8 +44,6 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
     width
         No line is longer: labels are wrapped (those that stand for several rows are cut, after columns have gone), then
         columns go, then lines are cut.
-    colour
-        Whether to use ANSI colours.
     """
     titles = [table.title for table in tables]
     layers: list[Layer] = list(zip(*(table.columns for table in tables), strict=True))
