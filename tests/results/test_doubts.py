@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bench.simulated_findings import Machine, differences, report, simulated
 from tests.results import runs_of_doubts as doubts
-from tests.results.runs import GIB, MIB
+from tests.results.runs import FORK, GIB, MIB, scaled
 
 from clonometer.results import summarize
 from clonometer.results.types import Finding
@@ -34,6 +34,12 @@ def test_too_few_processes_give_no_slope_and_no_difference() -> None:
     for finding in _findings(doubts.ratios_from_2_processes()).values():
         assert differences(finding.numbers) == [], finding.id
         assert "times as long as" not in finding.sentence
+
+
+def test_three_processes_beside_many_are_too_few(builder: Any) -> None:
+    builder.cell("launch.fork", scaled(FORK, 10), processes=3)
+    builder.cell("launch.pthread", FORK, processes=60)
+    assert _findings(builder.run)["process_vs_thread.warm"].numbers["verdict"] == "same"
 
 
 def test_what_takes_less_with_more_memory_is_no_cost() -> None:
@@ -73,11 +79,12 @@ def test_the_middle_of_a_scan_counts_as_its_ends_do() -> None:
 
 
 def test_the_first_of_a_ranking_is_told_from_all_others() -> None:
-    numbers = _findings(doubts.wide_third())["fastest.same_image.warm"].numbers
-    for stage in numbers["stages"]:
-        names = {f"launch.{name}" for name in ("pthread", "vfork", "fork")}
-        assert set(stage["order"]) <= names
-        assert "launch.fork" in stage["tied_for_fastest"]
+    stages = _findings(doubts.wide_third())["fastest.same_image.warm"].numbers["stages"]
+    assert len(stages) == 3
+    for stage in stages[1:]:
+        assert stage["order"] == ["launch.pthread", "launch.vfork", "launch.fork"]
+        assert stage["verdict"] == "longer"
+        assert stage["tied_for_fastest"] == ["launch.pthread", "launch.fork"]
         assert stage["fastest"] is None
 
 
