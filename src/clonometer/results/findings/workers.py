@@ -38,7 +38,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     comparer.claim((row for pair in _pairs(book) for row in pair), KIND)
     return [
         *(_ablation(comparer, evidence) for evidence in ablations),
-        *_fits(fits),
+        *_fits(comparer, fits),
         *_variants(contests),
         *(finding for finding, _ in contests),
     ]
@@ -155,7 +155,7 @@ def _verdict(comparison: Comparison) -> str:
     return verdict(first, second, comparison, plural=True)
 
 
-def _fits(fits: Sequence[Fit]) -> list[Finding]:
+def _fits(comparer: Comparer, fits: Sequence[Fit]) -> list[Finding]:
     """One finding for each pair of curves that differ in the kind of task alone, or for one that stands alone."""
     groups: dict[tuple[Any, ...], dict[str, Fit]] = {}
     for fit in fits:
@@ -164,16 +164,18 @@ def _fits(fits: Sequence[Fit]) -> list[Finding]:
         key = (first.workload, first.quantity, fit.scan.axis, others)
         groups.setdefault(key, {})[str(first.condition.get(KIND, ""))] = fit
     return [
-        _fit(workload, quantity, axis, dict(others), curves)
+        _fit(comparer, curves, dict(others), workload=workload, quantity=quantity, axis=axis)
         for (workload, quantity, axis, others), curves in groups.items()
     ]
 
 
-def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], fits: dict[str, Fit]) -> Finding:
+def _fit(
+    comparer: Comparer, fits: dict[str, Fit], others: dict[str, int | str], *, workload: str, quantity: str, axis: str
+) -> Finding:
     some = next(iter(fits.values()))
     shape = "line" if some.polynomial.degree == 1 else "parabola"
     where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
-    curves = [f"{_NAMES.get(kind, '')} {_curve(fit)}".strip() for kind, fit in fits.items()]
+    curves = [f"{_NAMES.get(kind, '')} {_curve(comparer, fit)}".strip() for kind, fit in fits.items()]
     what = condition(others, None)
     head = f"a {shape} {where} through {workload} {measured(None, quantity)}{f', {what}' if what else ''}"
     clauses = curves
@@ -192,30 +194,38 @@ def _fit(workload: str, quantity: str, axis: str, others: dict[str, int | str], 
         numbers["coefficient_ratios"] = [
             None if ratio is None else [ratio.value, ratio.low, ratio.high] for ratio in ratios
         ]
-        clauses = [*curves, *_compared(ratios)]
+        clauses = [*curves, *_compared(comparer, ratios, head)]
     name = ".".join([axis, workload, *map(str, others.values())])
     brief = [f"{_NAMES.get(kind, '')} R2 {_r_squared(fit)}".strip() for kind, fit in fits.items()]
     return Finding(f"fit.{name}", headed(head, clauses), numbers, sentence(f"{head}: {', '.join(brief)}"))
 
 
-def _compared(ratios: list[Interval | None]) -> list[str]:
-    texts = [
-        f"{_POWERS[power]} {format_ratio(ratio.value, ratio.low, ratio.high)}"
-        for power, ratio in reversed(list(enumerate(ratios)))
-        if ratio is not None
-    ]
+def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> list[str]:
+    """Say which terms of the two sides differ, by how much, and of which that could not be told."""
     first, second = (_NAMES[side] for side in SIDES)
-    return [f"ratios of {first} to {second}: {', '.join(texts)}"] if texts else []
+    known = [(power, ratio) for power, ratio in reversed(list(enumerate(ratios))) if ratio is not None]
+    texts, unsure = [], []
+    for power, ratio in known:
+        words = format_ratio(ratio.value, ratio.low, ratio.high)
+        more = replace(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
+        if comparer.is_sure(more, head, power):
+            texts.append(f"the {_POWERS[power]} of {first} is {words} times that of {second}")
+        else:
+            unsure.append(f"the {_POWERS[power]} ({words.replace(' (', ', ').removesuffix(')')})")
+    unknown = f"could not tell a difference between {first} and {second} in {listed(unsure)}" if unsure else ""
+    return [*texts, *([unknown] if unknown else [])]
 
 
-def _curve(fit: Fit) -> str:
-    """Say the terms from the highest power down; one whose interval contains 0 may be nothing."""
+def _curve(comparer: Comparer, fit: Fit) -> str:
+    """Say the terms from the highest power down; one that is not surely other than 0 may be nothing."""
+    last = fit.scan.points[-1].estimate
     terms, unsure = [], []
     for power, coefficient in reversed(list(enumerate(fit.polynomial.coefficients))):
         unit = {0: "", 1: f" for each {axis_thing(fit.scan.axis)}"}.get(
             power, f" for each {axis_thing(fit.scan.axis)} squared"
         )
-        if power and coefficient.contains(0.0):
+        sure = comparer.is_sure(coefficient, last.cell, last.quantity, fit.scan.axis, power) if power else True
+        if not sure:
             unsure.append(_POWERS[power])
         else:
             terms.append(f"{_coefficient(coefficient)}{unit}")
