@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 import pytest
 
-from clonometer.errors import InputError
+from clonometer.errors import ClonometerError, InputError, RunFileError
 from clonometer.results.ab.judgement import judge_run
 from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
 from clonometer.results.findings.all import find_all
@@ -165,8 +166,8 @@ def test_a_gate_asks_on_which_side_of_the_limit_the_whole_interval_is(
 def test_a_pair_of_which_only_one_side_was_measured_counts_nowhere() -> None:
     run = Pairs([0.5] * 9)
     run.metadata["processes"].pop()
-    [row] = judge_run(run, "").rows
-    assert row.pairs == 8
+    result = judge_run(run, "")
+    assert (result.pairs, result.rows[0].pairs) == (8, 8)
 
 
 def test_a_run_without_pairs_is_refused() -> None:
@@ -185,3 +186,16 @@ def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() ->
     [row] = judge_run(run, "").rows
     assert finding.sentence == f"B is as usual, A is linkage=static; {row.sentence}."
     assert finding.numbers["rows"][0]["ratio"] == row.ratio
+
+
+@pytest.mark.parametrize("value", [None, "x", -1, 0, 1e308, 10**30, float("nan"), [], {}, [1], {"a": 1}, True])
+def test_a_damaged_file_is_refused_or_answered(value: object) -> None:
+    for key in Pairs([0.5] * 9).metadata["sides"]:
+        run = Pairs([0.5] * 9)
+        run.metadata["sides"][key] = value
+        with contextlib.suppress(ClonometerError):
+            judge_run(run, "")
+    run = Pairs([0.5] * 9)
+    run.metadata["plan"]["targets"] = run.metadata["plan"]["targets"][:1]
+    with pytest.raises(RunFileError, match="even"):
+        judge_run(run, "")

@@ -44,7 +44,7 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     hidden = [f"{len(result.rows) - len(shown)} rows"] * (len(shown) < len(result.rows))
     hidden += [f"{len(reasons) - len(kept)} reasons"] * (len(kept) < len(reasons))
     lines += [f"--wide adds {' and '.join(hidden)}"] if hidden else []
-    lines += wrap(_summary(result), width)
+    lines += wrap(_summary(result), width) if result.rows else []
     return lines
 
 
@@ -67,7 +67,7 @@ def _table(rows: Sequence[AbRow]) -> Table:
             Column("change", [_change(row)[0] for row in rows], "right"),
             Column("interval", [_change(row)[1] for row in rows], "range"),
             Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
-            Column("verdict", [row.verdict for row in rows]),
+            Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
         ],
         row_styles=[_STYLES.get(row.verdict) for row in rows],
     )
