@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 from clonometer.results.ab.types import FASTER, HIGHER, LOWER, SAME, SLOWER
-from clonometer.units import format_ratio
+from clonometer.units import format_ratio, ratio_figures
 
 # From here on people say how many times as long, and not by how much.
 _MANY_TIMES = 2.0
+# An interval of so many percentage points needs no decimals.
+_WIDE = 1.5
 
 
 def change_text(ratio: float, ends: tuple[float, float] | None) -> str:
@@ -17,13 +19,17 @@ def change_text(ratio: float, ends: tuple[float, float] | None) -> str:
     Examples
     --------
     >>> change_text(1.06, (1.04, 1.08)), change_text(2.4, (2.31, 2.48)), change_text(0.5, (0.4, 0.6))
-    ('by 6% (4 to 8)', '2.40 (2.31 to 2.48) times', '2.00 (1.67 to 2.50) times')
+    ('by 6% (4 to 8)', '2.40 times (2.31 to 2.48)', '2.0 times (1.7 to 2.5)')
     >>> change_text(0.94, (0.92, 0.96))
     'by 6% (4 to 8)'
     """
     if not 1 / _MANY_TIMES < ratio < _MANY_TIMES:
-        turned = (ratio, ends) if ratio > 1 else (1 / ratio, None if ends is None else (1 / ends[1], 1 / ends[0]))
-        return f"{format_ratio(turned[0], *(turned[1] or (None, None)))} times"
+        turned = ratio if ratio > 1 else 1 / ratio
+        if ends is None:
+            return f"{format_ratio(turned)} times"
+        low, high = ends if ratio > 1 else (1 / ends[1], 1 / ends[0])
+        value, first, last = ratio_figures(turned, low, high)
+        return f"{value} times ({first} to {last})"
     sign = 1 if ratio > 1 else -1
     shares = [sign * (value - 1) for value in (ratio, *(ends or ()))]
     value, *others = percentages(*shares)
@@ -37,10 +43,15 @@ def percentages(*shares: float) -> list[str]:
     --------
     >>> percentages(0.0612, 0.041, 0.083), percentages(0.0612, 0.0605, 0.0621), percentages(-0.001, -0.04, 0.04)
     (['6', '4', '8'], ['6.1', '6.0', '6.2'], ['0', '-4', '4'])
+    >>> percentages(0.012, 0.003, 0.021)
+    ['1.2', '0.3', '2.1']
     """
-    width = max(shares) - min(shares)
-    decimals = 0 if width >= 0.02 or width == 0 else min(2, math.ceil(-math.log10(width * 100) + 0.3))
-    texts = (f"{100 * share:.{max(0, decimals)}f}" for share in shares)
+    width = 100 * (max(shares) - min(shares))
+    decimals = 0 if width == 0 else min(2, max(0, math.ceil(-math.log10(width / _WIDE))))
+    # An end that is not zero is not shown as zero: it decides.
+    while decimals < 2 and any(share and not round(100 * share, decimals) for share in shares[1:]):
+        decimals += 1
+    texts = (f"{100 * share:.{decimals}f}" for share in shares)
     return ["0" if text.strip("-0.") == "" else text for text in texts]
 
 
@@ -60,8 +71,8 @@ def verdict_text(
     >>> verdict_text("slower", 30, 27, 1.06, (1.04, 1.08))
     'in 27 of 30 turns B was slower, by 6% (4 to 8)'
     >>> verdict_text("faster", 30, 0, 0.01, (0.009, 0.011))
-    'in 30 of 30 turns B was faster, 100 (91 to 111) times'
-    >>> verdict_text("same", 40, 19, 1.001, (0.99, 1.01))
+    'in 30 of 30 turns B was faster, 100 times (91 to 111)'
+    >>> verdict_text("same", 40, 19, 1.001, (0.992, 1.0095))
     'the same within 1%: in 19 of 40 turns B was slower'
     >>> verdict_text("not distinguishable", 12, 8, 1.03, None)
     'could not tell a difference: in 8 of 12 turns B was slower; more pairs are needed for an interval'
