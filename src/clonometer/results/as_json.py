@@ -44,11 +44,6 @@ class ShownResults:
 def results_to_json(results: Results) -> dict[str, Any]:
     """Turn results into plain JSON values.
 
-    Parameters
-    ----------
-    results
-        What `summarize` gave.
-
     Returns
     -------
     dict

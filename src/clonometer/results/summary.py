@@ -26,8 +26,6 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
     Parameters
     ----------
-    run
-        The run: what `clonometer.runfile.open_run` gives, or anything like it.
     run_name
         What to call it; None: the name of its file, where it has a ``path``.
 

@@ -81,8 +81,6 @@ def measure(
 
     Parameters
     ----------
-    driver, target
-        What to start and what to ask for.
     clock
         The calibration (docs/protocol.md).
     guardian
@@ -91,8 +89,6 @@ def measure(
         Seconds after which it is stopped; by default what the target should take, many times over.
     interrupt_fd
         A descriptor that becomes readable when the user wants to stop.
-    environment
-        Variables that it gets besides those of this process.
     """
     frequency = str(target.condition.get(AXIS, AS_IS))
     if frequency == AS_IS:

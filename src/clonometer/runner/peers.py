@@ -225,19 +225,7 @@ PROGRAMS: tuple[PeerProgram, ...] = (
 def run_peer(
     program: PeerProgram, started_ns: int, *, timeout_s: float = TIMEOUT_S, interrupt_fd: int | None = None
 ) -> PeerRun:
-    """Start a peer once; never raises for what it does wrong, and leaves no process of it.
-
-    Parameters
-    ----------
-    program
-        What to start.
-    started_ns
-        When, on the caller's clock; kept in the result.
-    timeout_s
-        Seconds after which it is stopped.
-    interrupt_fd
-        A descriptor that becomes readable when the user wants to stop.
-    """
+    """Start a peer once; never raises for what it does wrong, and leaves no process of it."""
     pieces: list[bytes] = []
 
     def receive(data: bytes) -> bool:

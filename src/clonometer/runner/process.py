@@ -73,12 +73,8 @@ def supervise(
     receive
         Called with each piece of the answer; returns whether it wants more. Where it does not, the program is
         stopped.
-    timeout_s
-        After this many seconds the program is stopped.
     interrupt_fd
         A descriptor that becomes readable when the user wants to stop, or None.
-    environment
-        Variables that it gets besides those of this process.
 
     Raises
     ------

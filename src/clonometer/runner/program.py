@@ -26,10 +26,6 @@ def run_program(name: str, *, timeout_s: float = 30.0, environ: Mapping[str, str
 
     Parameters
     ----------
-    name
-        Its file name in the folder of the drivers.
-    timeout_s
-        After this many seconds it is stopped, with all that it has started.
     environ
         As for `clonometer.runner.drivers.find_drivers`.
 

@@ -43,16 +43,8 @@ def recover(
     ----------
     raw_path
         NAME.raw, cut off anywhere behind its metadata.
-    out_path
-        The run file.
-    force
-        Replace an existing run file.
     keep
         Give an existing run file the name ``NAME.previous.SUFFIX`` instead.
-
-    Returns
-    -------
-    RecoverSummary
 
     Raises
     ------

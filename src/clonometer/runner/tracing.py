@@ -32,11 +32,6 @@ _WAYS_TIMEOUT_S = 30
 def refusals(folder: Path | None = None) -> dict[str, str | None]:
     """Try what this machine lets whoever asks listen to; takes half a second.
 
-    Parameters
-    ----------
-    folder
-        Where the tracer is; by default where the drivers are.
-
     Returns
     -------
     dict
@@ -118,14 +113,10 @@ class ProbeTracer:
 
         Parameters
         ----------
-        target
-            What to launch.
         how
             ``fast``, ``tracepoints``, ``own``, ``ptrace``, or ``none`` to listen to nothing.
         events
             Among ``tasks``, ``sched``, ``calls``, ``faults``, ``samples``.
-        period_ns
-            Of the samples.
         counters
             ``hardware`` or ``software``: read at every event, with ``tracepoints`` only.
         window_ns

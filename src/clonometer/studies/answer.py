@@ -27,19 +27,7 @@ _OF_STUDY = Only("study", ("id", "author", "title", "year", "machine"))
 def answer(
     measured: Measurements, studies: Sequence[str], *, notes: Sequence[str] = (), quick: bool = False, seed: int = 1
 ) -> Reproduction:
-    """Say all that is known of the studies.
-
-    Parameters
-    ----------
-    measured
-        What was measured.
-    studies
-        Ids of studies; all where there is none.
-    notes, quick
-        Kept in the answer.
-    seed
-        Of the intervals.
-    """
+    """Say all that is known of the studies."""
     published = load_published()
     chosen = published.choose(studies)
     items = published.of(chosen)

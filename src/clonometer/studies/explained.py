@@ -104,14 +104,10 @@ def look_closely(
     ----------
     wanted
         What, and under which conditions: each mechanism takes those that it has an axis for.
-    catalogue
-        What exists.
     listen
         Makes what starts the probe.
     cpus
         On how many CPUs workers may run.
-    quick
-        With fewer processes.
 
     Returns
     -------
@@ -153,13 +149,6 @@ def _delays(side: WorkSide) -> tuple[NamedDelay, ...]:
 
 def read_answer(name: str, document: Mapping[str, Any]) -> Answer:
     """Read an answer that was kept.
-
-    Parameters
-    ----------
-    name
-        Of `EXPLANATIONS`.
-    document
-        What `clonometer.records.to_json` made of the answer.
 
     Raises
     ------

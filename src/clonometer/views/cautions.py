@@ -10,19 +10,7 @@ from clonometer.results.types import Results
 
 @dataclass(frozen=True)
 class Caution:
-    """Warnings of one kind with one next step.
-
-    Attributes
-    ----------
-    id
-        The warnings' id.
-    next_step
-        What to do about them.
-    sentences
-        What is said, each once, the run's own first.
-    cells
-        The cells that are touched, each once.
-    """
+    """Warnings of one kind with one next step."""
 
     id: str
     next_step: str

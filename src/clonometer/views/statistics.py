@@ -29,14 +29,10 @@ class Statistic:
     ----------
     key
         The estimate's field; its unit is in the name.
-    heading
-        What heads its column.
     metric
         Its name in OpenMetrics, without the unit.
     kind
         ``time`` (ns), ``count`` or ``frequency`` (MHz).
-    about
-        What it is, in a sentence.
     drop
         Where a terminal is too narrow, 1 goes first.
     reason_key

@@ -40,8 +40,6 @@ def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost
 
     Parameters
     ----------
-    run
-        Any run; cells of other workloads are left out.
     unavailable
         Workloads that this machine does not have, each with the reason.
     """

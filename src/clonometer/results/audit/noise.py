@@ -55,18 +55,7 @@ class MachineNoise:
 
 
 def noise_of(run: RunSource) -> MachineNoise:
-    """Measure noise in a run that has `LOOP` and `LAUNCH` cells.
-
-    Parameters
-    ----------
-    run
-        Any run; cells of other workloads are left out.
-
-    Returns
-    -------
-    MachineNoise
-        With None for what the run has no samples of.
-    """
+    """Measure noise in a run that has `LOOP` and `LAUNCH` cells."""
     import numpy as np
 
     planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}

@@ -148,13 +148,6 @@ class Comparer:
 
     Findings are made twice. The first time shows which comparisons a report makes; `correct` corrects all of them
     together; what the findings say the second time counts.
-
-    Parameters
-    ----------
-    book
-        The evidence.
-    seed
-        The run's seed: the same run gives the same findings, whatever is compared before.
     """
 
     def __init__(self, book: Book, seed: int) -> None:

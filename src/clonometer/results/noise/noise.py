@@ -120,16 +120,6 @@ def _against_itself(checks: Sequence[Checked]) -> AgainstItself:
 def rate_interval(events: int, trials: int) -> tuple[float, float]:
     """Exact 95% interval of a rate (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413).
 
-    Parameters
-    ----------
-    events, trials
-        How often it happened, and how often it could have; at least one trial.
-
-    Returns
-    -------
-    tuple of float
-        Between 0 and 1.
-
     Examples
     --------
     >>> [round(end, 3) for end in rate_interval(0, 20)]

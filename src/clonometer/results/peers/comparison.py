@@ -33,19 +33,10 @@ def compare_peers(
 
     Parameters
     ----------
-    run
-        A run of the plan ``peers``, or of part of it.
     figures
         Figure id -> pairs of when (ns, on the clock of the processes' ``started_ns``) and how long (ns).
     absent
         Figure id -> why there is none: ``not installed``, ``unavailable`` or ``failed``, and the reason.
-    seed
-        For the bootstrap.
-
-    Returns
-    -------
-    list of PeerRow
-        One for each of `CONFIGURATIONS`, in its order.
     """
     present = set(run.cells())
     starts = {int(process["process"]): float(process["started_ns"]) for process in run.metadata["processes"]}

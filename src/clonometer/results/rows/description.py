@@ -50,11 +50,6 @@ def median_interval(process_medians: NDArray[Any], starts: NDArray[Any] | None =
     starts
         Shape (processes,): when each started; None where they are in order of time.
 
-    Returns
-    -------
-    MedianInterval
-        In the unit of the values.
-
     Examples
     --------
     >>> import numpy as np

@@ -33,10 +33,6 @@ def estimate_cells(
 
     Parameters
     ----------
-    cells
-        Their valid samples.
-    metadata
-        The run's metadata (docs/runfile.md).
     described
         Whether estimates say how their samples lie, too, with their warnings: half of the work, which comparisons of
         runs do not need.

@@ -66,8 +66,6 @@ class Book:
         In the order of the plan.
     metadata
         Those of the run (docs/runfile.md); None where nobody asks for conditions or the catalogue.
-    name
-        What to call the run.
     """
 
     def __init__(self, rows: Iterable[Evidence], metadata: Mapping[str, Any] | None = None, name: str = "") -> None:

@@ -109,15 +109,6 @@ def is_large(run: PiecewiseSource, cell: str) -> bool:
 def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Mapping[str, Any]) -> ObservedCell:
     """Observe a cell without holding its samples.
 
-    Parameters
-    ----------
-    run
-        The run.
-    planned
-        The cell's entry in the plan.
-    metadata
-        The run's metadata.
-
     Returns
     -------
     ObservedCell

@@ -41,13 +41,6 @@ class Outliers:
 def find_outliers(group: SampleGroup, causes: BlockCauses) -> Outliers:
     """Find samples far above the rest and hold them against what was recorded.
 
-    Parameters
-    ----------
-    group
-        The samples.
-    causes
-        What `block_causes` says of the cell's blocks.
-
     Returns
     -------
     Outliers
@@ -89,8 +82,6 @@ def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCa
 
     Parameters
     ----------
-    blocks
-        A cell's entries of the metadata's ``blocks``.
     launches
         Whether the workload launches tasks, which switch by themselves.
     """

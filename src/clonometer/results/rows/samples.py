@@ -19,13 +19,6 @@ def sample_columns(run: RunSource) -> list[str]:
 def sample_rows(run: RunSource, cells: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Give the samples of sound blocks, a cell at a time.
 
-    Parameters
-    ----------
-    run
-        The run.
-    cells
-        Which cells, in the order wanted.
-
     Yields
     ------
     tuple

@@ -21,13 +21,6 @@ _CAUSES = {
 def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
     """Judge how the samples of a row lie.
 
-    Parameters
-    ----------
-    estimate
-        The row.
-    name
-        What to call it.
-
     Returns
     -------
     list of RunWarning or None

@@ -28,8 +28,6 @@ class RunSource(Protocol):
 
         Parameters
         ----------
-        cell
-            One of `cells`.
         names
             Among ``process``, ``block``, ``sample`` (int32) and the keys of the metadata's ``columns``. What
             else is asked for may be left out or refused; results ask for nothing else.
@@ -49,11 +47,6 @@ def null_mask(column: NDArray[Any]) -> NDArray[np.bool_]:
     ----------
     column
         Shape (n,), an integer or floating type, null as in docs/protocol.md.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,), bool.
 
     Examples
     --------

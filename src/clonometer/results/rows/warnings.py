@@ -32,21 +32,10 @@ def estimate_warnings(
 
     Parameters
     ----------
-    estimate
-        The row, still without warnings.
-    group
-        Its samples.
     all_samples
         Valid samples of the same cell and quantity at every placement.
-    metadata
-        The run's metadata.
     drift
         What `frequency_drift` says of the cell.
-
-    Returns
-    -------
-    tuple of RunWarning
-        In a fixed order; empty where nothing is wrong.
     """
     warnings = [_failed_launches(estimate), _clock_skew(estimate)]
     if estimate.n_samples:

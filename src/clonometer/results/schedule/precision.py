@@ -17,13 +17,7 @@ _Row = tuple[str, str, int]
 
 
 class Precision:
-    """The process medians of one target, by cell, quantity and observed placement.
-
-    Parameters
-    ----------
-    quantities
-        The columns that count.
-    """
+    """The process medians of one target, by cell, quantity and observed placement."""
 
     def __init__(self, quantities: Sequence[str]) -> None:
         self._quantities = tuple(quantities)

@@ -63,13 +63,7 @@ class RoundsScheduler:
         self._round = []
 
     def next_target(self, elapsed_s: float) -> int | None:
-        """Name the target to start now, as its index in the plan, or None where measuring ends.
-
-        Parameters
-        ----------
-        elapsed_s
-            Seconds since measuring began.
-        """
+        """Name the target to start now, as its index in the plan, or None where measuring ends."""
         if self._spent(elapsed_s):
             return None
         while self._round:

@@ -16,13 +16,6 @@ WORKER = "worker"
 def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
     """Describe every worker of these cells.
 
-    Parameters
-    ----------
-    run
-        The run.
-    cells
-        Which cells, in the order wanted.
-
     Returns
     -------
     list of WorkersOfCell

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
+from clonometer.explain.types import Bounded, Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.views.counter_table import not_counted
+from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_tables import budget_table, calls_table, events_table, reasons_table
 from clonometer.views.explain_texts import (
     about_launches,
@@ -17,8 +17,7 @@ from clonometer.views.explain_texts import (
     why_no_closer,
 )
 from clonometer.views.table import Table
-from clonometer.views.terminal.counters import counter_lines
-from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 from clonometer.views.thinning import ends
 
@@ -41,7 +40,7 @@ def render_explanation(
     if explanation.listing:
         yield from ("", *_listing(explanation, width))
     if explanation.counters is not None and explanation.counters.rows:
-        yield from ("", *counter_lines(explanation.counters, width))
+        yield from ("", *_counter_lines(explanation.counters, width))
     for shown_timeline in explanation.timelines if timeline else ():
         yield from ("", *_timeline(shown_timeline, width))
     yield from _footnotes(explanation, width)
@@ -173,3 +172,23 @@ def _listing(explanation: Explanation, width: int) -> Iterator[str]:
 
 def _time(figure: Bounded) -> str:
     return format_duration_interval(figure.value, figure.low, figure.high)
+
+
+def _counter_lines(counters: Counters, width: int) -> Iterator[str]:
+    """Write the means of a launch; every piece includes what noting its events took."""
+    yield from wrap(
+        f"{counters.set} counters, means of {counters.launches:,} launches that were traced for them alone; every row "
+        "includes what noting its events took",
+        width,
+    )
+    drawn = draw_stack([counter_table(counters)], width, colour=False)
+    heading, *lines = drawn.tables[0]
+    yield heading
+    kind = "part"
+    for row, line in zip(counters.rows, lines, strict=True):
+        if row.kind != kind and row.kind in ("stage", "mode"):
+            yield ""
+        kind = row.kind
+        yield line
+    if drawn.dropped:
+        yield f"(left out at {width} columns: {', '.join(drawn.dropped)})"
