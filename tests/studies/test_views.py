@@ -71,6 +71,10 @@ def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(rep
     assert "reversed by cold: 3.0" in before
     assert "24 of 57 comparisons surely reverse it" in before
     assert "holds in direction: 10.0, not 13" in text
+    # Ids and names line up, also where a name is wrapped.
+    names = [line[5] for line in lines if line.startswith(("S1", "S2"))]
+    assert len(names) == 15
+    assert " " not in names
 
 
 def test_a_contradiction_that_nobody_can_settle_or_that_the_stage_reverses_says_so():

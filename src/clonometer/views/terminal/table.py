@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -90,7 +91,13 @@ def _longest_word(layer: Layer) -> int:
 
 def _wrapped(column: Column, room: int) -> tuple[Column, list[list[str]]]:
     """Break labels between words: the column with their first lines, and each label's further lines."""
-    lines = [[text] if len(text) <= room else wrap(text, room - len(_INDENT)) for text in map(printable, column.texts)]
+    # Blanks within a label stay: they line up what it is made of.
+    lines = [
+        [text]
+        if len(text) <= room
+        else textwrap.wrap(text, room - len(_INDENT), break_on_hyphens=False, break_long_words=False)
+        for text in map(printable, column.texts)
+    ]
     further = [[_INDENT + piece for piece in rest] for _, *rest in lines]
     return replace(column, texts=[first for first, *_ in lines]), further
 
