@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from bench.simulated_findings import differences
@@ -35,6 +38,16 @@ def test_every_finding_has_an_id_of_its_own() -> None:
     for name, results in all_results().items():
         counts = Counter(finding.id for finding in results.findings)
         assert [id_ for id_, times in counts.items() if times > 1] == [], name
+
+
+def test_ids_are_those_of_the_schema() -> None:
+    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/show.schema.json").read_text())
+    pattern = schema["$defs"]["finding"]["properties"]["id"]["pattern"]
+    ids = [finding.id for finding in _all_findings()]
+    assert [id_ for id_ in ids if not re.search(pattern, id_)] == []
+    # Programs and values stand in ids.
+    assert any("/" in id_ for id_ in ids)
+    assert any("=" in id_ for id_ in ids)
 
 
 def test_what_no_verdict_bears_is_not_stated() -> None:

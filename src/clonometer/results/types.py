@@ -144,7 +144,7 @@ class Finding:
     sentence.
     """
 
-    id: Annotated[str, Pattern("^[a-z0-9_.+]+$")]
+    id: Annotated[str, Pattern(r"^[a-z0-9_]\S*$")]
     sentence: Sentence
     numbers: Annotated[Mapping[str, Any], Like(NUMBERS), "What it rests on; cells names the evidence."]
     headline: Annotated[str, Mark.UNWRITTEN] = ""
