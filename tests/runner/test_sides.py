@@ -192,6 +192,16 @@ def test_a_side_may_have_a_driver_whose_linkage_is_its_condition(sides: Sides, m
     assert metadata["plan"]["cells"][1]["cell"] == "launch.fork[linkage=dynamic_lazy,side=b,temperature=warm]"
 
 
+def test_what_has_no_other_side_says_so_and_blames_no_budget(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_DRIVER_MODE", "skipped")
+    scheduler = InThisOrder()
+    monkeypatch.setattr(scheduler, "stopped_by", lambda target: None)
+    outcome = sides(Side("a"), Side("b", environment={"X": "1"}), scheduler)
+    assert outcome.exit_status == EXIT_FAILED_CELLS
+    assert [end.status for end in outcome.cells] == ["skipped", "missing"]
+    assert outcome.reason == "1 of 2 cells have nothing to be compared with"
+
+
 def test_what_cannot_be_started_is_refused_beforehand(sides: Sides) -> None:
     with pytest.raises(UsageError, match="there is no program /nowhere/do"):
         check_commands([Side("b", do=("/nowhere/do",), undo=("true",))])

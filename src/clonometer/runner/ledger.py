@@ -101,7 +101,9 @@ class Ledger:
             return CellEnd(cell, "skipped", account.skipped, None)
         if account.failures:
             return CellEnd(cell, "failed", account.last_failure, None)
-        return CellEnd(cell, "missing", why_missing, None)
+        # The scheduler has dropped it though nothing was wrong with it: the other side of its pair is not to be had.
+        alone = "what it was to be compared with could not be measured"
+        return CellEnd(cell, "missing", alone if stopped_by is None else why_missing, None)
 
 
 def why_unavailable(target: Target, catalogue: Catalogue, drivers: Drivers) -> str | None:

@@ -34,6 +34,8 @@ from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
 
+OUT_OF_TIME = "the budget was over before its turn"
+
 
 @dataclass(frozen=True)
 class RunOutcome:
@@ -331,7 +333,7 @@ class _Session:
         """Write the run file from all that was kept."""
         # Asked once: who wants to stop from here on gets a file that is whole, and is heard behind it.
         interrupted = self._wish.wanted
-        missing = "the run was interrupted" if interrupted else "the budget was over before its turn"
+        missing = "the run was interrupted" if interrupted else OUT_OF_TIME
         if self._trouble is not None:
             missing = self._trouble.message
         ends = tuple(self._ledger.ends(self._scheduler.stopped_by, missing))
@@ -394,7 +396,11 @@ class _Session:
             reason = f"{count['failed']} of {len(ends)} cells failed"
             return ("partial" if count["ok"] else "failed"), reason, EXIT_FAILED_CELLS
         if count["missing"]:
-            reason = f"the budget was over before the turn of {count['missing']} of {len(ends)} cells"
+            of = f"{count['missing']} of {len(ends)} cells"
+            late = any(end.reason == OUT_OF_TIME for end in ends)
+            reason = (
+                f"the budget was over before the turn of {of}" if late else f"{of} have nothing to be compared with"
+            )
             return "partial", reason, EXIT_FAILED_CELLS
         return "complete", None, 0
 
