@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test pytest golden lint format bench coverage matrix torture variants docs site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test pytest golden mutations lint format bench coverage matrix torture variants docs site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,6 +27,7 @@ help:
 	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
 	@echo 'make golden  write the sentences of findings and warnings anew that tests compare (tests/data/sentences.txt)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
+	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -80,6 +81,10 @@ pytest: $(VENV)/.built $(VENV)/.dev
 # What findings and warnings say of fixed runs: read what changed, then commit it.
 golden: $(VENV)/.built
 	@$(BIN)/python -m tests.results.sentences
+
+# Breaks a file of the package for a moment at a time, and puts it back: run nothing else meanwhile.
+mutations: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python tools/mutations.py $(MUTATION)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clonometer.units import (
+    format_bytes,
     format_duration,
     format_duration_interval,
     format_number,
     format_ratio,
+    parse_bytes,
     supported_decimals,
 )
 
@@ -91,3 +93,20 @@ def test_a_lopsided_interval_does_not_round_its_value_away() -> None:
     assert format_number(24, 16, 2900) == "24"
     assert format_duration(31_000, 22_000, 2_844_000) == "31 µs"
     assert supported_decimals(24_000, 16_000, 2_900_000, "µs") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [
+        ("4096", 4096),
+        ("4096B", 4096),
+        ("3KiB", 3 << 10),
+        ("64MiB", 64 << 20),
+        ("64M", 64 << 20),
+        ("1.5GiB", 3 << 29),
+        ("2TiB", 2 << 40),
+    ],
+)
+def test_sizes_are_binary_and_written_as_they_are_read(text: str, size_bytes: int) -> None:
+    assert parse_bytes(text) == size_bytes
+    assert parse_bytes(format_bytes(size_bytes)) == size_bytes

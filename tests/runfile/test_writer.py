@@ -4,7 +4,7 @@ import os
 import random
 import resource
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import duckdb
 import numpy as np
@@ -168,6 +168,16 @@ def test_leaves_nothing_behind_when_there_is_no_room(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())
     assert open_run(writer.write(metadata())).n_samples == 20_000
+
+
+def test_what_cannot_be_read_again_is_no_run_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write_half(writer: RunFileWriter, file: BinaryIO, text: bytes) -> None:
+        file.write(b"PAR1" + text)
+
+    monkeypatch.setattr(RunFileWriter, "_write_parquet", write_half)
+    with pytest.raises(RunFileError):
+        write_run(tmp_path / "run.parquet")
+    assert not list(tmp_path.iterdir())
 
 
 def test_says_when_the_folder_is_gone(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
 
     Examples
     --------
+    >>> import math
     >>> round(paired_ratio([[math.log(1.1)] * 8] * 6, seed=1).value, 3)
     1.1
     """
