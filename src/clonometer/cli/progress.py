@@ -58,7 +58,8 @@ class PlainProgress:
 
     def run_started(self, plan: Plan) -> None:
         """Say what will be measured."""
-        cells = f"{len(plan.cells)} cells by {len(plan.targets)} kinds of process"
+        count = len(plan.cells)
+        cells = f"{count} {'condition' if count == 1 else 'conditions'}"
         click.echo(f"measuring {plan.name}: {cells}, about {plan.budget_seconds:.0f} s", err=True)
         self._next_s = time.monotonic() + PLAIN_EVERY_S
 

@@ -269,7 +269,7 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
     Kernel, microcode, mitigations, frequency, huge pages, C library and options are said even if they are more.
     """
     if not differences:
-        return "The runs differ in no fact that is known of their hosts."
+        return "Same machine and settings, as far as they were recorded."
     keys = list(dict.fromkeys(difference.key for difference in differences))
     kept = set(keys if most is None else _kept(keys, most))
     changes_of: dict[str, list[str]] = {key: [] for key in keys if key in kept}
