@@ -48,7 +48,24 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class BudgetPart:
+class OfPart:
+    """What is told of one part, of a launch or of work, with its words."""
+
+    part: str
+
+    @written(after="part")
+    def label(self) -> str:
+        """What the part is called."""
+        return part_of(self.part).label
+
+    @written(after="label")
+    def meaning(self) -> str:
+        """What it means."""
+        return part_of(self.part).meaning
+
+
+@dataclass(frozen=True)
+class BudgetPart(OfPart):
     """Mean time in one part over the launches in the band, with its 95% interval, and its share of the whole."""
 
     part: LaunchPart
@@ -59,16 +76,6 @@ class BudgetPart:
     def who(self) -> str:
         """Who is at work."""
         return part_of(self.part).who
-
-    @written(after="who")
-    def label(self) -> str:
-        """What is done."""
-        return part_of(self.part).label
-
-    @written(after="label")
-    def meaning(self) -> str:
-        """What that means."""
-        return part_of(self.part).meaning
 
 
 @dataclass(frozen=True)

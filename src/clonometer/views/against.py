@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, colour, frame, interval_marks, time_axis
+from clonometer.views.specs import PALETTE, TIME_LABEL, Datum, Spec, choice, colour, frame, interval_marks, time_axis
 
 BYTES_LABEL = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
@@ -108,11 +108,4 @@ def _dash(labels: Sequence[str]) -> Spec:
     if len(labels) <= len(PALETTE):
         return {}
     dashes = [list(_DASHES[min(place // len(PALETTE), len(_DASHES) - 1)]) for place in range(len(labels))]
-    return {
-        "strokeDash": {
-            "field": "label",
-            "type": "nominal",
-            "scale": {"domain": list(labels), "range": dashes},
-            "legend": {"title": None},
-        }
-    }
+    return {"strokeDash": choice("label", labels, dashes)}

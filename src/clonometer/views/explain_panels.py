@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.explain.parts import part_of
 from clonometer.explain.types import Segment
 from clonometer.units import format_duration, format_share
-from clonometer.views.specs import TIME_LABEL, Spec
+from clonometer.views.specs import TIME_LABEL, Spec, choice
 from clonometer.views.thinning import thinned
 
 WIDTH = 720
@@ -28,12 +28,7 @@ def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: 
 
 def coloured(kinds: Sequence[str], hues: Sequence[str]) -> Spec:
     """A colour for each kind of time, with its legend."""
-    return {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": list(kinds), "range": list(hues)},
-        "legend": {"title": None, "orient": "bottom", "columns": 5},
-    }
+    return choice("kind", kinds, hues, orient="bottom", columns=5)
 
 
 def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:

@@ -11,7 +11,7 @@ from clonometer.results.series.types import AblationSeries, FitSeries, ScanSerie
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.scans import series_labels, series_points
-from clonometer.views.specs import PALETTE, TIME_LABEL, TIP, Datum, Spec, colour, frame
+from clonometer.views.specs import PALETTE, TIME_LABEL, TIP, Datum, Spec, colour, dots, frame, rule
 from clonometer.words import axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
@@ -149,14 +149,10 @@ def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | s
     shared = {"x": x, "color": colour(chart.labels)}
     ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     median = {"y": {**y, "field": "median"}, "tooltip": TIP}
-    layers: list[Spec] = [
-        {"mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6}, "encoding": {**shared, **ends}}
-    ]
+    layers: list[Spec] = [rule({**shared, **ends}, 1.5, opacity=0.6)]
     if not chart.curves:
         layers.append({"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {**shared, **median}})
-    layers.append(
-        {"mark": {"type": "point", "filled": True, "size": 36, "opacity": 1}, "encoding": {**shared, **median}}
-    )
+    layers.append(dots({**shared, **median}, 36))
     if chart.curves:
         curve = {**shared, "y": {**y, "field": "y_ns"}, "tooltip": TIP}
         layers.append(
@@ -212,10 +208,7 @@ def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: in
         **frame(data, title, width, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
         "layer": [
             {"data": {"values": [{}]}, "mark": {"type": "rule", "color": PALETTE[-1]}, "encoding": {"x": {"datum": 0}}},
-            {"mark": {"type": "rule", "strokeWidth": 2, "color": PALETTE[0]}, "encoding": ends},
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": PALETTE[0]},
-                "encoding": {"x": {**x, "field": "gap"}, "y": y, "tooltip": TIP},
-            },
+            rule(ends, color=PALETTE[0]),
+            dots({"x": {**x, "field": "gap"}, "y": y, "tooltip": TIP}, 70, color=PALETTE[0]),
         ],
     }

@@ -37,7 +37,6 @@ TIME_LABEL = (
 )
 #: What is shown where the pointer is.
 TIP: Spec = {"field": "tip", "type": "nominal"}
-_TEMPERATURE_DASHES = {"domain": ["warm", "cold"], "range": [[1, 0], [5, 3]]}
 
 
 def theme(ink: str = "#24292f", ground: str = "white") -> Spec:
@@ -120,12 +119,7 @@ def ecdf_panel(
                 "axis": {"title": "share of launches", "format": "%", "tickCount": 5},
             },
             "color": colour(labels),
-            "strokeDash": {
-                "field": "temperature",
-                "type": "nominal",
-                "scale": dict(_TEMPERATURE_DASHES),
-                "legend": {"title": None},
-            },
+            "strokeDash": choice("temperature", ["warm", "cold"], [[1, 0], [5, 3]]),
             "order": {"field": "share", "type": "quantitative"},
         },
     }
@@ -167,12 +161,12 @@ def overview_panel(
             },
         },
         "yOffset": {"field": "temperature", "type": "nominal", "sort": ["warm", "cold"]},
-        "color": {
-            "field": "stage",
-            "type": "nominal",
-            "scale": {"domain": list(stages), "range": list(PALETTE[: max(len(stages), 1)])},
-            "legend": {"title": None, "values": [stage for stage in stages if stage in present]},
-        },
+        "color": choice(
+            "stage",
+            stages,
+            PALETTE[: max(len(stages), 1)],
+            values=[stage for stage in stages if stage in present],
+        ),
     }
     dots = {**shared, "x": x, "tooltip": TIP}
     dot = {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1}
@@ -185,10 +179,7 @@ def overview_panel(
             "Medians and intervals of each mechanism and stage.",
         ),
         "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {**shared, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}},
-            },
+            rule({**shared, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}}),
             {
                 "transform": [{"filter": "datum.temperature !== 'cold'"}],
                 "mark": {**dot, "filled": True},
@@ -254,6 +245,22 @@ def time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
     return {"field": name, "type": "quantitative", "scale": scale, "axis": axis}
 
 
+def choice(field: str, names: Sequence[str], drawn: Sequence[Any], **legend: Any) -> Spec:
+    """Encode a text by a colour, a shape or dashes for each of its names, with a legend without a title."""
+    scale = {"domain": list(names), "range": list(drawn)}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None, **legend}}
+
+
+def rule(encoding: Spec, width: float = 2, **mark: Any) -> Spec:
+    """A layer of intervals."""
+    return {"mark": {"type": "rule", "strokeWidth": width, **mark}, "encoding": encoding}
+
+
+def dots(encoding: Spec, size: int, **mark: Any) -> Spec:
+    """A layer of filled points, ``size`` square pixels each."""
+    return {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1, **mark}, "encoding": encoding}
+
+
 def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size: int = 50) -> list[Spec]:
     """Draw intervals with their middles on a line.
 
@@ -270,18 +277,17 @@ def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size:
     """
     pointed = {**middle, "tooltip": TIP}
     return [
-        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": ends},
+        rule(ends),
         {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**pointed, **(along or {})}},
-        {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1}, "encoding": pointed},
+        dots(pointed, size),
     ]
 
 
 def colour(labels: Sequence[str]) -> Spec:
     """Give each label a colour, in order."""
-    colours = [PALETTE[place % len(PALETTE)] for place in range(len(labels))]
-    return {
-        "field": "label",
-        "type": "nominal",
-        "scale": {"domain": list(labels), "range": colours},
-        "legend": {"title": None, "symbolOpacity": 1},
-    }
+    return choice("label", labels, palette(len(labels)), symbolOpacity=1)
+
+
+def palette(count: int) -> list[str]:
+    """So many colours, the first ones again where there are too few."""
+    return [PALETTE[place % len(PALETTE)] for place in range(count)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED, part_of
-from clonometer.explain.types import Bounded, Explanation, NotNegative, Segment, Tier, Versus
+from clonometer.explain.types import Bounded, Explanation, NotNegative, OfPart, Segment, Tier, Versus
 from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, version, written
 from clonometer.results.series.types import AblationSeries
 
@@ -33,7 +33,7 @@ class WorkTier(Tier):
 
 
 @dataclass(frozen=True)
-class GapPart:
+class GapPart(OfPart):
     """What one part adds to the gap between threads and processes: means over the workers of each side."""
 
     part: WorkPart
@@ -41,16 +41,6 @@ class GapPart:
     process_ns: Annotated[Bounded, Mark.ENDS]
     difference_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, over pairs of processes."]
     share: Annotated[Bounded | None, "Of the gap; None where the gap's interval contains 0."]
-
-    @written(after="part")
-    def label(self) -> str:
-        """What the part is called."""
-        return part_of(self.part).label
-
-    @written(after="label")
-    def meaning(self) -> str:
-        """What it means."""
-        return part_of(self.part).meaning
 
     @written("The kind of time that it is.", after="meaning")
     def kind(self) -> str:

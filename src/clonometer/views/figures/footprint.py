@@ -11,7 +11,7 @@ from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
 from clonometer.views.against import BYTES_LABEL
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
-from clonometer.views.specs import LINE_HEIGHT, PALETTE, TIP, Datum, Spec, frame
+from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, palette
 
 _LABEL_LIMIT = 420
 _LEAST_TICKS = 4
@@ -80,12 +80,7 @@ def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int |
                     "values": size_ticks(_longest(data)),
                 },
             },
-            "color": {
-                "field": "part",
-                "type": "nominal",
-                "scale": {"domain": parts, "range": [PALETTE[place % len(PALETTE)] for place in range(len(parts))]},
-                "legend": {"title": None},
-            },
+            "color": choice("part", parts, palette(len(parts))),
             "order": {"field": "place", "type": "quantitative"},
             "tooltip": TIP,
         },

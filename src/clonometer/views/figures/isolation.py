@@ -11,7 +11,7 @@ from clonometer.results.series.types import IsolationRow
 from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, time_axis
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, rule, time_axis
 from clonometer.words import axis_words
 
 _LINE = 26
@@ -72,12 +72,7 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
     }
     x = time_axis("median_ns", "time since the failure (log)", domain)
     x["axis"] |= {"values": [tick for tick in x["axis"].get("values", []) if tick >= low * 0.8]}
-    kinds = {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": list(_TIMES), "range": [PALETTE[0], PALETTE[3], PALETTE[6]]},
-        "legend": {"title": None, "symbolOpacity": 1},
-    }
+    kinds = choice("kind", _TIMES, [PALETTE[0], PALETTE[3], PALETTE[6]], symbolOpacity=1)
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
     words = {"field": "fate", "type": "nominal", "scale": None}
     panel = frame(data, title, width, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
@@ -88,30 +83,10 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
             {
                 "transform": [{"filter": "datum.kind === 'fate'"}],
                 "mark": {"type": "text", "align": "left", "fontSize": 12, "fontWeight": 600},
-                "encoding": {
-                    "y": y,
-                    "x": {"value": 4},
-                    "text": {"field": "said"},
-                    "color": words,
-                    "tooltip": TIP,
-                },
+                "encoding": {"y": y, "x": {"value": 4}, "text": {"field": "said"}, "color": words, "tooltip": TIP},
             },
-            {
-                **times,
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {"y": y, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "color": kinds},
-            },
-            {
-                **times,
-                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {
-                    "y": y,
-                    "x": x,
-                    "color": kinds,
-                    "shape": shapes,
-                    "tooltip": TIP,
-                },
-            },
+            {**times, **rule({"y": y, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "color": kinds})},
+            {**times, **dots({"y": y, "x": x, "color": kinds, "shape": shapes, "tooltip": TIP}, 60)},
         ],
     }
 
