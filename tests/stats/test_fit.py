@@ -2,26 +2,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
-from clonometer.stats.fit import line_through_medians, weighted_line
+from clonometer.stats.fit import line_through_medians
 
 PAGES = np.array([0.0, 512.0, 16_384.0, 262_144.0])
 
 
-def test_weighted_line_is_statsmodels() -> None:
-    generator = np.random.default_rng(1)
-    x, y, weights = generator.random(9), generator.random(9), generator.random(9) + 0.1
-    intercept, slope = sm.WLS(y, sm.add_constant(x), weights=weights).fit().params
-    assert weighted_line(x, y, weights) == pytest.approx((slope, intercept))
-
-
-def test_a_heavy_weight_pulls_the_line() -> None:
-    x, y = [0.0, 1.0, 2.0], [0.0, 0.0, 6.0]
-    assert weighted_line(x, y, [1, 1, 1]) == pytest.approx((3.0, -1.0))
-    slope, intercept = weighted_line(x, y, [1e6, 1e6, 1])
-    assert slope == pytest.approx(0.0, abs=1e-4)
-    assert intercept == pytest.approx(0.0, abs=1e-4)
+def test_a_point_that_scatters_pulls_the_line_less() -> None:
+    sure, unsure = [10.0, 10.0, 10.0, 10.0], [20.0, 40.0, 80.0, 100.0]
+    line = line_through_medians([0, 1, 2], [sure, sure, unsure], seed=1)
+    assert line.slope.value == pytest.approx(0.0, abs=0.1)
+    assert line.intercept.value == pytest.approx(10.0, abs=0.1)
 
 
 def _groups(generator: np.random.Generator, slope: float, spread: float = 0.05, n: int = 12) -> list[np.ndarray]:
@@ -82,8 +73,3 @@ def test_a_single_process_a_point_reaches_no_confidence() -> None:
 def test_what_is_no_line_is_refused(x: list[float], groups: list[list[float]]) -> None:
     with pytest.raises(ValueError, match=r"different x|groups|must"):
         line_through_medians(x, groups, seed=1)
-
-
-def test_weights_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="positive"):
-        weighted_line([0, 1], [0, 1], [1, 0])

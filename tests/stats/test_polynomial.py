@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from clonometer.stats.fit import median_weights
-from clonometer.stats.polynomial import polynomial_through_medians, ratio_of_coefficients
+from clonometer.stats.polynomial import median_weights, polynomial_through_medians, ratio_of_coefficients
 
 X = np.array([1_000.0, 3_000.0, 5_000.0, 9_000.0, 13_000.0, 19_000.0])
 TRUTH = (200_000.0, 120.0, 0.3)

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import LEAST_NOMINAL, exponential, percentile_interval
+from clonometer.stats.percentile import LEAST_NOMINAL, RESAMPLES, exponential, percentile_interval
 from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 from clonometer.stats.serial import inflation_in_time
 
-RESAMPLES = 2000
 _EQUAL_ISH = 1.25
 
 Integers = NDArray[np.int64]

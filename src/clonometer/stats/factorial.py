@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.stats.bootstrap import RESAMPLES, Processes
+from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import exponential, percentile_interval
+from clonometer.stats.percentile import RESAMPLES, exponential, percentile_interval
 from clonometer.stats.quantiles import median, row_medians
 
 _METHOD = "means of log ratios, bootstrap over processes, percentile"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clonometer.stats.bootstrap import RESAMPLES, Processes
+from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import percentile_interval
+from clonometer.stats.percentile import RESAMPLES, percentile_interval
 from clonometer.stats.quantiles import Floats, median, row_medians
 
 _METHOD = "bootstrap over {}, percentile"

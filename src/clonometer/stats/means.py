@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import percentile_interval
-
-RESAMPLES = 2000
+from clonometer.stats.percentile import RESAMPLES, percentile_interval
 
 
 def mean_intervals(groups: ArrayLike, *, seed: int) -> list[Interval]:

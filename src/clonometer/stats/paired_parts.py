@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import percentile_interval
+from clonometer.stats.percentile import RESAMPLES, percentile_interval
 from clonometer.stats.quantiles import Floats, finite_values
 
-RESAMPLES = 2000
 _METHOD = "bootstrap over pairs of processes, percentile"
 
 

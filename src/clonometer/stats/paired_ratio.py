@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import exponential, percentile_interval
+from clonometer.stats.percentile import RESAMPLES, exponential, percentile_interval
 from clonometer.stats.quantiles import Floats, finite_values, median
 
-RESAMPLES = 2000
 _FEWEST = 6  # below, pairs are resampled too
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, quantile_of_ordered
 
+#: How often a bootstrap resamples.
+RESAMPLES = 2000
 #: Fewer values have no 95% interval of their median, and no interval from them claims one.
 LEAST_NOMINAL = 6
 _NORMAL_SCORE = 1.959964

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.fit import RESAMPLES, median_weights
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import percentile_interval
+from clonometer.stats.percentile import RESAMPLES, percentile_interval
 from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
+_LEAST_RELATIVE_ERROR = 0.01
+_MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,21 @@ def polynomial_through_medians(
         For each x the values of its processes, shape (processes,), finite.
     degree
         1 for a line, 2 for a parabola; at most 4.
-    seed, resamples
-        As in `clonometer.stats.fit.line_through_medians`, whose weights and resampling these are: the processes of
-        each x are resampled apart, and the weights stay as they are.
+    seed
+        Seed of the generator.
+    resamples
+        How often to resample, at least 100.
 
     Raises
     ------
     ValueError
         If lengths differ, there are too few x, a number is not finite, or an argument is out of range.
+
+    Notes
+    -----
+    Weights are 1 / variance of each median, its standard error taken as 1.2533 x 1.4826 MAD / sqrt(n) and at least 1%
+    of the median: errors of durations grow with the duration, so that an unweighted line would be a line through the
+    longest. The processes of each x are resampled apart, and the weights stay as they are.
 
     Examples
     --------
@@ -108,6 +116,17 @@ def polynomial_through_medians(
     # Widening must not lead past what R2 can be.
     bounded = replace(spread, high=min(spread.high, 1.0))
     return Polynomial(coefficients, bounded, fitted * units)
+
+
+def median_weights(groups: Sequence[Floats], medians: Floats) -> Floats:
+    """1 / variance of each group's median, as `polynomial_through_medians` says; shape (groups,), positive."""
+    spread = np.array([median(np.abs(group - median(group))) for group in groups]) * _MAD_TO_SIGMA
+    counts = np.array([group.size for group in groups])
+    error = 1.2533 * spread / np.sqrt(counts)
+    floor = _LEAST_RELATIVE_ERROR * np.abs(medians)
+    # All values zero leaves no scale to weigh by: every point then counts the same.
+    error = np.maximum(np.maximum(error, floor), np.max(np.abs(medians)) * 1e-9)
+    return np.asarray(np.where(error > 0, error, 1.0) ** -2.0, dtype=np.float64)
 
 
 def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int) -> Interval | None:
