@@ -41,11 +41,11 @@ def test_noise_prints_a_row_a_stage_and_writes_no_file(tiny: CommandLine) -> Non
     lines = ended.stdout.splitlines()
     for stage in ("call returns", "task runs", "reaped"):
         [row] = [line for line in lines if stage in line]
-        assert " 6 " in row  # processes of each half
+        assert " 15 " in row  # processes of each half: a round looks at 24, and confirms with a quarter more
     assert "0 of 2 checks alarmed falsely" in " ".join(ended.stdout.split())
     assert {path.name for path in tiny.folder.iterdir()} - before <= {"starts.log"}
     # Both halves of a round get what one run gets.
-    assert len(tiny.measuring_pids()) == 2 * 2 * 6
+    assert len(tiny.measuring_pids()) == 2 * 2 * 15
 
 
 def test_noise_json_is_one_valid_object(tiny: CommandLine) -> None:

@@ -58,14 +58,10 @@ def test_there_is_no_ratio_to_nothing(book: Book) -> None:
     assert no_ratio_of(row, replace(row, processes=Processes.of(values))) is not None
 
 
-def test_a_pair_is_resampled_once_and_reported_only_where_that_was_asked_for(
-    book: Book, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_is_resampled_once(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     ratio_of = comparing.ratio_of
     monkeypatch.setattr(comparing, "ratio_of", lambda *rows, **how: made.append(rows) or ratio_of(*rows, **how))
     comparer, row = Comparer(book, 1), book.rows[0]
-    first = comparer.compare(row, row, remember=False)
-    assert comparer.indistinct() == []
-    assert comparer.compare(row, row) is first
-    assert (len(made), comparer.indistinct()) == (1, [first])
+    assert comparer.compare(row, row) == comparer.compare(row, row)
+    assert len(made) == 1

@@ -35,6 +35,22 @@ def test_the_interval_of_a_ratio_is_kept_and_moments_add_to_it() -> None:
         assert abs(math.log(1.2) - end) == pytest.approx(math.hypot(apart, score(0.05) * 0.05))
 
 
+def test_few_processes_widen_what_they_scatter_and_not_what_is_known_of_moments() -> None:
+    few, many = (Interval(1.2, 1.1, 1.4, 0.95, "made", n) for n in (6, 200))
+    widths = [np.diff(change_of_ratio(ratio).ends(0.001))[0] for ratio in (few, many)]
+    assert widths[0] > 1.5 * widths[1]
+    still = Interval(1.2, 1.2, 1.2, 0.95, "made", 6)
+    assert change_of_ratio(still, 0.05).ends(0.001)[1] == pytest.approx(math.log(1.2) + 0.05 * score(0.001))
+
+
+def test_what_is_needed_is_found_as_often_as_is_said() -> None:
+    change = LogChange(0.0, 0.03, 0.03, moments=0.02)
+    needed = change.needed(0.01, 0.95)
+    values = needed + np.random.default_rng(1).normal(0, math.hypot(0.03, 0.02), 20_000)
+    low = change.ends(0.01)[0]
+    assert np.mean(values + low > 0) == pytest.approx(0.95, abs=0.01)
+
+
 def test_runs_as_units_are_students_test() -> None:
     base, other = [0.1, 0.3, 0.2], [0.5, 0.9, 0.6, 0.7]
     change = change_of_runs(base, other)

@@ -36,7 +36,7 @@ class LogChange:
     moments
         Standard deviation of what two moments of the machine differ by, at least 0.
     degrees
-        Degrees of freedom that the standard errors rest on; None where they count as known.
+        Degrees of freedom that the standard errors rest on; None where they count as known, as ``moments`` always do.
 
     Examples
     --------
@@ -53,11 +53,16 @@ class LogChange:
 
     def ends(self, error: float) -> tuple[float, float]:
         """The two-sided interval that misses with a chance of ``error``."""
-        factor = score(error, self.degrees)
+        student, normal = score(error, self.degrees), score(error)
         return (
-            self.value - factor * math.hypot(self.below, self.moments),
-            self.value + factor * math.hypot(self.above, self.moments),
+            self.value - math.hypot(student * self.below, normal * self.moments),
+            self.value + math.hypot(student * self.above, normal * self.moments),
         )
+
+    def needed(self, error: float, power: float) -> float:
+        """How large a rise must be for such an interval to lie above 0 in a share ``power`` of cases."""
+        beyond = score(2 * (1 - power))
+        return math.hypot((score(error, self.degrees) + beyond) * self.above, (score(error) + beyond) * self.moments)
 
     def widened(self, factor: float) -> LogChange:
         """The same change, so many times as uncertain."""
@@ -70,13 +75,14 @@ def change_of_ratio(ratio: Interval, moments: float = 0.0) -> LogChange:
     Parameters
     ----------
     ratio
-        Positive.
+        Positive. Its scatter rests on as many degrees of freedom as its smaller side has processes but one.
     moments
         Standard deviation of what two moments differ by, on the logarithm.
     """
-    normal = score(1 - ratio.confidence)
+    degrees = max(1, ratio.n - 1)
+    student = score(1 - ratio.confidence, degrees)
     below, above = math.log(ratio.value / ratio.low), math.log(ratio.high / ratio.value)
-    return LogChange(math.log(ratio.value), below / normal, above / normal, moments)
+    return LogChange(math.log(ratio.value), below / student, above / student, moments, degrees)
 
 
 def variance_of_runs(base: Sequence[float], other: Sequence[float]) -> float:

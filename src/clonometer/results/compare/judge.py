@@ -38,17 +38,18 @@ class Draft:
     """One row before it is judged: both sides, how uncertain the change is, and what all others did meanwhile.
 
     ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, where several
-    runs tell the machine's moments from a change, and where there is no other kind.
+    runs tell the machine's moments from a change, and where there is no other kind. ``of_runs``: runs are the units.
     """
 
     row: ComparedRow
     change: LogChange | None
     rest: float | None = None
+    of_runs: bool = False
 
     @property
     def is_tested(self) -> bool:
         """Whether it can have a verdict; that depends on how much was measured, never on what came out."""
-        return self.change is not None and (self.change.degrees is not None or self.row.n_processes >= LEAST_PROCESSES)
+        return self.change is not None and (self.of_runs or self.row.n_processes >= LEAST_PROCESSES)
 
     def leaves_out_none(self, level: float) -> bool:
         """Whether the row changed at all: its interval leaves out 0."""
@@ -145,8 +146,7 @@ def detectable(draft: Draft, error_rate: float, tests: int, least: float) -> flo
     change = draft.change
     if change is None or not draft.is_tested:
         return None
-    needed = score(error_rate / max(tests, 1), change.degrees) + score(2 * (1 - POWER))
-    return max(least, _ratio(needed * math.hypot(change.above, change.moments)) - 1)
+    return max(least, _ratio(change.needed(error_rate / max(tests, 1), POWER)) - 1)
 
 
 def resolution_share(row: ComparedRow) -> float:
@@ -166,7 +166,7 @@ def _draft(match: Match, moments: Moments, typical: Mapping[bool, float]) -> Dra
     if match.several:
         typical_variance = typical.get(match.base.estimate.is_first_launch)
         change = change_of_runs(_logs(match.bases), _logs(match.others), typical_variance)
-        return Draft(replace(row, ratio=_ratio(change.value)), change)
+        return Draft(replace(row, ratio=_ratio(change.value)), change, of_runs=True)
     ratio = ratio_of(match.other, match.base, seed=match.seed, same_run=match.same_run)
     between = 0.0 if match.same_run else moments.of(row.base)
     row = replace(row, ratio=ratio.value, between=None if match.same_run else between)

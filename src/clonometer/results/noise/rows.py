@@ -13,7 +13,7 @@ from clonometer.results.compare.pairing import kind_of
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
-from clonometer.stats.changes import score
+from clonometer.stats.changes import LogChange
 
 _Name = tuple[str, str, str | None]
 
@@ -58,11 +58,12 @@ def noise_rows(
         spread = _spread([row for side in rounds if (row := _find(side, name)) is not None])
         between = _between(levels.get(name), common, spread, _size(rounds, name))
         assumed = ASSUMED_MOMENTS.of(measured.estimate) if between is None else between
-        error = math.hypot(_MEDIAN_ERROR * spread / measured.processes.values.size**0.5, assumed) * math.sqrt(2)
-        needed = score(error_rate / max(tests, 1)) + score(2 * (1 - POWER))
-        change = max(max_regression, math.expm1(needed * error))
-        never = measured.estimate.is_first_launch or measured.processes.values.size < LEAST_PROCESSES
-        rows.append(NoiseRow(measured.estimate, spread, between, None if never else change))
+        processes = measured.processes.values.size
+        error = math.sqrt(2 / processes) * _MEDIAN_ERROR * spread
+        change = LogChange(0.0, error, error, math.sqrt(2) * assumed, max(1, processes - 1))
+        smallest = max(max_regression, math.expm1(change.needed(error_rate / max(tests, 1), POWER)))
+        never = measured.estimate.is_first_launch or processes < LEAST_PROCESSES
+        rows.append(NoiseRow(measured.estimate, spread, between, None if never else smallest))
     return tuple(rows), None if common is None else stdev(common)
 
 
