@@ -126,7 +126,7 @@ def loops(ratio, **how):
         (2.05, {}, "holds_in_direction", "no", "Holds in direction: 2.05"),
         (3.5, {}, "holds_in_direction", "no", ", not 13."),
         (13.2, {}, "holds", "yes", "as in the study (13)"),
-        (12.0, {"spread": 0.6}, "holds_in_direction", "unclear", "the study's 13 is possible"),
+        (12.0, {"spread": 0.6}, "holds_in_direction", "unclear", "cannot tell whether that is the study's 13"),
         (0.9, {}, "does_not_hold", "no", ", not 13."),
         (1.02, {}, "does_not_hold", "no", ", not 13."),
         (2.0, {"spread": 0.6}, "not_distinguishable", "no", ", not 13."),

@@ -64,7 +64,7 @@ def _agrees(ours: Interval, published: float) -> str:
 def _sentence(status: str, ours: Interval, published: float, agrees: str) -> str:
     lead = "Holds in direction: " if status == HOLDS_IN_DIRECTION else ""
     tail = {"yes": f", as in the study ({published:g})", "no": f", not {published:g}"}.get(
-        agrees, f"; the study's {published:g} is possible"
+        agrees, f"; cannot tell whether that is the study's {published:g}"
     )
     return f"{lead}{format_ratio(ours.value, ours.low, ours.high)}{tail}."
 
