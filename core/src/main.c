@@ -54,8 +54,9 @@ static const char *status_of(int error, bool preparing) {
 }
 
 /* The C library reads its tunables when it starts, so a condition made of them needs a fresh start. Returns
- * only if there is nothing to do (0) or it failed (-errno). */
-static int restart_with(const char *tunables, char **argv) {
+ * only if there is nothing to do (0) or it failed (-errno). Not in the frame of its caller, which stays: each
+ * page of stack is copied by each fork. */
+__attribute__((noinline)) static int restart_with(const char *tunables, char **argv) {
     static const char NAME[] = "GLIBC_TUNABLES";
     char all[1024];
     const char *now = getenv(NAME);

@@ -39,7 +39,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
     size_t parent_bytes = parent_shared_bytes(request) * launchers;
     size_t stamp_bytes = launchers * STAMP_PAGE_BYTES;
     size_t all_bytes = stamp_bytes + sample_bytes + block_bytes + parent_bytes + crew_bytes(request) +
-                       caches_shared_bytes(request) + sizeof(struct sys_cpus) + SCRATCH_BYTES +
+                       caches_shared_bytes(request) + 2 * sizeof(struct sys_cpus) + SCRATCH_BYTES +
                        ROUNDING_BYTES;
     /* What is locked counts with all its addresses. */
     int error = arena_map(arena, all_bytes, request->mlockall == 0);
@@ -52,6 +52,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
     measurement->scratch_bytes = SCRATCH_BYTES;
     measurement->blocks = arena_take(arena, block_bytes);
     bench->affinity = arena_take(arena, sizeof *bench->affinity);
+    measurement->allowed = arena_take(arena, sizeof *measurement->allowed);
     bench->parent.shared = arena_take(arena, parent_bytes);
     bench->walker = caches_shared_bytes(request) > 0 ? arena_take(arena, caches_shared_bytes(request)) : NULL;
     measurement->crew = launchers > 1 ? arena_take(arena, crew_bytes(request)) : NULL;
@@ -80,18 +81,18 @@ static bool is_pinned(const struct request *request) {
 }
 
 static int place(struct measurement *measurement, const struct request *request, struct reason *reason) {
-    int error = sys_allowed(&measurement->allowed);
+    int error = sys_allowed(measurement->allowed);
     if (error != 0) {
         return reason_set(reason, error, "the CPU affinity cannot be read: %s", strerror(-error));
     }
-    *measurement->bench.affinity = measurement->allowed;
+    *measurement->bench.affinity = *measurement->allowed;
     if (!is_pinned(request)) {
         return 0;
     }
-    int cpu = request->cpu >= 0 ? (int)request->cpu : sys_highest_cpu(&measurement->allowed);
+    int cpu = request->cpu >= 0 ? (int)request->cpu : sys_highest_cpu(measurement->allowed);
     error = sys_pin(cpu);
     if (error == 0) {
-        error = sys_allowed(&measurement->allowed);
+        error = sys_allowed(measurement->allowed);
     }
     return error != 0 ? reason_set(reason, error, "cannot be pinned to CPU %d: %s", cpu, strerror(-error))
                       : 0;
@@ -163,7 +164,7 @@ static void measure_frequency(const struct measurement *measurement, struct bloc
     for (int i = 0; i < block->cpus; i++) {
         block->effective_mhz[i] = sys_pin(block->cpu[i]) == 0 ? clock_effective_mhz() : 0.0;
     }
-    sys_allow(&measurement->allowed);
+    sys_allow(measurement->allowed);
 }
 
 /* What preparing needed of the stack lies below this frame, page after page that each fork would copy: they
@@ -171,8 +172,10 @@ static void measure_frequency(const struct measurement *measurement, struct bloc
  * reach below the stack, where nothing is: the kernel keeps that free (stack_guard_gap), and goes on after
  * what is not mapped. */
 static void give_stack_back(size_t page_bytes) {
-    enum { KEPT_BYTES = 4096, RANGE_BYTES = 128 << 10 };
-    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - KEPT_BYTES) & ~((uintptr_t)page_bytes - 1);
+    /* Launches were seen to need 1 KiB; where they bind symbols, the dynamic linker saves all registers. */
+    enum { LAUNCH_BYTES = 2048, BINDING_LAUNCH_BYTES = 4096, RANGE_BYTES = 128 << 10 };
+    uintptr_t kept = strcmp(options_linkage(), "dynamic_lazy") == 0 ? BINDING_LAUNCH_BYTES : LAUNCH_BYTES;
+    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - kept) & ~((uintptr_t)page_bytes - 1);
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this stack */
     (void)madvise((void *)(end - RANGE_BYTES), RANGE_BYTES, MADV_DONTNEED);
 }

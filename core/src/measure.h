@@ -35,7 +35,7 @@ struct measurement {
     int64_t block_count; /* finished blocks */
     char *scratch;       /* shared memory for texts */
     size_t scratch_bytes;
-    struct sys_cpus allowed; /* the affinity while measuring */
+    struct sys_cpus *allowed; /* the affinity while measuring */
 };
 
 /* Fills a zeroed measurement: maps all memory, sets clock and placement, builds the condition. 0, or -errno

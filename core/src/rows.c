@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "caches/caches.h"
 #include "clock/clock.h"
 #include "parent/parent.h"
 
@@ -41,8 +40,7 @@ static void receive_stamp(const struct bench *bench) {
 }
 
 int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
-    int error = parent_before_launch(bench);
-    error = error != 0 ? error : caches_before_launch(bench);
+    int error = bench->parent.prepares ? parent_before_launch(bench) : 0;
     if (error != 0) {
         return error;
     }

@@ -63,6 +63,7 @@ int parent_build(struct bench *bench, struct reason *reason) {
     error = error != 0 ? error : parent_set_class(bench, reason);
     bench->parent.touches =
         request->pages != PAGES_CLEAN && (bench->parent.memory_step > 0 || bench->parent.areas != NULL);
+    bench->parent.prepares = bench->parent.touches || request->caches != CACHES_HOT;
     if (error != 0) {
         parent_end(bench);
     }
@@ -74,10 +75,7 @@ void parent_end(struct bench *bench) {
     caches_end(bench);
 }
 
-int parent_before_launch(struct bench *bench) {
-    if (!bench->parent.touches) {
-        return 0;
-    }
+static int touch(struct bench *bench) {
     if (bench->request->pages == PAGES_FIRST) {
         int error = parent_areas_renew(bench);
         return error != 0 ? error : parent_memory_renew(bench);
@@ -85,4 +83,9 @@ int parent_before_launch(struct bench *bench) {
     parent_areas_touch(bench);
     parent_memory_touch(bench);
     return 0;
+}
+
+int parent_before_launch(struct bench *bench) {
+    int error = bench->parent.touches ? touch(bench) : 0;
+    return error != 0 ? error : caches_before_launch(bench);
 }

@@ -9,7 +9,8 @@
 struct parent_threads;
 
 struct parent {
-    bool touches;          /* whether anything is done before each launch */
+    bool touches;          /* whether its memory is touched before each launch */
+    bool prepares;         /* whether anything is done before each launch */
     unsigned char *memory; /* of parent_bytes; NULL: none */
     size_t memory_step;    /* bytes from one touch to the next: the size of its pages */
     int memory_fd;         /* the file it maps; 0: none */
