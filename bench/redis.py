@@ -20,7 +20,8 @@ from clonometer.stats.quantiles import quantile_interval
 KEYS = 200_000
 VALUE_BYTES = 1000  # four a page
 IDLE_S = 0.1
-TURNS = 15
+TURNS = 12
+SAVES = 2  # in a turn: the first meets caches that the probe has used, as the probe's own warm-up does
 LAUNCHES = 5  # of the probe in a turn
 CACHES = ("idle", "thrashed", "hot")
 # A server idles before it saves, as caches=idle does; it has an allocator's fork handlers and some files more.
@@ -122,12 +123,13 @@ def run() -> Iterator[Line]:
     words += ["sched_class=rr"] if rr else []
     with tempfile.TemporaryDirectory() as folder, server(Path(folder), cpu, ["chrt", "-r", "1"] if rr else []) as redis:
         for pages in ("clean", "rewritten"):
-            turns: list[Mapping[str, float]] = []
-            for _ in range(TURNS + 1):
-                if pages == "rewritten":
-                    redis.ask("EVAL", REWRITE, "0", str(KEYS), "x" * 8)
+            turns: list[dict[str, float]] = []
+            for _ in range(TURNS):
                 size = redis.written_bytes() // PAGE_BYTES * PAGE_BYTES
                 turn = {caches: probe_ns(words, size, pages, caches) for caches in CACHES}
-                turns.append({"redis": redis.fork_ns(), **turn})
-            # The first fork finds pages that were never forked before.
-            yield from map(say, lines(pages, turns[1:], size / PAGE_BYTES))
+                for _ in range(SAVES):
+                    if pages == "rewritten":
+                        redis.ask("EVAL", REWRITE, "0", str(KEYS), "x" * 8)
+                    turn["redis"] = redis.fork_ns()
+                turns.append(turn)
+            yield from map(say, lines(pages, turns, size / PAGE_BYTES))

@@ -196,7 +196,7 @@ static int32_t other_cpu(const struct bench *bench, const struct ring *ring, int
 static int64_t yields_of(const struct ring *ring) {
     int64_t sum = 0;
     for (int i = 0; ring->ways->counts_yields && i < ring->tasks; i++) {
-        sum += ring->channels[i].yields;
+        sum += (int64_t)ring->channels[i].yields;
     }
     return sum;
 }
