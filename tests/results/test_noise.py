@@ -11,7 +11,8 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from clonometer.errors import InputError
-from clonometer.records import to_json
+from clonometer.records import from_json, to_json
+from clonometer.results.compare.moments import MeasuredNoise, measured_moments
 from clonometer.results.compare.sides import read_side
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
 from clonometer.results.rows.evidence import Book
@@ -116,3 +117,11 @@ def test_json_is_valid(make_builder: Build) -> None:
         document = json.loads(json.dumps(to_json(noise), allow_nan=False))
         Draft202012Validator(SCHEMA).validate(document)
         assert len(document["rows"]) == 6
+        if rounds < 3:
+            with pytest.raises(InputError, match="does not say how far rounds are apart"):
+                measured_moments(from_json(MeasuredNoise, document), "noise.json")
+            continue
+        moments = measured_moments(from_json(MeasuredNoise, document), "noise.json")
+        for row in noise.rows:
+            assert row.between is not None
+            assert moments.of(row.estimate) == max(row.between, moments.share)

@@ -24,6 +24,7 @@ _EXAMPLES = examples(
     "clonometer noise                       about a minute and a half",
     "clonometer noise --rounds 20           closer on the rate of false alarms",
     "clonometer noise --plan default --rounds 1",
+    "clonometer noise --rounds 5 --json > noise.json",
     "clonometer noise --json | jq '.rows[] | [.cell, .stage, .detectable_change]'",
 )
 
