@@ -33,8 +33,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.option.markexpr == "real" and other and collection_path.is_dir() else None
 
 
+# A file goes to one process: one that takes half a minute begins first, or all others wait for it at the end.
+LONG = (
+    "test_wheel.py",
+    "test_readme_commands.py",
+    "test_reproduce.py",
+    "test_bad_luck.py",
+    "test_simulated_alarms.py",
+    "test_from_json.py",
+    "test_check.py",
+    "test_bad_input.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let no real test be elsewhere, where none would be looked for."""
+    """Put long files first, and let no real test be elsewhere, where none would be looked for."""
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         if item.get_closest_marker("real") is not None and folder not in REAL:

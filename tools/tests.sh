@@ -18,8 +18,9 @@ if [ $core = yes ]; then
     # What runs in the background hears no interruption: leave nobody behind.
     trap 'wait; exit 130' INT TERM
 fi
-# A file goes to one process: what its tests share, such as a wheel, is made once.
-"$bin/python" -m pytest -n auto --dist loadfile -m "not real" "$@"
+# A file goes to one process: what its tests share, such as a wheel, is made once. They begin in the order of
+# tests/conftest.py.
+"$bin/python" -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not real" "$@"
 first=$?
 if [ $core = yes ]; then
     wait "$beside"
@@ -27,7 +28,7 @@ if [ $core = yes ]; then
     cat build/core-tests.out
     [ $of_core = 0 ] || exit $of_core
 fi
-"$bin/python" -m pytest -n $((2 * $(nproc))) --dist loadfile -m real "$@"
+"$bin/python" -m pytest -n $((2 * $(nproc))) --dist loadfile --no-loadscope-reorder -m real "$@"
 second=$?
 if [ $second = 1 ]; then
     echo "tests: what failed beside others is asked again alone"
