@@ -3,35 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import t as student
-from statsmodels.stats.multitest import multipletests
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import holm, simultaneous, student_quantile
-
-
-def test_it_is_holms_procedure() -> None:
-    random = np.random.default_rng(1)
-    for size in (1, 2, 30):
-        p = random.random(size) ** 3
-        assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
-
-
-def test_families_are_rows() -> None:
-    p = np.random.default_rng(2).random((5, 7))
-    assert holm(p) == pytest.approx(np.stack([holm(row) for row in p]))
-
-
-def test_tests_that_are_not_given_count() -> None:
-    assert holm([0.01], tests=10).tolist() == [pytest.approx(0.1)]
-    assert holm([0.01, 0.2], tests=4).tolist() == pytest.approx([0.04, 0.6])
-    assert holm([]).tolist() == []
-
-
-def test_what_is_no_family_is_refused() -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        holm([1.5])
-    with pytest.raises(ValueError, match="family of 1"):
-        holm([0.1, 0.2], tests=1)
+from clonometer.stats.multiplicity import simultaneous, student_quantile
 
 
 def test_quantiles_are_those_of_students_distribution() -> None:

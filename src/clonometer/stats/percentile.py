@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
 from clonometer.stats.interval import CONFIDENCE, Interval
+from clonometer.stats.multiplicity import student_quantile
 from clonometer.stats.quantiles import Floats, quantile_of_ordered
 
 #: How often a bootstrap resamples.
 RESAMPLES = 2000
 #: Fewer values have no 95% interval of their median, and no interval from them claims one.
 LEAST_NOMINAL = 6
-_NORMAL_SCORE = 1.959964
-#: 97.5% quantiles of Student's t for 1 to 4 degrees of freedom.
-_STUDENT = (12.706205, 4.302653, 3.182446, 2.776445)
+_UPPER_END = (1 + CONFIDENCE) / 2
 
 
 def small_sample_widening(n: int) -> float:
@@ -39,7 +39,7 @@ def small_sample_widening(n: int) -> float:
     if n < 2:
         return 1.0
     if n < LEAST_NOMINAL:
-        return _STUDENT[n - 2] / _NORMAL_SCORE
+        return student_quantile(_UPPER_END, n - 1) / NormalDist().inv_cdf(_UPPER_END)
     return math.sqrt(n / (n - 1))
 
 
