@@ -80,22 +80,18 @@ def _told(
     by_page = hot.ns_per_page is not None and all(side.ns_per_page is not None for _, side in colds)
     words = condition(base, first.temperature, first.condition.get("placement"))
     a_page = " a page" if by_page else ""
-    head = ", ".join(filter(None, [name, words]))
+    head = ", ".join(filter(None, [f"{name} {until(first.stage)}", words]))
     tight = "in a tight loop"
     costs = [f"{_cost(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
     whole = [
         verdict(f"a launch {_why(comparer, cold)}", "in a tight loop", ratio)
         for (cold, _), ratio in zip(colds, ratios, strict=True)
     ]
-    text = headed(
-        head, [f"{listed(costs)}, {_cost(hot, by_page=by_page)}{a_page} {tight}, {until(first.stage)}", *whole]
-    )
+    text = headed(head, [f"{listed(costs)}, {_cost(hot, by_page=by_page)}{a_page} {tight}", *whole])
     short = [f"{_short(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
-    headline = headed(
-        head, [f"{', '.join(short)}, {_short(hot, by_page=by_page)}{a_page} {tight}, {until(first.stage)}"]
-    )
+    headline = headed(head, [f"{', '.join(short)}, {_short(hot, by_page=by_page)}{a_page} {tight}"])
     if all(ratio.verdict == "same" for ratio in ratios):
-        headline = headed(head, [f"{clause}, {until(first.stage)}" for clause in whole])
+        headline = headed(head, whole)
     numbers: dict[str, Any] = ratios[0].numbers | {
         "workload": first.workload,
         "hot": _numbers(hot),

@@ -174,7 +174,7 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
         "packed": "an addition to counters side by side (false sharing)",
         "one": "an addition to one counter for all",
     }[layout]
-    padded = "to counters on cache lines of their own"
+    padded = "to counters on separate cache lines"
     texts = several_ratios(what, padded, made, at=_who)
     apart = [comparison for comparison in made if comparison.verdict == "longer"]
     strongest = max(apart or made, key=lambda comparison: comparison.ratio.value)

@@ -168,7 +168,10 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         most = max(seen, key=lambda entry: entry["indirect_ns"])
         named = [seen[0], most] if most is not seen[0] else [most]
         amounts = listed([f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}" for entry in named])
-        texts = [f"the caches that a switch leaves cold add {amounts} of work in each task to its {_cost(none)}"]
+        texts = [
+            f"a switch takes {_cost(none)}",
+            f"with work in each task, the caches that it leaves cold add {amounts}",
+        ]
     else:
         texts = []
     unseen = [entry for entry in entries if entry["verdict"] == "same"]
@@ -181,7 +184,7 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         if entry["verdict"] == "shorter"
     ]
     texts += [f"a switch takes less with work in each task, which is no cost: {listed(faster)}"] if faster else []
-    headline = headed(words, texts[:1])
+    headline = headed(words, texts[: 2 if seen else 1])
     name = ".".join(["switch.indirect", way(first.workload), *(str(value) for value in scan.condition.values())])
     numbers: Mapping[str, Any] = {
         "workload": first.workload,

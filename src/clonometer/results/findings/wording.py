@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from clonometer.results.findings.comparing import Comparison
 from clonometer.results.rows.evidence import Evidence
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.words import axis_words, quantity_name, until
+
+#: Of a sentence, numbers in brackets left out: what a reader keeps in mind.
+_MOST_WORDS = 25
+_ASIDE = re.compile(r" \([^()]*\)")
 
 
 def measured(stage: str | None, quantity: str) -> str:
@@ -65,6 +70,18 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def _listed_in_sentences(start: str, next_start: str, items: Sequence[str]) -> str:
+    """List items after ``start``; those for which its sentence has no room go into a next one."""
+    texts: list[str] = []
+    taken: list[str] = []
+    for item in items:
+        if taken and len(_ASIDE.sub("", f"{start} {listed([*taken, item])}").split()) > _MOST_WORDS:
+            texts.append(f"{start} {listed(taken)}")
+            start, taken = next_start, []
+        taken.append(item)
+    return ". ".join([*texts, f"{start} {listed(taken)}"])
+
+
 def short_median(row: Evidence) -> str:
     """Write a row's median, with as many digits as its interval supports."""
     estimate = row.estimate
@@ -93,7 +110,7 @@ def several_ratios(
     plural: bool = False,
     at: Callable[[Comparison], str] = _measured,
 ) -> list[str]:
-    """Say in a sentence or two how two things compare at several stages, always with a ratio above 1.
+    """Say in sentences how two things compare at several stages, always with a ratio above 1.
 
     Comparisons are grouped by who takes longer, and keep their order within a group; ``at`` says which one it is: by
     default the stage until which it was measured. What could not be told is a sentence of its own.
@@ -107,7 +124,7 @@ def several_ratios(
             for comparison in with_verdict
         ]
         if ratios:
-            clauses.append(f"{first} {'take' if plural else 'takes'} {listed(ratios)}")
+            clauses.append(_listed_in_sentences(f"{first} {'take' if plural else 'takes'}", "The ratio is", ratios))
     texts = ["; ".join(clauses)] if clauses else []
     same = [comparison for comparison in comparisons if comparison.verdict == "same"]
     return [*texts, *([no_difference(a, b, same, at=at)] if same else [])]
@@ -127,8 +144,10 @@ def no_difference(
     a: str, b: str, comparisons: Sequence[Comparison], *, at: Callable[[Comparison], str] = _measured
 ) -> str:
     """Say that two things could not be told apart, and where."""
-    where = listed([f"{at(comparison)} ({comparison.aside})" for comparison in comparisons])
-    return f"could not tell a difference between {a} and {b} {where}"
+    places = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons]
+    return _listed_in_sentences(
+        f"could not tell a difference between {a} and {b}", "Could not tell a difference", places
+    )
 
 
 def sentence(text: str) -> str:
