@@ -1,0 +1,64 @@
+"""Plain English: which sentences are too long, which words are to avoid, and what is no sentence."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "tools" / "prose.py"
+LONGEST = " ".join(["word"] * 25)
+
+
+@pytest.fixture(scope="module")
+def prose():
+    spec = importlib.util.spec_from_file_location("prose", SOURCE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def faults(prose, tmp_path):
+    def of(text: str, name: str = "page.md") -> list[str]:
+        path = tmp_path / name
+        path.write_text(text)
+        return [fault.removeprefix(str(path)) for fault in prose.faults(path)]
+
+    return of
+
+
+def test_a_sentence_of_26_words_is_too_long_wherever_its_lines_end(faults):
+    assert faults(f"{LONGEST}.") == []
+    (fault,) = faults("Short.\n" + f"{LONGEST} more.".replace(" ", "\n"))
+    assert fault.startswith(": a sentence of 26 words: word word")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```sh\n{LONGEST} more\n```",
+        f"Text:\n\n    {LONGEST} more",
+        f"| {LONGEST} | more |",
+        f"# {LONGEST} more",
+        f"<!-- {LONGEST} more -->",
+        f"{LONGEST} (aside (in aside), more).",
+        f"- {LONGEST}\n- more\n\nand more",
+        f"{LONGEST}: more; more. *More.* More",
+    ],
+)
+def test_what_is_no_sentence_or_ends_it_is_not_counted(faults, text):
+    assert faults(text) == []
+
+
+def test_a_word_to_avoid_is_named_with_its_line_and_what_to_write_instead(faults):
+    assert faults("Fork is slow.\nThey are not told apart.\n") == [
+        ":2: 'told apart': write could (not) tell a difference between"
+    ]
+
+
+def test_in_the_golden_file_each_line_is_text_but_those_of_figures(faults):
+    lines = ["finding.id", f"    {LONGEST}", f"    ratio: {LONGEST} more"]
+    assert faults("\n".join(lines), "golden.txt") == []
+    assert len(faults("\n".join([*lines, f"    headline: {LONGEST} more"]), "golden.txt")) == 1
