@@ -32,6 +32,10 @@ check mypy "$bin/mypy"
 check "import walls" "$bin/lint-imports"
 check "house rules" "$bin/python" tools/house_rules.py
 check "links of the docs" sh tools/site.sh "$bin"
+check "plain English" "$bin/python" tools/prose.py
+pages=$(git ls-files README.md ':(glob)docs/*.md' ':!docs/cli.md')
+# shellcheck disable=SC2086 # a list of files
+check proselint "$bin/proselint" check $pages
 # shellcheck disable=SC2086 # a list of files
 check clang-format "$bin/clang-format" --dry-run --Werror $c_files
 wait "$tidy"

@@ -68,10 +68,11 @@ def faults(path: Path) -> Iterator[str]:
         words = sum(re.search(r"\w", word) is not None for word in sentence.split())
         if words > MOST_WORDS:
             yield f"{path}: a sentence of {words} words: {sentence[:70]} ... {sentence[-40:]}"
-    for number, line in enumerate(text.splitlines(), 1):
-        for pattern, instead in AVOID.items():
-            if match := re.search(pattern, line, re.IGNORECASE):
-                yield f"{path}:{number}: {match[0]!r}: write {instead}"
+    for pattern, instead in AVOID.items():
+        # Words of one phrase may stand in two lines.
+        for match in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
+            line = text[: match.start()].count("\n") + 1
+            yield f"{path}:{line}: {' '.join(match[0].split())!r}: write {instead}"
 
 
 def _files() -> list[Path]:
