@@ -48,6 +48,18 @@ def test_a_fork_is_cut_into_parts_that_sum_exactly() -> None:
     assert ends[-1] == 100
 
 
+def test_what_a_stranger_does_meanwhile_is_not_the_childs() -> None:
+    """A number that a task of an earlier launch had may be another program's by now."""
+    strange = [(1000 + 46, 9999, "call_enter", (59, 0)), (1000 + 47, 9999, "exec", (0,))]
+    ours = [(when + 1000, task, kind, values) for when, task, kind, values in FORK]
+    events = events_array(sorted([*ours, *strange]))
+    (launch,) = traced_launches(fork_trace(events=events, blocks=(launches_block([0], [100]),)))
+    assert launch.totals() == FORK_PARTS
+    (without,) = traced_launches(fork_trace(events=events_array(ours), blocks=(launches_block([0], [100]),)))
+    assert launch.events == without.events
+    assert {event.task for event in launch.events} == {PARENT, CHILD}
+
+
 @given(
     st.lists(
         st.tuples(

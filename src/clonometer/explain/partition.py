@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -170,7 +170,17 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
             events = with_stamps(events, launch)
             cast = Cast.at_the_start(trace.task, memory)
             segments = partition(events, launch.reaped_ns, cast)
-            yield TracedLaunch(launch, events, segments, tuple(cast.children))
+            members = {trace.task, *cast.children}
+            yield TracedLaunch(launch, _of_members(events, members), segments, tuple(cast.children))
+
+
+#: What tells of the CPUs, whoever leaves them and comes, and what is no task's.
+_OF_ANYBODY = frozenset({"switch", "wake", "wake_new", STAMP})
+
+
+def _of_members(events: Iterable[Event], members: Set[int]) -> tuple[Event, ...]:
+    """Leave out what strangers did: on a busy machine another program may get the number of a task that is gone."""
+    return tuple(event for event in events if event.kind in _OF_ANYBODY or event.task in members)
 
 
 def with_stamps(events: tuple[Event, ...], launch: Launch) -> tuple[Event, ...]:

@@ -31,7 +31,8 @@ _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 def render_comparison(compared: Compared, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write comparisons; ``wide``: every row, every difference and every reason."""
     parts = [_pair(pair, width, wide, colour) for pair in compared.pairs]
-    parts.append(wrap(summary(compared), width))
+    if not all(pair.same_run for pair in compared.pairs):
+        parts.append(wrap(summary(compared), width))
     return [line for part in parts for line in ("", *part)][1:]
 
 
