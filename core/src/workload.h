@@ -23,6 +23,7 @@ enum column_kind {
     COLUMN_SIGNED_NS,    /* the same, where a value below zero means something */
     COLUMN_BYTES_EACH,   /* int64_t bytes of many operations, in bytes each, f64; may be below zero; INT64_MIN
                             is null */
+    COLUMN_SIGNED_BYTES, /* int64_t bytes; INT64_MIN is null */
     COLUMN_COUNT,        /* int64_t; INT64_MIN is null */
     COLUMN_SMALL_COUNT,  /* int16_t; -1 is null */
     COLUMN_REAL_NS,      /* double, already in ns */

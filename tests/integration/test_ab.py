@@ -27,5 +27,12 @@ def test_a_dynamic_program_starts_slower_than_a_static_one(tmp_path: Path, capsy
 
 
 def test_a_side_against_itself_is_not_called_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = compared(tmp_path, capsys, "fork", "--b", "env:NOTHING_READS_THIS=1", "--pairs", "18", "--seed", "3")
-    assert {row["verdict"] for row in rows.values()} <= {"same", "not distinguishable"}
+    """One comparison in twenty may call a row changed by chance; that the next calls the same is one in hundreds."""
+    changed: set[tuple[str, str]] = set()
+    for seed in ("3", "4", "5"):
+        rows = compared(tmp_path, capsys, "fork", "--b", "env:NOTHING_READS_THIS=1", "--pairs", "18", "--seed", seed)
+        verdicts = {(stage, row["verdict"]) for stage, row in rows.items() if row["verdict"] in ("slower", "faster")}
+        changed = verdicts if seed == "3" else changed & verdicts
+        if not changed:
+            return
+    raise AssertionError(f"in three comparisons of a side with itself: {changed}")

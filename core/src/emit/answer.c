@@ -145,6 +145,7 @@ static const struct kind {
     [COLUMN_NS] = {"ns", false, .i64 = whole_number},
     [COLUMN_SIGNED_NS] = {"ns", true, .i64 = whole_number},
     [COLUMN_BYTES_EACH] = {"bytes", true, .f64 = whole_number_each},
+    [COLUMN_SIGNED_BYTES] = {"bytes", true, .i64 = whole_number},
     [COLUMN_COUNT] = {"count", false, .i64 = whole_number},
     [COLUMN_SMALL_COUNT] = {"count", false, .i64 = small_number},
     [COLUMN_REAL_NS] = {"ns", false, .f64 = real_number},

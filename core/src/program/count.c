@@ -75,7 +75,7 @@ static const struct column COLUMNS[] = {
     {"instructions", COLUMN_COUNT, IN_ROW(instructions), NULL, "instructions from exec to the program's end"},
     {"cpuid", COLUMN_COUNT, IN_ROW(cpuid), NULL, "of these CPUID"},
     {"ended", COLUMN_COUNT, IN_ROW(ended), NULL, "1: that is all of it; 0: it was ended at a limit"},
-    {"main_from_entry", COLUMN_COUNT, IN_ROW(main_from_entry), NULL,
+    {"main_from_entry", COLUMN_SIGNED_BYTES, IN_ROW(main_from_entry), NULL,
      "bytes from the entry of the program's file to main; below zero where main stands before it"},
     {"loader_instructions", COLUMN_COUNT, IN_ROW(instructions_in[STEPS_LOADER]), NULL,
      "instructions before the entry of the program's file: the dynamic loader's"},
