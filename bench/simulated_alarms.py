@@ -3,34 +3,41 @@
 27 rows: 9 kinds of process, 3 stages each that rise and fall together, process medians with a scatter of 5%. Between
 runs the kinds move by 0, 1 or 2% (standard deviation), and the whole machine by nothing, or by an AR(1) of 0.9 and 8%
 from one process to the next. `compare` promises 5%, `check` 1%. Then with several runs a side, which say themselves
-what moments differ by; and how often a change of one kind is found. About 10 minutes; `BENCH_CHECKS=40` tries it.
+what moments differ by; and how often a change of one kind is found. Then first launches (cold), which move by 20%; and
+how whole checks end where noise was measured. About 12 minutes; `BENCH_CHECKS=40` tries it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bench.harness import Line, say
+from clonometer.results.check.check import BLIND_FACTOR, MAX_REGRESSION, check_runs
 from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
-from clonometer.results.check.check import MAX_REGRESSION
-from clonometer.results.compare.comparison import ERROR_RATE
-from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
-from clonometer.results.compare.moments import ASSUMED_MOMENTS, Moments
+from clonometer.results.check.types import CANNOT_TELL, NONE
+from clonometer.results.compare.comparison import ERROR_RATE, match_sides
+from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
+from clonometer.results.compare.moments import ASSUMED_MOMENTS, FIRST_SHARE, Moments, given_moments
 from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import SAME, SLOWER, UNDECIDED, ComparedRow
 from clonometer.results.noise.noise import rate_interval
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import LEAST_EFFECT, Estimate
 from clonometer.stats.bootstrap import Processes
 
 CHECKS = int(os.environ.get("BENCH_CHECKS", "200"))
 KINDS, STAGES = 9, 3
 SCATTER = 0.05
+#: Of tasks that are measured well: there a check must not end without an answer.
+LITTLE_SCATTER = 0.02
 COMMON, MEMORY = 0.08, 0.9
+
+METADATA = {"catalogue": {"axes": {}, "workloads": {}, "quantities": {}}, "cells": [], "blocks": []}
 
 Generator = np.random.Generator
 Floats = np.ndarray
@@ -44,19 +51,22 @@ class Machine:
     common: float = 0.0
     processes: int = 12
     runs: int = 1
+    scatter: float = SCATTER
+    temperature: str = "warm"
 
 
-def scattered(random: Generator, count: int, shape: str = "normal") -> Floats:
-    """Logarithms of process medians of one kind, about a level that only some shapes lie at: scatter of 5%."""
+def scattered(random: Generator, machine: Machine, shape: str = "normal") -> Floats:
+    """Logarithms of process medians of one kind, about a level that only some shapes lie at."""
+    count, scatter = machine.processes, machine.scatter
     if shape == "normal":
-        return SCATTER * random.normal(size=count)
+        return scatter * random.normal(size=count)
     if shape == "t3":
-        return SCATTER * random.standard_t(3, count)
+        return scatter * random.standard_t(3, count)
     if shape == "floor":
-        return SCATTER * random.exponential(size=count)
+        return scatter * random.exponential(size=count)
     # Beside a neighbour, who slows four processes in ten.
     slowed = random.random(count) < 0.4
-    return 0.2 * SCATTER * random.normal(size=count) + np.where(slowed, random.uniform(0.2, 0.4, count), 0.0)
+    return 0.2 * scatter * random.normal(size=count) + np.where(slowed, random.uniform(0.2, 0.4, count), 0.0)
 
 
 def one_run(random: Generator, machine: Machine, shape: str = "normal") -> Floats:
@@ -68,34 +78,39 @@ def one_run(random: Generator, machine: Machine, shape: str = "normal") -> Float
         common[place] = MEMORY * common[place - 1] + (1 - MEMORY**2) ** 0.5 * random.normal()
     levels = np.empty((KINDS, STAGES, count))
     for kind in range(KINDS):
-        shared = scattered(random, count, shape) + random.normal(0, machine.between)
+        shared = scattered(random, machine, shape) + random.normal(0, machine.between)
         for stage in range(STAGES):
-            levels[kind, stage] = 0.95 * shared + 0.3 * SCATTER * random.normal(size=count) + machine.common * common
+            alone = 0.3 * machine.scatter * random.normal(size=count)
+            levels[kind, stage] = 0.95 * shared + alone + machine.common * common
     return levels
 
 
-def matches(random: Generator, machine: Machine, slower: float = 0.0, shape: str = "normal") -> list[Match]:
-    """All rows of the runs of both sides; in the later ones the first kind is slower by so much, as a logarithm."""
-    before, after = ([one_run(random, machine, shape) for _ in range(machine.runs)] for _ in range(2))
+def sides(random: Generator, machine: Machine, slower: float = 0.0) -> tuple[list[Book], list[Book]]:
+    """The runs of both sides; in the later ones the first kind is slower by so much, as a logarithm."""
+    before, after = ([one_run(random, machine) for _ in range(machine.runs)] for _ in range(2))
     for run in after:
         run[0] += slower
-    return [
-        Match(
-            tuple(_measured(kind, stage, run[kind, stage]) for run in before),
-            tuple(_measured(kind, stage, run[kind, stage]) for run in after),
-        )
-        for kind in range(KINDS)
-        for stage in range(STAGES)
-    ]
+    return [book(run, machine.temperature) for run in before], [book(run, machine.temperature) for run in after]
 
 
-def _measured(kind: int, stage: int, logs: Floats) -> Evidence:
+def book(run: Floats, temperature: str = "warm") -> Book:
+    """A run with a row for each kind and stage."""
+    rows = [_measured(kind, stage, logs, temperature) for kind, of in enumerate(run) for stage, logs in enumerate(of)]
+    return Book(rows, METADATA, "simulated")
+
+
+def matches(before: Sequence[Book], after: Sequence[Book]) -> list[Match]:
+    """All rows of both sides."""
+    return match_sides(before, after)[0]
+
+
+def _measured(kind: int, stage: int, logs: Floats, temperature: str) -> Evidence:
     processes = Processes.of(np.exp(9.0 + logs))
     estimate = Estimate(
-        cell=f"launch.{kind}[warm]",
+        cell=f"launch.{kind}[{temperature}]",
         workload=f"launch.{kind}",
         condition={},
-        temperature="warm",
+        temperature=temperature,
         stage=str(stage),
         placement=None,
         quantity=f"{stage}_ns",
@@ -132,7 +147,7 @@ def alarms(
     random = np.random.default_rng(seed)
     changed = alarmed = slow = 0
     for _ in range(checks):
-        listed = drafts(matches(random, machine, slower), moments)
+        listed = drafts(matches(*sides(random, machine, slower)), moments)
         rows = compared(listed)
         changed += any(row.verdict not in (UNDECIDED, SAME) for row in rows)
         alarmed += any(row.verdict == SLOWER for row in checked(listed))
@@ -140,10 +155,21 @@ def alarms(
     return changed, alarmed, slow
 
 
-def detectable_share(random: Generator, processes: int, shape: str) -> float:
-    """The slow-down that a check of such rows would find in 95% of cases: the median over its rows."""
-    listed = drafts(matches(random, Machine(processes=processes), 0.0, shape), ASSUMED_MOMENTS)
-    return float(np.median([detectable(draft, CHECK_RATE, n_tests(listed), MAX_REGRESSION) or 0.0 for draft in listed]))
+def endings(checks: int, machine: Machine, *, slower: float = 0.0, seed: int = 1) -> Counter[str]:
+    """How checks end that know what the machine's moments differ by."""
+    random, moments = np.random.default_rng(seed), given_moments(machine.between)
+    return Counter(check_runs(*sides(random, machine, slower), moments=moments).verdict for _ in range(checks))
+
+
+def detectable_shares(seed: int, sizes: Sequence[int], shape: str) -> list[list[float]]:
+    """The slow-down that a check would find of each kind, had it ended after so many processes; a list a size."""
+    random = np.random.default_rng(seed)
+    before, after = (one_run(random, Machine(processes=max(sizes)), shape)[:, :1] for _ in range(2))
+    shares = []
+    for size in sizes:
+        listed = drafts(matches([book(before[..., :size])], [book(after[..., :size])]), ASSUMED_MOMENTS)
+        shares.append([detectable(draft, CHECK_RATE, KINDS * STAGES, MAX_REGRESSION) or 0.0 for draft in listed])
+    return shares
 
 
 def run() -> Iterator[Line]:
@@ -166,6 +192,21 @@ def run() -> Iterator[Line]:
     for slower in (0.05, 0.1, 0.2):
         _, _, slow = alarms(CHECKS, Machine(0.01, 0.0, 30), slower=float(np.log1p(slower)))
         yield _found(f"simulated_alarms.n30.between1%.slower{slower:.0%}", slow)
+    for processes in (12, 30, 60):
+        changed, _, _ = alarms(CHECKS, Machine(FIRST_SHARE, 0.0, processes, temperature="cold"))
+        yield _line(f"simulated_alarms.cold.n{processes}.between{FIRST_SHARE:.0%}.compare", changed, ERROR_RATE)
+    yield from _whole_checks()
+
+
+def _whole_checks() -> Iterator[Line]:
+    """Equal runs end with an answer, and what a check claims to see is not passed over."""
+    seen = BLIND_FACTOR * MAX_REGRESSION
+    for between, processes in ((0.005, 12), (0.005, 30), (0.01, 30)):
+        machine = Machine(between, 0.0, processes, scatter=LITTLE_SCATTER)
+        name = f"simulated_alarms.noise{between:.1%}.n{processes}"
+        yield _line(f"{name}.equal.cannot_tell", endings(CHECKS, machine)[CANNOT_TELL], ERROR_RATE)
+        passed = endings(CHECKS, machine, slower=float(np.log1p(seen)))[NONE]
+        yield _line(f"{name}.slower{seen:.0%}.none", passed, 1 - POWER)
 
 
 def _line(name: str, events: int, limit: float) -> Line:

@@ -18,6 +18,7 @@ from clonometer.results.check.types import (
     Checked,
     CheckedRow,
 )
+from clonometer.results.compare.comparison import ERROR_RATE as COMPARE_RATE
 from clonometer.results.compare.comparison import match_sides, refuse_a_run_twice, shifts_of
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
@@ -32,9 +33,7 @@ from clonometer.units import format_share
 MAX_REGRESSION = 0.05
 #: The chance that any row of one check alarms where nothing changed.
 ERROR_RATE = 0.01
-#: The same for being suspected, which is no alarm.
-SUSPECT_RATE = 0.10
-#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell.
+#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/methods.md).
 BLIND_FACTOR = 2.0
 #: Warnings of a run (docs/methods.md) under which nothing is sure enough for an alarm.
 DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
@@ -156,11 +155,11 @@ def _timed(matches: Sequence[Match], left_out: Sequence[LeftOut]) -> tuple[list[
 def _judged(
     listed: Sequence[Draft], max_regression: float, error_rate: float, tests: int | None = None
 ) -> list[CheckedRow]:
-    """Judge rows as `compare` does, once for an alarm and once, with a greater error rate, for a suspicion."""
+    """Judge rows as `compare` does, for an alarm at a smaller error rate, for a suspicion at that of `compare`."""
     size = max(n_tests(listed), tests or 0)
     strict, lax = (
         judged(listed, minimum_effect=max_regression, error_rate=rate, tests=tests)
-        for rate in (error_rate, max(error_rate, SUSPECT_RATE))
+        for rate in (error_rate, max(error_rate, COMPARE_RATE))
     )
     return [
         CheckedRow(
