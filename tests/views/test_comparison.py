@@ -67,6 +67,13 @@ def test_at_80_columns_both_medians_and_the_change_are_whole() -> None:
     assert head.split() == ["until", "before", "after", "change"]
 
 
+def test_long_labels_are_wrapped_before_a_median_goes() -> None:
+    text = render_comparison(compared(), width=60)
+    head = next(line for line in text.splitlines() if "change" in line)
+    assert head.split() == ["until", "before", "after", "change"]
+    assert any(line.startswith("  ") and len(line.split()) <= 3 for line in text.splitlines())
+
+
 def test_at_120_columns_both_medians_have_their_intervals() -> None:
     head = next(line for line in render_comparison(compared(), width=120).splitlines() if "change" in line)
     assert head.split() == ["until", "before", "95%", "interval", "after", "95%", "interval", "change", "processes"]

@@ -25,6 +25,8 @@ from clonometer.views.rows import MedianText, fact_text, median_text
 from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, label_column
 from clonometer.words import mechanism_name, stage_name
 
+#: The heading of the first side's medians.
+BEFORE = "before"
 _KEYS = {
     "host.name_hash": "machine",
     "cpu.model": "CPU",
@@ -101,23 +103,37 @@ def sides_title(rows: Sequence[ComparedRow]) -> str:
     return f"Medians in {sides_unit(rows)}."
 
 
-def sides_columns(lines: Sequence[ComparisonText]) -> list[Column]:
-    """The columns that every table of comparisons begins with: what it is, both sides in one unit, and the change."""
+def sides_columns(lines: Sequence[ComparisonText], *, narrow: bool = False) -> list[Column]:
+    """The columns that every table of comparisons begins with: what it is, both sides in one unit, and the change.
+
+    ``narrow``: long labels are wrapped, and no median has its interval, so that both medians have room.
+    """
     rows = [line.row for line in lines]
     unit = sides_unit(rows)
     before, after = (
         [_side_text(row, estimate, unit) for row, estimate in zip(rows, side, strict=True)]
         for side in ([row.base for row in rows], [row.other for row in rows])
     )
+    ends = [] if narrow else [Column(INTERVAL_HEADING, [text.interval for text in before], "range", drop=3)]
+    other_ends = [] if narrow else [Column(INTERVAL_HEADING, [text.interval for text in after], "range", drop=4)]
+    if narrow:
+        label = Column("", _without_repeats([", ".join(line.label_parts) for line in lines]), least=12)
+    else:
+        label = label_column("", [BREAK.join(line.label_parts) for line in lines])
     return [
-        label_column("", [BREAK.join(line.label_parts) for line in lines]),
+        label,
         Column("until", [line.stage for line in lines]),
-        Column("before", [text.median for text in before], "point", drop=5),
-        Column(INTERVAL_HEADING, [text.interval for text in before], "range", drop=3),
+        Column(BEFORE, [text.median for text in before], "point", drop=5),
+        *ends,
         Column("after", [text.median for text in after], "point", drop=5),
-        Column(INTERVAL_HEADING, [text.interval for text in after], "range", drop=4),
+        *other_ends,
         Column("change", [line.change for line in lines]),
     ]
+
+
+def _without_repeats(labels: Sequence[str]) -> list[str]:
+    """Say a label once for the rows that share it."""
+    return ["" if place and label == labels[place - 1] else label for place, label in enumerate(labels)]
 
 
 def _side_text(row: ComparedRow, estimate: Estimate, unit: str) -> MedianText:

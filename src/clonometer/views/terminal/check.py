@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from clonometer.results.check.types import (
     CANNOT_TELL,
@@ -15,6 +16,7 @@ from clonometer.results.check.types import (
 )
 from clonometer.units import format_share
 from clonometer.views.comparison import (
+    BEFORE,
     assurance,
     comparison_text,
     differences_text,
@@ -25,7 +27,7 @@ from clonometer.views.comparison import (
     sides_title,
 )
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
@@ -45,7 +47,10 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
     drawn += wrap(shifts_text(checked.shifts), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
-        drawn += ["", *draw_table(_table(shown), width, colour)]
+        drawn += [
+            "",
+            *draw_with(BEFORE, [partial(_table, shown, narrow=narrow) for narrow in (False, True)], width, colour),
+        ]
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
@@ -84,11 +89,11 @@ def _verdict(checked: Checked) -> str:
     return f"No regression of {allowed} or more."
 
 
-def _table(rows: Sequence[CheckedRow]) -> Table:
+def _table(rows: Sequence[CheckedRow], *, narrow: bool) -> Table:
     again = [comparison_text(row.again).change if row.again else MISSING for row in rows]
     return Table(
         [
-            *sides_columns([comparison_text(row.compared) for row in rows]),
+            *sides_columns([comparison_text(row.compared) for row in rows], narrow=narrow),
             Column("again", again, optional=True),
             Column("detectable", [_detectable(row) for row in rows], "point", drop=1),
             Column("verdict", [row.verdict for row in rows]),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.views.comparison import (
+    BEFORE,
     ComparisonText,
     common_text,
     comparison_text,
@@ -18,7 +20,7 @@ from clonometer.views.comparison import (
     summary,
 )
 from clonometer.views.table import Column, Table
-from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
 
 SHORT_ROWS = 11
@@ -46,7 +48,8 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     if pair.differences or not _same_run(pair):
         drawn += wrap(differences_text(pair.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(common_text(pair), width)
-    table = draw_table(_table(shown), width, colour) if shown else ["Nothing was measured in both."]
+    forms = [partial(_table, shown, narrow=narrow) for narrow in (False, True)]
+    table = draw_with(BEFORE, forms, width, colour) if shown else ["Nothing was measured in both."]
     drawn += ["", *table]
     all_reasons = reasons(pair)
     kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
@@ -65,11 +68,11 @@ def _same_run(pair: ComparedPair) -> bool:
     return any(row.base.cell != row.other.cell for row in pair.rows)
 
 
-def _table(lines: Sequence[ComparisonText]) -> Table:
+def _table(lines: Sequence[ComparisonText], *, narrow: bool) -> Table:
     rows = [line.row for line in lines]
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     return Table(
-        [*sides_columns(lines), Column("processes", counts, "point", drop=1)],
+        [*sides_columns(lines, narrow=narrow), Column("processes", counts, "point", drop=1)],
         title=sides_title(rows),
         row_styles=[_STYLES.get(row.verdict) for row in rows],
     )

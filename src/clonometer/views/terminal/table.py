@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -33,6 +33,23 @@ def draw_table(table: Table, width: int, colour: bool) -> list[str]:
     """Draw a table between its title and its note, in lines of at most ``width``."""
     [lines] = draw_stack([replace(table, title="")], width, colour).tables
     return [*wrap(table.title, width), *lines, *wrap(table.note, width)]
+
+
+def draw_with(kept: str, makers: Sequence[Callable[[], Table]], width: int, colour: bool) -> list[str]:
+    """Draw the first of several forms of a table in which a column stays; the last one where none has room for it.
+
+    Parameters
+    ----------
+    kept
+        The column's heading.
+    makers
+        Make the forms, the widest first.
+    """
+    for make in makers[:-1]:
+        table = make()
+        if kept not in draw_stack([table], width, colour).dropped:
+            return draw_table(table, width, colour)
+    return draw_table(makers[-1](), width, colour)
 
 
 def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables:
