@@ -4,7 +4,7 @@
 runs the kinds move by 0, 1 or 2% (standard deviation), and the whole machine by nothing, or by an AR(1) of 0.9 and 8%
 from one process to the next. `compare` promises 5%, `check` 1%. Then with several runs a side, which say themselves
 what moments differ by; and how often a change of one kind is found. Then first launches (cold), which move by 20%; and
-how whole checks end where noise was measured. About 12 minutes; `BENCH_CHECKS=40` tries it.
+how whole checks end where noise was measured. About 13 minutes; `BENCH_CHECKS=40` tries it.
 """
 
 from __future__ import annotations
