@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.harness import Line, say
-from clonometer.results.check.check import BLIND_FACTOR, MAX_REGRESSION, check_runs
 from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
-from clonometer.results.check.types import CANNOT_TELL, NONE
+from clonometer.results.check.check import MAX_REGRESSION, check_runs
+from clonometer.results.check.types import BLIND_FACTOR, CANNOT_TELL, NONE
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, FIRST_SHARE, Moments, given_moments

@@ -12,7 +12,7 @@ import rich_click as click
 from clonometer.cli.check import EXIT_REGRESSION
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.measuring import draw_seed
-from clonometer.cli.options import DURATION, SHARE, examples, force_option, json_option
+from clonometer.cli.options import DURATION, SHARE, examples, force_option, json_option, minimum_effect_option
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, UnavailableError, UsageError
 
 if TYPE_CHECKING:
@@ -94,15 +94,7 @@ class _Wish:
     show_default=True,
     help="How long to measure, at most: 30, 30s or 2m.",
 )
-@click.option(
-    "--min-effect",
-    "minimum_effect",
-    metavar="SHARE",
-    type=SHARE,
-    default="2%",
-    show_default=True,
-    help="The least change that gets a verdict.",
-)
+@minimum_effect_option
 @click.option(
     "--max-regression",
     metavar="SHARE",

@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.moments import NOISE_HELP, read_moments
-from clonometer.cli.options import SHARE, examples
+from clonometer.cli.options import examples, minimum_effect_option
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
@@ -52,15 +52,7 @@ class _Groups(click.RichCommand):
     nargs=2,
     help="Compare cells of one run: those of the second glob against those of the first.",
 )
-@click.option(
-    "--min-effect",
-    "minimum_effect",
-    metavar="SHARE",
-    type=SHARE,
-    default="2%",
-    show_default=True,
-    help="The least change that gets a verdict.",
-)
+@minimum_effect_option
 @click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
 @click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Also draw it: FILE.png or FILE.svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -65,6 +65,15 @@ FILE = click.Path(path_type=Path)
 run_argument = click.argument("run_file", metavar="RUN", type=FILE)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
+minimum_effect_option = click.option(
+    "--min-effect",
+    "minimum_effect",
+    metavar="SHARE",
+    type=SHARE,
+    default="2%",
+    show_default=True,
+    help="The least change that gets a verdict.",
+)
 seed_option = click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order."
 )

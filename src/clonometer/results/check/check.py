@@ -8,6 +8,7 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.check.types import (
+    BLIND_FACTOR,
     CANNOT_TELL,
     CONFIRMED,
     FINE,
@@ -33,8 +34,6 @@ from clonometer.units import format_share
 MAX_REGRESSION = 0.05
 #: The chance that any row of one check alarms where nothing changed.
 ERROR_RATE = 0.01
-#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/methods.md).
-BLIND_FACTOR = 2.0
 #: Warnings of a run (docs/methods.md) under which nothing is sure enough for an alarm.
 DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 

@@ -13,6 +13,8 @@ from clonometer.results.compare.types import CommonShift, ComparedRow, Differenc
 CHECK_SCHEMA = 2
 REGRESSED, SUSPECT, FINE, UNCLEAR = "regressed", "suspect", "fine", "not distinguishable"
 ROW_VERDICTS = (REGRESSED, SUSPECT, FINE, UNCLEAR)
+#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/methods.md).
+BLIND_FACTOR = 2.0
 NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
 

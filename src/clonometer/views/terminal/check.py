@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from clonometer.results.check.types import (
+    BLIND_FACTOR,
     CANNOT_TELL,
     CONFIRMED,
     REGRESSED,
@@ -69,11 +70,12 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
 def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
     total = len(checked.rows)
-    seen = checked.count_detectable(2 * checked.max_regression)
+    change = BLIND_FACTOR * checked.max_regression
+    seen = checked.count_detectable(change)
     first = FIRST_LAUNCHES if checked.n_first else ""
     return (
         f"{total} row{'' if total == 1 else 's'}: {', '.join(words)}. A slow-down of "
-        f"{format_share(2 * checked.max_regression)} would be found in {seen} of them.{first} "
+        f"{format_share(change)} would be found in {seen} of them.{first} "
         f"{assurance(checked.moments, checked.n_tests, checked.error_rate, 'checks')}"
     )
 

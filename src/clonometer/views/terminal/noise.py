@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.results.types import Estimate
 from clonometer.units import format_share, table_unit
@@ -26,7 +27,7 @@ def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) 
     drawn = [*draw_table(_table(shown), width, colour), ""] if shown else []
     if len(shown) < len(noise.rows):
         drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
-    change = 2 * noise.max_regression
+    change = BLIND_FACTOR * noise.max_regression
     seen = noise.count_detectable(change)
     drawn += wrap(
         f"One check of {noise.plan} would find a slow-down of {format_share(change)} in {seen} of {len(noise.rows)} "

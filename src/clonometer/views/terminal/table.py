@@ -31,8 +31,7 @@ class DrawnTables:
 
 def draw_table(table: Table, width: int, colour: bool) -> list[str]:
     """Draw a table between its title and its note, in lines of at most ``width``."""
-    [lines] = draw_stack([replace(table, title="")], width, colour).tables
-    return [*wrap(table.title, width), *lines, *wrap(table.note, width)]
+    return _between_title_and_note(table, _alone(table, width, colour), width)
 
 
 def draw_with(kept: str, makers: Sequence[Callable[[], Table]], width: int, colour: bool) -> list[str]:
@@ -43,13 +42,23 @@ def draw_with(kept: str, makers: Sequence[Callable[[], Table]], width: int, colo
     kept
         The column's heading.
     makers
-        Make the forms, the widest first.
+        Make the forms, the widest first; one at least.
     """
-    for make in makers[:-1]:
+    for make in makers:
         table = make()
-        if kept not in draw_stack([table], width, colour).dropped:
-            return draw_table(table, width, colour)
-    return draw_table(makers[-1](), width, colour)
+        drawn = _alone(table, width, colour)
+        if kept not in drawn.dropped:
+            break
+    return _between_title_and_note(table, drawn, width)
+
+
+def _alone(table: Table, width: int, colour: bool) -> DrawnTables:
+    return draw_stack([replace(table, title="")], width, colour)
+
+
+def _between_title_and_note(table: Table, drawn: DrawnTables, width: int) -> list[str]:
+    [lines] = drawn.tables
+    return [*wrap(table.title, width), *lines, *wrap(table.note, width)]
 
 
 def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables:
