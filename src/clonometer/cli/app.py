@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 import rich_click as click
 
@@ -47,25 +49,32 @@ _EXAMPLES = examples(
 
 
 class LazyGroup(click.RichGroup):
-    """A group that imports a subcommand only when it is used or listed."""
+    """A group that imports a subcommand only when it is used or listed.
+
+    ``modules`` gives each subcommand, in the order in which they are usually wanted, its module of `clonometer.cli`.
+    """
+
+    def __init__(self, *words: Any, modules: Mapping[str, str] = _MODULES, **options: Any) -> None:
+        super().__init__(*words, **options)
+        self._modules = modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order in which they are usually wanted."""
-        return list(_MODULES)
+        return list(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, or None if there is none of that name."""
-        if cmd_name not in _MODULES:
+        if cmd_name not in self._modules:
             return None
-        command = import_module(f"clonometer.cli.{_MODULES[cmd_name]}").command
+        command = import_module(f"clonometer.cli.{self._modules[cmd_name]}").command
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown one is answered with the nearest match."""
-        if args and not args[0].startswith("-") and args[0] not in _MODULES:
-            raise unknown("command", args[0], _MODULES)
+        if args and not args[0].startswith("-") and args[0] not in self._modules:
+            raise unknown("command", args[0], self._modules)
         return super().resolve_command(ctx, args)
 
 

@@ -51,11 +51,18 @@ def reference() -> str:
     """Write the reference as Markdown."""
     context = click.Context(app, info_name="clonometer", **app.context_settings)
     parts = [_HEAD, *_statistics(), *_command("clonometer", app, context)]
-    for name in app.list_commands(context):
-        command = app.get_command(context, name)
-        if command is not None:
-            parts += _command(f"clonometer {name}", command, click.Context(command, info_name=name, parent=context))
-    return "\n".join(parts)
+    return "\n".join([*parts, *_commands("clonometer", app, context)])
+
+
+def _commands(title: str, group: click.Group, context: click.Context) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            continue
+        inner = click.Context(command, info_name=name, parent=context)
+        yield from _command(f"{title} {name}", command, inner)
+        if isinstance(command, click.Group):
+            yield from _commands(f"{title} {name}", command, inner)
 
 
 def _statistics() -> Iterator[str]:

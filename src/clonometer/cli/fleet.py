@@ -1,0 +1,18 @@
+"""``clonometer fleet``: many machines; each subcommand's module is imported when it is used."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+from clonometer.cli.app import LazyGroup
+from clonometer.cli.options import examples
+
+# A subcommand's name, and its module of clonometer.cli.
+_MODULES: dict[str, str] = {}
+
+_EXAMPLES = examples()
+
+
+@click.group(name="fleet", cls=LazyGroup, modules=_MODULES, epilog=_EXAMPLES)
+def command() -> None:
+    """Measure many machines, and say what they differ by."""

@@ -1,0 +1,1 @@
+"""Fleets: many machines measured, and what was measured on them."""
