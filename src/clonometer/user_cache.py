@@ -31,7 +31,7 @@ def kept_text(name: str, make: Callable[[], str]) -> str:
     make
         Makes the text; what it raises is passed on.
     """
-    folder = _folder()
+    folder = user_folder("XDG_CACHE_HOME", ".cache")
     if folder is None:
         return make()
     kept = _read(folder / name)
@@ -44,11 +44,24 @@ def kept_text(name: str, make: Callable[[], str]) -> str:
     return text
 
 
-def _folder() -> Path | None:
-    """The folder, made if need be; None where this user has none that is safe."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
+def user_folder(variable: str, default: str) -> Path | None:
+    """Make Clonometer's folder among the user's own.
+
+    Parameters
+    ----------
+    variable
+        The environment variable that says where: ``XDG_CACHE_HOME`` or its kin.
+    default
+        Where in the user's home it is otherwise.
+
+    Returns
+    -------
+    Path or None
+        The folder; None where this user has none that is safe: others may write to it, or it is another user's.
+    """
+    named = os.environ.get(variable, "")
     try:
-        base = Path(named) if named.startswith("/") else Path.home() / ".cache"
+        base = Path(named) if named.startswith("/") else Path.home() / default
         parent = base
         while not parent.exists():
             parent = parent.parent

@@ -1,0 +1,82 @@
+"""A calibration: what each call costs on one machine, as models fitted to its measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.model.types import CostRange, Ns
+from clonometer.records import Count, Least, version
+
+CALIBRATION_SCHEMA = 1
+
+#: The models that a calibration must have: fork's call by state of the pages and of the caches, and the child's end.
+FORK_FIRST = "fork.first"
+FORK_LATER = "fork.later"
+FORK_FIRST_HOT = "fork.first_hot"
+FORK_LATER_HOT = "fork.later_hot"
+EXIT = "exit"
+#: Those that it may lack.
+POSIX_SPAWN = "posix_spawn"
+VFORK = "vfork"
+NEEDED = (FORK_FIRST, FORK_LATER, FORK_FIRST_HOT, FORK_LATER_HOT, EXIT)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """How far a measured condition lies from the fit."""
+
+    condition: str
+    measured_ns: Ns
+    fitted_ns: Ns
+    pages: Annotated[float, Least(0), "Small pages of it."]
+
+    @property
+    def share(self) -> float:
+        """The fit over the measurement, less 1."""
+        return self.fitted_ns / self.measured_ns - 1 if self.measured_ns > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """What one call costs: a time for each of the terms, and a time a page for each piece of a curve."""
+
+    terms: Annotated[Sequence[str], "Linear terms."]
+    most: Annotated[Sequence[float], "The highest count of each that was measured, then that of the pages."]
+    knots: Annotated[Sequence[float], "Small pages at which a piece of the curve ends."]
+    each_ns: Annotated[Sequence[Ns], "Of each term, then of each piece, for one of it."]
+    draws_ns: Annotated[Sequence[Sequence[Ns]], "The same, by a bootstrap over processes."]
+    misfit: Annotated[float, Least(0), "How far conditions lie from the fit: standard deviation of the logarithm."]
+    scatter: Annotated[float, Least(0), "How far single calls lie from their condition's median, as above."]
+    residuals: Sequence[Residual]
+
+    def fault(self) -> str | None:
+        """Say what contradicts itself; None where nothing does."""
+        size = len(self.terms) + len(self.knots) + 1
+        if len(self.each_ns) != size or any(len(draw) != size for draw in self.draws_ns):
+            return f"has not {size} coefficients in each fit"
+        if len(self.most) != len(self.terms) + 1:
+            return "has not a highest count for each term"
+        rising = all(low < high for low, high in zip((0.0, *self.knots), self.knots, strict=False))
+        return None if rising else "has knots that do not rise"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The cost models of one machine."""
+
+    schema = version(CALIBRATION_SCHEMA)
+
+    made_at: Annotated[Count, "When: seconds since 1970."]
+    quick: bool
+    machine: Annotated[Mapping[str, str], "The facts for which it holds."]
+    models: Annotated[Mapping[str, CostModel], "By the name of the call."]
+    first_writes: Annotated[Mapping[str, CostRange], "The first write to a page after a fork, by name."]
+    reference_ns: Annotated[Mapping[str, Ns], "Medians of the reference scan, when this was calibrated, by condition."]
+    lacks: Annotated[Mapping[str, str], "What could not be measured, and why."]
+
+    def fault(self) -> str | None:
+        """Say what is missing; None where nothing is."""
+        missing = [name for name in NEEDED if name not in self.models]
+        return f"lacks the model {missing[0]}" if missing else None

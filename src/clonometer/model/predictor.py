@@ -1,0 +1,168 @@
+"""From what a process has to what its fork costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from clonometer.model import calibration as names
+from clonometer.model.calibration import Calibration, CostModel
+from clonometer.model.features import SMALL_PAGE_BYTES, Features
+from clonometer.model.terms import PAGES, Floats, design_row, segments, term_counts
+from clonometer.model.types import (
+    SAME_MOMENT,
+    Contributor,
+    CostRange,
+    CowCost,
+    ForkCost,
+    MappingShare,
+    Prediction,
+    Scale,
+)
+
+#: Nine in ten of a normal distribution lie within so many standard deviations.
+NINE_IN_TEN = 1.6449
+#: How many times the highest count that was measured a term may have before it is named as beyond.
+FAR_BEYOND = 2.0
+#: Upper levels of the page tables: one page for each GiB, and two more.
+_UPPER_TABLES = 2
+_TABLES_OF_A_GIB = 512
+
+
+def predict(features: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT) -> Prediction:
+    """Predict what fork and its kin cost a process.
+
+    Parameters
+    ----------
+    features
+        Of the process.
+    calibration
+        Of the machine.
+    scale
+        The machine's state of the moment (`clonometer.model.reference`).
+    """
+    models = calibration.models
+
+    def cost(name: str) -> CostRange:
+        return cost_of(features, models[name], scale)
+
+    return Prediction(
+        fork=ForkCost(
+            cost(names.FORK_FIRST), cost(names.FORK_LATER), cost(names.FORK_FIRST_HOT), cost(names.FORK_LATER_HOT)
+        ),
+        exit=cost(names.EXIT),
+        posix_spawn=cost(names.POSIX_SPAWN) if names.POSIX_SPAWN in models else None,
+        vfork=cost(names.VFORK) if names.VFORK in models else None,
+        page_tables_bytes=page_tables_bytes(features),
+        cow=_cow(calibration, scale),
+        contributors=_contributors(features, calibration, scale),
+        beyond=_beyond(features, models[names.FORK_FIRST]),
+        scale=scale,
+    )
+
+
+def cost_of(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) -> CostRange:
+    """Predict one call: its median, and between which times nine in ten single calls lie.
+
+    Notes
+    -----
+    On the logarithm, the variances add up of the coefficients (bootstrap), of what the model does not explain, of
+    single calls about their median, and of the scale.
+    """
+    row = design_row(features, model.terms, model.knots)
+    median = float(row @ np.asarray(model.each_ns)) * scale.factor
+    if median <= 0:
+        return CostRange(0.0, 0.0, 0.0)
+    deviation = math.sqrt(_coefficients(row, model) ** 2 + model.misfit**2 + model.scatter**2 + scale.spread**2)
+    ratio = math.exp(NINE_IN_TEN * deviation)
+    return CostRange(median / ratio, median, median * ratio)
+
+
+def _coefficients(row: Floats, model: CostModel) -> float:
+    """The standard deviation of the logarithm of the fitted value."""
+    if len(model.draws_ns) < 2:
+        return 0.0
+    drawn = np.asarray(model.draws_ns) @ row
+    drawn = drawn[drawn > 0]
+    return float(np.std(np.log(drawn), ddof=1)) if drawn.size > 1 else 0.0
+
+
+def page_tables_bytes(features: Features) -> int:
+    """The page tables that a forked child needs: those of the copied pages, those kept for huge pages, upper levels."""
+    tables = features.anon_tables + features.huge_pages
+    return SMALL_PAGE_BYTES * (tables + -(-tables // _TABLES_OF_A_GIB) + _UPPER_TABLES) if tables else 0
+
+
+def term_costs(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) -> dict[str, float]:
+    """The part of each term in a call's median, in ns; they add up to it."""
+    counts = term_counts(features)
+    count = len(model.terms)
+    costs = {
+        term: counts[term] * each * scale.factor for term, each in zip(model.terms, model.each_ns[:count], strict=True)
+    }
+    pieces = segments(counts[PAGES], model.knots)
+    curve = sum(pages * each for pages, each in zip(pieces, model.each_ns[count:], strict=True))
+    return {**costs, PAGES: curve * scale.factor}
+
+
+def _contributors(features: Features, calibration: Calibration, scale: Scale) -> Sequence[Contributor]:
+    counts = term_counts(features)
+    first = term_costs(features, calibration.models[names.FORK_FIRST], scale)
+    later = term_costs(features, calibration.models[names.FORK_LATER], scale)
+    parts = [
+        Contributor(term, counts[term], first.get(term, 0.0), later.get(term, 0.0))
+        for term in dict.fromkeys((*first, *later))
+        if counts[term] > 0
+    ]
+    return tuple(sorted(parts, key=lambda part: -part.first_ns))
+
+
+def shares(
+    mappings: Mapping[str, Features], whole: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT
+) -> dict[str, MappingShare]:
+    """Divide the cost of a fork among the mappings of a process.
+
+    Parameters
+    ----------
+    mappings
+        What each mapping, or group of mappings, has; by any key.
+    whole
+        What the process has: the curve's time a page is that of all its pages.
+
+    Returns
+    -------
+    dict
+        In the order of the keys. The base, files and threads belong to none of them.
+    """
+    first = _part_costs(mappings, whole, calibration.models[names.FORK_FIRST], scale)
+    later = _part_costs(mappings, whole, calibration.models[names.FORK_LATER], scale)
+    return {key: MappingShare(first[key], later[key]) for key in mappings}
+
+
+def _part_costs(mappings: Mapping[str, Features], whole: Features, model: CostModel, scale: Scale) -> dict[str, float]:
+    all_pages = term_counts(whole)[PAGES]
+    page_ns = term_costs(whole, model, scale)[PAGES] / all_pages if all_pages else 0.0
+    parts = {}
+    for key, features in mappings.items():
+        costs = term_costs(features, model, scale)
+        linear = sum(ns for term, ns in costs.items() if term not in (PAGES, "base"))
+        parts[key] = linear + term_counts(features)[PAGES] * page_ns
+    return parts
+
+
+def _beyond(features: Features, model: CostModel) -> tuple[str, ...]:
+    counts = term_counts(features)
+    most = dict(zip((*model.terms, PAGES), model.most, strict=True))
+    beyond = [term for term, count in counts.items() if count > FAR_BEYOND * most.get(term, 0.0)]
+    return (*beyond, "swapped pages") if features.swapped_pages else tuple(beyond)
+
+
+def _cow(calibration: Calibration, scale: Scale) -> CowCost:
+    def scaled(name: str) -> CostRange | None:
+        cost = calibration.first_writes.get(name)
+        return None if cost is None else cost.times(scale.factor)
+
+    return CowCost(**{field.name: scaled(field.name) for field in fields(CowCost)})

@@ -1,0 +1,127 @@
+"""The calibration in the user's data folder (``$XDG_DATA_HOME``, by default ``~/.local/share``)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from clonometer.errors import InputError, OutputError
+from clonometer.files import writing
+from clonometer.model.calibration import CALIBRATION_SCHEMA, Calibration
+from clonometer.records import from_json, to_json
+from clonometer.user_cache import user_folder
+
+NAME = "calibration.json"
+#: A calibration older than this is used, and named as old: firmware, memory and neighbours change.
+OLD_AFTER_DAYS = 30.0
+_MOST_BYTES = 16 << 20
+_DAY_S = 86_400.0
+_AGAIN = "run 'clonometer calibrate'"
+#: The facts on which the cost of a fork rests and which no reference scan can put right.
+MACHINE_FACTS = (
+    "cpu.arch",
+    "cpu.model",
+    "cpu.microcode",
+    "cpu.online",
+    "kernel.release",
+    "memory.total_bytes",
+    "mitigations.summary",
+    "virt.hypervisor",
+)
+
+
+def machine_of(facts: Mapping[str, object]) -> dict[str, str]:
+    """Take from host facts those for which a calibration holds."""
+    return {key: "unknown" if facts.get(key) is None else str(facts[key]) for key in MACHINE_FACTS}
+
+
+def default_path() -> Path:
+    """Name the file in which this user's calibration is kept.
+
+    Raises
+    ------
+    OutputError
+        If this user has no data folder that is safe.
+    """
+    folder = user_folder("XDG_DATA_HOME", ".local/share")
+    if folder is None:
+        raise OutputError(
+            "this user has no data folder that only the user can write to",
+            "set XDG_DATA_HOME to a folder of yours, or name a file",
+        )
+    return folder / NAME
+
+
+def save_calibration(calibration: Calibration, path: Path) -> None:
+    """Write a calibration, whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    content = json.dumps(to_json(calibration), separators=(",", ":"), allow_nan=False) + "\n"
+    try:
+        with writing(path) as new:
+            new.file.write(content.encode("utf-8"))
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from error
+
+
+def read_calibration(path: Path) -> Calibration | None:
+    """Read a calibration; None where there is no such file.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged or is no calibration.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        if len(content) > _MOST_BYTES:
+            raise InputError("it is too large")
+        parsed = json.loads(content)
+        version = parsed.get("schema") if isinstance(parsed, dict) else CALIBRATION_SCHEMA
+        if version not in (None, CALIBRATION_SCHEMA):
+            raise InputError(f"its schema is {version}, and this Clonometer reads {CALIBRATION_SCHEMA}")
+        return from_json(Calibration, parsed)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no calibration: it is not JSON", f"remove it and {_AGAIN}") from error
+    except InputError as error:
+        raise InputError(f"{path} is no calibration: {error.message}", f"remove it and {_AGAIN}") from error
+
+
+def check_machine(calibration: Calibration, machine: Mapping[str, str]) -> None:
+    """Refuse a calibration of another machine, or of this one before it changed.
+
+    Raises
+    ------
+    InputError
+        With the facts that differ.
+    """
+    differ = [
+        f"{key} was {calibration.machine.get(key, 'unknown')} and is {value}"
+        for key, value in machine.items()
+        if calibration.machine.get(key, "unknown") != value
+    ]
+    if differ:
+        raise InputError(f"the calibration is not of this machine as it is now: {'; '.join(differ)}", _AGAIN)
+
+
+def age_days(calibration: Calibration, now_s: float | None = None) -> float:
+    """Say how old a calibration is; 0 where the clock was set back."""
+    now = time.time() if now_s is None else now_s
+    return max(0.0, (now - calibration.made_at) / _DAY_S)
+
+
+def is_old(calibration: Calibration, now_s: float | None = None) -> bool:
+    """Whether a calibration is so old that its age should be named."""
+    return age_days(calibration, now_s) > OLD_AFTER_DAYS

@@ -1,0 +1,103 @@
+"""What a prediction hands to views and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.records import Above, Count, Least, Mark
+
+Ns = Annotated[float, Least(0)]
+
+
+@dataclass(frozen=True)
+class CostRange:
+    """A predicted cost: the median, and between which times nine in ten lie."""
+
+    low_ns: Ns
+    median_ns: Ns
+    high_ns: Ns
+
+    def times(self, count: float) -> CostRange:
+        """The cost of so many."""
+        return CostRange(self.low_ns * count, self.median_ns * count, self.high_ns * count)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The machine's state of the moment, by the reference scan.
+
+    Raises
+    ------
+    ValueError
+        If ``factor`` is not above 0 or ``spread`` is below 0.
+    """
+
+    factor: Annotated[float, Above(0), "Times of now over those of the calibration."]
+    spread: Annotated[float, Least(0), "Standard deviation of that, on the logarithm."]
+
+    def __post_init__(self) -> None:
+        if not self.factor > 0 or not self.spread >= 0:
+            raise ValueError(f"a scale needs a factor above 0 and a spread from 0, not {self.factor}, {self.spread}")
+
+
+#: Where no reference scan was made: calibrated and predicted at one moment.
+SAME_MOMENT = Scale(1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class ForkCost:
+    """What fork's call costs, by what cannot be seen from outside."""
+
+    first: Annotated[CostRange, "Pages written since the last fork, cold caches: a first fork, or a busy server's."]
+    later: Annotated[CostRange, "Pages not written since the last fork, cold caches."]
+    first_hot: Annotated[CostRange, "As first, with hot caches: forks in a tight loop."]
+    later_hot: Annotated[CostRange, "As later, with hot caches."]
+
+
+@dataclass(frozen=True)
+class CowCost:
+    """What the first write to a page costs after a fork; None where this machine could not measure it."""
+
+    parent_small: Annotated[CostRange | None, "The parent's, to a small page that the child still has: copied."]
+    parent_small_alone: Annotated[CostRange | None, "The parent's, after the child has gone: kept."]
+    child_small: Annotated[CostRange | None, "The child's, to a small page that the parent has: copied."]
+    parent_huge: Annotated[CostRange | None, "The parent's first write to a huge page that the child has: split."]
+    parent_huge_all: Annotated[CostRange | None, "The parent's writes to every small page of such a huge page."]
+    child_huge: Annotated[CostRange | None, "The child's first write to a huge page that the parent has."]
+
+
+@dataclass(frozen=True)
+class Contributor:
+    """One term of a fork's cost."""
+
+    term: Annotated[str, "Its name."]
+    count: Annotated[float, Least(0), "How many the process has."]
+    first_ns: Annotated[Ns, "Its part of fork.first's median."]
+    later_ns: Annotated[Ns, "Its part of fork.later's median."]
+
+
+@dataclass(frozen=True)
+class MappingShare:
+    """What a mapping adds to the medians of a process's fork."""
+
+    first_ns: Ns
+    later_ns: Ns
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What fork and its kin cost one process; ranges hold nine in ten."""
+
+    fork: ForkCost
+    exit: Annotated[CostRange, "The child's end without an exec, and the parent's wait for it."]
+    posix_spawn: Annotated[CostRange | None, "posix_spawn's call instead of fork's; None where not calibrated."]
+    vfork: Annotated[CostRange | None, "vfork's call, with a child that ends at once; None where not calibrated."]
+    page_tables_bytes: Annotated[Count, "Page tables that the child needs."]
+    cow: CowCost
+    contributors: Annotated[Sequence[Contributor], "Parts of fork's medians, the largest first; they add up to them."]
+    beyond: Annotated[
+        Sequence[str], "Terms of which the process has more than was measured, or that were not measured."
+    ]
+    scale: Annotated[Scale, Mark.OPTIONAL] = SAME_MOMENT
