@@ -1,7 +1,7 @@
 """House rules that no linter knows.
 
-Lengths of files and functions of C; names; nothing of this machine in the text; and families, workloads and axes are
-listed by the modules that own them alone (CONTRIBUTING.md).
+Lengths of files and functions of C; names; nothing of this machine in the text; families, workloads and axes are
+listed by the modules that own them alone (CONTRIBUTING.md); and all texts are plain English (`prose.py`).
 """
 
 from __future__ import annotations
@@ -144,8 +144,11 @@ def faults(path: Path) -> list[str]:
 
 def main() -> int:
     """Print every fault; 1 if there is one."""
+    # A neighbour of this file: only where this is the program are its neighbours importable.
+    import prose
+
     paths = tracked()
-    broken = [*(fault for path in paths for fault in faults(path)), *name_faults(paths)]
+    broken = [*(fault for path in paths for fault in faults(path)), *name_faults(paths), *prose.all_faults()]
     sys.stdout.writelines(f"{fault}\n" for fault in broken)
     return 1 if broken else 0
 

@@ -48,6 +48,7 @@ def test_every_example_of_run_works_twice_in_one_folder(inside: CommandLine, cap
     assert files(inside) == {
         "my-plan.toml",
         "mine.parquet",
+        "mine.previous.parquet",
         "clonometer-run.parquet",
         "clonometer-run.previous.parquet",
     }

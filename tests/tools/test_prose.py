@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_a_sentence_of_26_words_is_too_long_wherever_its_lines_end(faults):
     [
         f"```sh\n{LONGEST} more\n```",
         f"Text:\n\n    {LONGEST} more",
-        f"| {LONGEST} | more |",
+        f"| {LONGEST} | more |\n|---|---|",
         f"# {LONGEST} more",
         f"<!-- {LONGEST} more -->",
         f"{LONGEST} (aside (in aside), more).",
@@ -56,6 +57,34 @@ def test_a_word_to_avoid_is_named_with_its_line_and_what_to_write_instead(faults
     assert faults("Fork is slow.\nThey are not told\napart.\n") == [
         ":2: 'told apart': write could (not) tell a difference between"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("module.py", f'call(\n    "{LONGEST} "\n    f"more {{x}}"\n)'),
+        ("module.c", f'call(\n    "{LONGEST} "\n    "more");'),
+        ("plan.toml", f'\ntitle = "{LONGEST} more"'),
+        ("page.html.j2", f"\n<p>{LONGEST} <b>more</b>"),
+    ],
+)
+def test_the_texts_of_a_source_are_read_however_they_are_put_together(faults, name, text):
+    (fault,) = faults(text, name)
+    assert re.match(r"(:2)?: a sentence of 2[67] words: word word", fault)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("module.py", f'def f():\n    """{LONGEST} more."""\n    # {LONGEST} more'),
+        ("module.py", f'NAMES = "{LONGEST} more".split()'),
+        ("module.py", f'x = ["{LONGEST}", "more"]'),
+        ("module.c", f'/* "{LONGEST} more" */ call("{LONGEST}\\nmore"); // "{LONGEST} more"'),
+        ("page.html.j2", f"<p>{LONGEST}<p>more {{# {LONGEST} more #}}"),
+    ],
+)
+def test_what_only_developers_read_in_a_source_is_not_judged(faults, name, text):
+    assert faults(text, name) == []
 
 
 def test_in_the_golden_file_each_line_is_text_but_those_of_figures(faults):

@@ -31,7 +31,7 @@ int thread_stack_cache_available(int64_t stack_cache, struct reason *reason) {
     /* musl keeps no stacks at all: what is asked for is what it always does. */
 #if defined(__GLIBC__) && !defined(HAS_CACHE_TUNABLE)
     if (stack_cache == STACK_CACHE_COLD) {
-        return reason_set(reason, -EOPNOTSUPP, "glibc can be told to keep no stacks since 2.34");
+        return reason_set(reason, -EOPNOTSUPP, "only glibc 2.34 or newer can be set to keep no stacks");
     }
 #endif
     (void)stack_cache;
@@ -90,7 +90,7 @@ static int touch_and_verify(const struct thread_settings *settings, struct reaso
     }
     int error = parent_region_read(settings->stack, settings->stack_bytes, &region);
     if (error != 0) {
-        return reason_set(reason, error, "/proc/self/smaps does not tell of the thread's stack: %s",
+        return reason_set(reason, error, "/proc/self/smaps does not show the thread's stack: %s",
                           strerror(-error));
     }
     bool right =

@@ -60,7 +60,7 @@ static int verify(const struct bench *bench, struct reason *reason) {
     struct parent_region all;
     int error = parent_region_read(bench->parent.areas, (size_t)(count * page), &all);
     if (error != 0) {
-        return reason_set(reason, error, "/proc/self/smaps does not tell of the parent's memory areas: %s",
+        return reason_set(reason, error, "/proc/self/smaps does not show the parent's memory areas: %s",
                           strerror(-error));
     }
     return all.areas == count && all.anonymous_bytes == written && all.areas_kept_from_children == kept

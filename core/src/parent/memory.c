@@ -185,7 +185,7 @@ static int verify(const struct bench *bench, struct reason *reason) {
     struct parent_region region;
     int error = parent_region_read(bench->parent.memory, (size_t)bytes, &region);
     if (error != 0) {
-        return reason_set(reason, error, "/proc/self/smaps does not tell of the parent's memory: %s",
+        return reason_set(reason, error, "/proc/self/smaps does not show the parent's memory: %s",
                           strerror(-error));
     }
     bool huge = request->page_kind == PAGE_KIND_THP;

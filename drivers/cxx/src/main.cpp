@@ -59,7 +59,7 @@ int answer(int fd, const std::vector<std::string_view> &words) {
         bytes = encode_answer(nullptr, {}, "failed", refused.what());
     } catch (const std::bad_alloc &) {
         // Too many samples for this machine: it can go on, only not with that.
-        bytes = encode_answer(nullptr, {}, "skipped", "no memory for so many samples; ask for fewer");
+        bytes = encode_answer(nullptr, {}, "skipped", "no memory for that many samples; ask for fewer");
     }
     if (!write_all(fd, bytes)) {
         return complain(std::string("the answer could not be sent: ") + std::strerror(errno), 1);

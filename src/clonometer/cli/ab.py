@@ -71,14 +71,14 @@ class _Wish:
 
 @click.command(name="ab", epilog=_EXAMPLES)
 @click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1)
-@click.option("--a", "a", metavar="KEY=VALUE", multiple=True, help="What side A is; repeatable. Without: as usual.")
+@click.option("--a", "a", metavar="KEY=VALUE", multiple=True, help="What side A has; repeatable. Default: as usual.")
 @click.option(
     "--b",
     "b",
     metavar="KEY=VALUE",
     multiple=True,
-    help="What side B is; repeatable. KEY is any axis, env:NAME, driver (a command), or do with undo (commands that "
-    "switch a setting and put it back).",
+    help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: commands that "
+    "switch a setting and put it back.",
 )
 @click.option("--set", "settings", metavar="AXIS=V1,V2", multiple=True, help="Conditions of both sides; repeatable.")
 @click.option("--plan", metavar="NAME|FILE", help="Compare the cells of a plan.")
@@ -92,14 +92,14 @@ class _Wish:
     type=DURATION,
     default="60s",
     show_default=True,
-    help="How long to measure, at most: 30, 30s or 2m.",
+    help="How long to measure, at most: 30s or 2m.",
 )
 @minimum_effect_option
 @click.option(
     "--max-regression",
     metavar="SHARE",
     type=SHARE,
-    help="Be a gate: exit with 1 if B is surely slower by more, 3 if it cannot be told.",
+    help="Be a gate: exit with 1 if B is surely slower by more than this, with 3 if that is unclear.",
 )
 @click.option(
     "-o",
@@ -126,9 +126,9 @@ def command(
 ) -> None:
     """Compare two sides by starting them in turn.
 
-    Each pair is one process of A and one of B, right after each other; a coin says which is first. So what drifts
-    on the machine falls on both. It ends when every row is sure to be slower, faster or the same, or when the time
-    is over. The chance that any row is called slower or faster where nothing differs is at most 5%.
+    Each pair is one process of A and one of B, right after each other; a coin decides which is first. So a machine
+    that drifts slows both. Measuring ends when each row is surely slower, faster or the same, or when the time is
+    over. If nothing differs, the chance that any row is called slower or faster is at most 5%.
     """
     wish = _Wish(**asked, seed=draw_seed() if seed is None else seed)  # type: ignore[arg-type] # click has checked them
     _check(wish)
@@ -154,7 +154,7 @@ def _check(wish: _Wish) -> None:
         raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
     if wish.most_pairs < FEWEST_PAIRS:
         raise UsageError(
-            f"--pairs {wish.most_pairs}: with fewer than {FEWEST_PAIRS} pairs nothing can be told",
+            f"--pairs {wish.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
             "coins alone give 5 pairs of 5 in one of 16 comparisons",
         )
     if wish.most_pairs > MOST_PAIRS:

@@ -39,15 +39,13 @@ _EXAMPLES = examples(
 @click.option(
     "--for", "seconds", metavar="TIME", type=DURATION, help="Watch for this long at most; a command is ended then."
 )
-@click.option(
-    "--until-all-end", is_flag=True, help="Go on until all that it made has ended too, as daemons; Ctrl-C ends it."
-)
+@click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended too; Ctrl-C stops.")
 @click.option(
     "--how",
     type=click.Choice(["auto", "tracepoints", "ptrace"]),
     default="auto",
     show_default=True,
-    help="How to see: tracepoints take root or CAP_PERFMON; ptrace takes nothing, but times of calls are not known.",
+    help="How to observe: tracepoints need root or CAP_PERFMON; ptrace needs nothing, but shows no times of calls.",
 )
 @click.option(
     "--buffer", "buffer_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]"
@@ -73,9 +71,11 @@ def command(
 ) -> None:
     """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
 
-    The command runs as it always does, with its own input and output, and its exit status is passed on (124 if --for
-    ended it, 125 if no census could be taken, 126 and 127 if it cannot be executed or is not there). Nothing needs to
-    be installed in it or restarted: the kernel tells of each task as it is made.
+    The command runs as usual, with its own input and output. Nothing needs to be installed in it or restarted: the
+    kernel reports each new task.
+
+    The exit status is that of the command. It is 124 if --for ended it, and 125 if no census could be taken. It is 126
+    if the command cannot be executed, and 127 if it does not exist.
     """
     _check(words, pid, out, force=force)
     if words and (status := _cannot_run(words[0])):

@@ -74,10 +74,13 @@ def command(
 ) -> None:
     """Check a run for regressions against a baseline.
 
-    Exits with 0 if there is none, 1 if one is confirmed, 3 if it cannot tell. Two moments of a machine differ: --noise
-    says by how much, several runs a side say it themselves. The chance of a false alarm is then at most 1%, however
-    many cells there are. Without them a check of many cells finds slow-downs of some 20%, and else ends with 3. To
-    compare two settings of this machine, 'clonometer ab' starts them in turn and sees more.
+    The status is 0 without a regression, 1 with a confirmed one, and 3 if it cannot tell.
+
+    A machine is not equally fast at two moments. --noise FILE says by how much, and so do several runs a side. With
+    either the chance of a false alarm is at most 1%, however many cells there are. Without them a check of many cells
+    finds slow-downs of about 20%, and ends with 3 for smaller ones.
+
+    To compare two settings of this machine use 'clonometer ab': it starts both in turn and finds smaller changes.
     """
     from clonometer.results.check.check import check_again, check_runs
     from clonometer.results.check.types import CONFIRMED, NONE

@@ -21,7 +21,7 @@ PLOT_FORMATS = ("png", "svg")
 
 _EXAMPLES = examples(
     "clonometer compare before.parquet after.parquet",
-    "clonometer compare monday.parquet tuesday.parquet friday.parquet --wide",
+    "clonometer compare old.parquet new.parquet newest.parquet --wide",
     "clonometer compare old1.parquet old2.parquet -- new1.parquet new2.parquet",
     "clonometer compare before.parquet after.parquet --noise noise.json",
     "clonometer compare run.parquet --cells 'launch.fork*' 'launch.pthread*'",
@@ -71,10 +71,10 @@ def command(
 ) -> None:
     """Compare runs with the first of them, cell by cell; or, with --, two groups of runs.
 
-    Every row has the medians of both sides and what changed: 6% slower, 110 times faster, the same, or not
-    distinguishable. Its interval counts the scatter of processes, what two moments of a machine differ by, and the
-    number of rows. With several runs a side the runs themselves say what moments differ by. What differs between the
-    hosts is said.
+    Each row shows both medians and the change: 6% slower, 110 times faster, the same, or not distinguishable.
+
+    The interval of a change includes the scatter of processes, the difference between two moments of a machine, and
+    the number of rows. Several runs a side show how much moments differ. Differences between the hosts are listed.
     """
     groups = _groups([str(path) for path in run_files])
     if cells is None and sum(map(len, groups)) < 2:

@@ -49,14 +49,14 @@ _EXAMPLES = examples(
 @json_option
 @click.pass_context
 def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: bool) -> None:
-    """Say what on this machine will move the numbers, how, and which command changes it.
+    """Show what on this machine will disturb the figures, how, and which command changes it.
 
-    It reads settings, measures the noise for two seconds and what CPUID costs, and changes nothing: the commands are
+    It reads settings, measures the noise for two seconds and the cost of CPUID. It changes nothing: the commands are
     for you to run.
 
-    With --self-test it launches processes and threads with delays of 20 and 200 us before the call returns,
-    before the child's stamp and before its exit instead. That ends with status 1 if a stage does not move as
-    the placement predicts, and with 3 where that happens while other tasks keep the CPUs busy.
+    --self-test checks the instrument instead. It adds delays of 20 and 200 us to processes and threads: before the
+    call returns, before the child's stamp, and before its exit. The status is 1 if a stage does not grow by its
+    delay. It is 3 if that happens while other tasks keep the CPUs busy.
     """
     if wants_self_test:
         from clonometer.cli.self_test import self_test

@@ -28,13 +28,13 @@ _EXAMPLES = examples(
     "--processes",
     metavar="N",
     type=click.IntRange(1, 1000),
-    help="How many processes launch, traced and untraced in turn; by default 6, of work.factor 12 of each kind.",
+    help="How many processes launch, traced and untraced in turn. Default: 6; for work.factor 12 of each kind.",
 )
 @click.option(
     "--tier",
     metavar="NAME",
-    help="Use at most this tracing tier: tracepoints, own or stamps (of work.factor: tracepoints or proc); by default "
-    "the best that this machine allows.",
+    help="Trace at most this closely: tracepoints, own or stamps (work.factor: tracepoints or proc). Default: the best "
+    "that this machine allows.",
 )
 @click.option("--ablation", is_flag=True, help="With work.factor: also take shared things away, one after the other.")
 @click.option("--timeline", is_flag=True, help="Also print single launches, event by event.")
@@ -45,7 +45,7 @@ _EXAMPLES = examples(
     metavar="SET",
     default="hardware",
     show_default=True,
-    help="Count this in each part of a launch: hardware (cycles, misses), software (faults, switches), none.",
+    help="What to count in each part of a launch: hardware (cycles, misses), software (faults, switches) or none.",
 )
 @json_option
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="Also write that JSON object to a file.")
@@ -54,7 +54,9 @@ _EXAMPLES = examples(
 )
 @click.option("--trace", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
 @click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
-@click.option("--folded", metavar="FILE", type=FILE, help="Sample kernel stacks; write them folded.")
+@click.option(
+    "--folded", metavar="FILE", type=FILE, help="Sample kernel stacks and write them folded, for flame graphs."
+)
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def command(
     *,
@@ -76,13 +78,13 @@ def command(
     folded: Path | None,
     force: bool,
 ) -> None:
-    """Say where every microsecond of a launch went, or why threads and processes at work differ.
+    """Show where every microsecond of a launch went, or why threads and processes at work differ.
 
-    The kernel's own events (system calls, switches, wake-ups, page faults, exec, exit) are noted while the mechanism
-    launches, and each launch is cut into parts that sum exactly to its duration. Launches that nobody listens to run
-    beside them: what tracing itself costs is shown, and so is the time that no part explains.
+    While the mechanism launches, the kernel reports its events: system calls, switches, wake-ups, page faults, exec and
+    exit. They cut each launch into parts, which sum exactly to its duration. Other launches run untraced in turn. So
+    the answer also shows what tracing costs, and the time that no part explains.
 
-    MECHANISM work.factor runs workers as threads and as processes in turn, and takes the gap between them apart.
+    MECHANISM work.factor runs workers as threads and as processes in turn, and explains the gap between them.
     """
     files = Files(out, html, trace, picture, folded, force)
     if mechanism in (WORK, WORK.rpartition(".")[2]):

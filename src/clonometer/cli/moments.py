@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from clonometer.results.compare.moments import MeasuredNoise, Moments
 
 NOISE_HELP = (
-    "How far a row lies apart in two moments of the machine: a standard deviation such as 1%, or what 'clonometer "
-    "noise --json' has written. Without it 2% is assumed, of first launches (cold) 20%."
+    "How much one row differs between two moments: a standard deviation such as 1%, or a file of 'clonometer noise "
+    "--json'. Default: 2%, and 20% for cold launches."
 )
 #: More than any answer of `clonometer noise` has.
 _MOST_BYTES = 16 << 20

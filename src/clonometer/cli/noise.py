@@ -41,7 +41,12 @@ _EXAMPLES = examples(
     help="Number of rounds; each takes twice the plan's time.",
 )
 @click.option(
-    "--max-regression", metavar="SHARE", type=SHARE, default="5%", show_default=True, help="As in 'clonometer check'."
+    "--max-regression",
+    metavar="SHARE",
+    type=SHARE,
+    default="5%",
+    show_default=True,
+    help="The largest slow-down allowed, as in 'clonometer check'.",
 )
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order of measuring.")
 @json_option
@@ -60,8 +65,8 @@ def command(
 ) -> None:
     """Measure the noise of this machine: a plan against itself.
 
-    Prints the smallest slow-down that 'clonometer check' would find in each cell, and how often it alarmed where
-    nothing changed. Writes no file.
+    It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
+    check alarmed although nothing had changed. It writes no file.
     """
     from clonometer.cli.measuring import draw_seed
     from clonometer.results.noise.noise import measure_noise

@@ -34,7 +34,7 @@ _EXAMPLES = examples(
     "budget_s",
     metavar="TIME",
     type=DURATION,
-    help="How long to measure: 30, 30s or 2m; by default what the plan says.",
+    help="How long to measure, at most: 30s or 2m. Default: as the plan says.",
 )
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="Keep our samples as a run file.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
@@ -47,9 +47,10 @@ def command(
     """Run the other tools that are installed beside Clonometer configured like each of them.
 
     The same word means different things: one tool's fork ends when the call returns, another's when the child has
-    been waited for. Each row sets a tool's figure beside ours for the same stage, linkage, placement and
-    statistic, measured in turn within the same minute, and gives the reason for what is left. Tools that are not
-    installed are named with the command that installs them.
+    been waited for. Each row shows a tool's figure and ours for the same stage, linkage, placement and statistic.
+    Both are measured in turn within the same minute. The row also gives the reason for what differs.
+
+    For tools that are not installed you see the command that installs them.
     """
     with _place(out) as path:
         peers, outcome, rows = _measure(path, budget_s, seed, force=force)

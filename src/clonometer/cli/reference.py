@@ -29,9 +29,9 @@ standard error. `NO_COLOR` is honoured; where the output is no terminal it has 8
 | 1 | `check`: a regression is confirmed; `doctor --self-test`: the instrument does not tell the truth here |
 | 2 | wrong usage or bad input; nothing was measured |
 | 3 | cannot tell: `check` and `doctor --self-test` |
-| 4 | some cells failed or had no turn within the budget, nothing of the workloads that were named can be measured \
-here, a driver cannot be used, or there was no room on disk or in memory: what was measured is kept, and the message \
-says how to go on |
+| 4 | something is missing: some cells failed or had no turn within the budget; nothing that was named can be \
+measured here; a driver cannot be used; or disk or memory is full. What was measured is kept, and the message says \
+how to go on |
 | 70 | a defect of Clonometer's own, with its traceback; nothing is known of what was asked |
 | 130 | interrupted, by SIGINT, SIGTERM, SIGHUP or SIGQUIT; what was measured is in the run file |
 | 141 | the reader of the answer has gone (SIGPIPE) |

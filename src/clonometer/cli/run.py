@@ -31,8 +31,8 @@ DEFAULT_OUT = "clonometer-run.parquet"
 _EXAMPLES = examples(
     "clonometer run",
     "clonometer run launch.fork --set parent_bytes=0,1GiB",
-    "clonometer run 'launch.*' --set placement=pinned,free --budget 30",
-    "clonometer run --plan my-plan.toml --only fork --out mine.parquet --force",
+    "clonometer run 'launch.*' --set placement=pinned,free --budget 30s",
+    "clonometer run --plan my-plan.toml --only fork --out mine.parquet --keep-previous",
     "clonometer run --json | jq '.findings[].sentence'",
 )
 
@@ -70,36 +70,38 @@ class _Wish:
     "settings",
     metavar="AXIS=V1,V2",
     multiple=True,
-    help="Measure under these values of an axis; repeatable.",
+    help="Measure with these values of an axis; repeatable. See 'clonometer list AXIS'.",
 )
-@click.option("--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file; without workloads 'default'.")
+@click.option(
+    "--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file. Without workloads and plan: default."
+)
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 @click.option(
     "--budget",
     "budget_s",
     metavar="TIME",
     type=DURATION,
-    help="How long to measure, at most: 30, 30s or 2m; and 5 s for cells that had no turn.",
+    help="How long to measure, at most: 30s or 2m. Cells without a turn get 5 s more.",
 )
 @click.option(
     "--target-width",
     metavar="SHARE",
     type=SHARE,
-    help="Stop once half the width of each interval is at most this share of the median; by default 2%.",
+    help="Stop when each interval is this narrow: half its width over the median. Default: 2%.",
 )
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help=f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.",
+    help=f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.",
 )
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Also write the HTML report.")
 @click.option(
     "--seed",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Fixes the order of measuring; by default drawn and kept in the file.",
+    help="Fixes the random order of measuring. Default: a new one, kept in the file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
@@ -114,7 +116,7 @@ class _Wish:
     "timeout_s",
     metavar="TIME",
     type=DURATION,
-    help="Kill a driver that has not answered after this time; by default many times the expected duration.",
+    help="Kill a driver that has not answered by then. Default: many times the expected duration.",
 )
 @click.pass_context
 def command(

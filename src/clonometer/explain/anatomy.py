@@ -42,7 +42,7 @@ _WAYS = Ways(
         "own": (
             "system calls and wake-ups: only the parent's switches separate the call, the wait and the reaping",
             "how long page faults take, and their cause",
-            "the child, but for its own stamps: its waiting, its faults, its exit",
+            "the child, except its own stamps: its waiting, its faults, its exit",
         ),
         "stamps": (
             "everything inside the kernel: parts are what lies between two stamps",

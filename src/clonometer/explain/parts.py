@@ -62,7 +62,7 @@ _LAUNCH = (
          "in which these places cannot be noted", "user code", "child"),
     Part("child_calls", "system calls", "its calls but those that exec or exit", "other system calls", "child"),
     Part("child_exec", "exec", "inside execve, which replaces the program", "exec", "child"),
-    Part("child_exit", "exit", "from its last call until it has left the CPU for ever", "exit, reaping", "child"),
+    Part("child_exit", "exit", "from its last call until it has left the CPU for good", "exit, reaping", "child"),
     Part("until_image_entered", "until the program's entry",
          "until the entry of the new program's file", "exec", "child"),
     Part("until_image_ran", "until the program's main",
@@ -99,7 +99,7 @@ _LIFE = (
     Part("other_call", "other system calls", "on a CPU inside any other call", "system calls"),
     Part("other_wait", "blocked elsewhere", "asleep inside any other call", "blocked"),
     Part("run_queue", "waiting to run", "ready, but others have the CPUs", "waiting to run"),
-    Part("exit", "exit", "from its last call until it has left the CPU for ever", "exit"),
+    Part("exit", "exit", "from its last call until it has left the CPU for good", "exit"),
     Part("ended", "ended before the others", "done, while the program still works or reaps", "ended"),
 )  # fmt: skip
 

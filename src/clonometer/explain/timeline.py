@@ -87,7 +87,10 @@ _WRITERS: Mapping[str, _Writer] = {
     "major_fault": lambda event, names: ("page is there", "the fault is over; a disk was read"),
     "exec": lambda event, names: (f"becomes {event.name}", "exec has replaced its program"),
     "mark": lambda event, names: _MARKS[event.values[0]],
-    "exit": lambda event, names: ("begins to exit", "memory, files and all else of it are given back from here on"),
+    "exit": lambda event, names: (
+        "begins to exit",
+        "from here on the kernel takes back its memory, files and all else",
+    ),
     "switched_out": lambda event, names: ("leaves the CPU", "a context switch of the parent"),
     "switched_in": lambda event, names: ("is on the CPU again", "a context switch of the parent"),
 }

@@ -196,7 +196,7 @@ def _frequency_governor(source: Source) -> str:
     return _cpufreq(source, "scaling_governor")
 
 
-@register("cpufreq.preference", "text", "what the hardware is told to prefer, from performance to power")
+@register("cpufreq.preference", "text", "what the hardware shall prefer, from performance to power")
 def _frequency_preference(source: Source) -> str:
     return _cpufreq(source, "energy_performance_preference")
 

@@ -14,14 +14,14 @@ _STATUS = "/proc/self/status"
 # The inode of the initial PID namespace is fixed: PROC_PID_INIT_INO in include/linux/proc_ns.h.
 _INITIAL_PID_NAMESPACE = "pid:[4026531836]"
 _INITIAL_USER_NAMESPACE = "user:[4026531837]"  # PROC_USER_INIT_INO
-# In the order of their numbers, include/uapi/linux/capability.h; a list of 41 would take as many lines.
-_CAPABILITIES = (
+# In the order of their numbers, include/uapi/linux/capability.h.
+_CAPABILITIES = (  # noqa: SIM905 (a list of 41 would take as many lines)
     "chown dac_override dac_read_search fowner fsetid kill setgid setuid setpcap linux_immutable "
     "net_bind_service net_broadcast net_admin net_raw ipc_lock ipc_owner sys_module sys_rawio sys_chroot "
     "sys_ptrace sys_pacct sys_admin sys_boot sys_nice sys_resource sys_time sys_tty_config mknod lease "
     "audit_write audit_control setfcap mac_override mac_admin syslog wake_alarm block_suspend audit_read "
     "perfmon bpf checkpoint_restore"
-)
+).split()
 
 
 @register("host.name_hash", "text", "first 8 hex digits of SHA-256 of machine-id")
@@ -133,7 +133,7 @@ def capability_names(mask: int) -> list[str]:
     >>> capability_names(1 << 21 | 1 << 50)
     ['sys_admin', 'cap_50']
     """
-    names = _CAPABILITIES.split()
+    names = _CAPABILITIES
     bits = [bit for bit in range(64) if mask >> bit & 1]
     return [names[bit] if bit < len(names) else f"cap_{bit}" for bit in bits]
 

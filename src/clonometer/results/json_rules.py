@@ -44,7 +44,7 @@ NUMBERS = {
             "exclusiveMinimum": 0,
             "maximum": 1,
             "description": "What the interval is made to cover: 0.95; from fewer than 6 processes, which have no 95% "
-            "interval, what the range of so many values covers. Null with one process.",
+            "interval, what the range of their values covers. Null with one process.",
         },
         "verdict": {"enum": ["longer", "shorter", "same"]},
         "cells": {"type": "array", "items": {"type": "string"}, "minItems": 1},

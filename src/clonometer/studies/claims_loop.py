@@ -63,9 +63,9 @@ def l9(judge: Judge) -> Verdict:
     cost = format_duration_interval(whole.value, whole.low, whole.high)
     why = "" if seen is None else f" The kernel's own events could not be seen here ({seen.refused})."
     reason = (
-        f"{both} Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}: besides the call it is "
-        "the child's own start, with the page faults of its copied memory, and the tear-down of that memory before "
-        f"wait returns.{why}"
+        f"{both} Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Besides the call it is "
+        "the child's own start, with the page faults of its copied memory. It is also the tear-down of that memory "
+        f"before wait returns.{why}"
     )
     return Verdict("L9", status, reason, loop.value.value, (loop.value.low, loop.value.high), "loop ratio", cells)
 

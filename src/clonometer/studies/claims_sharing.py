@@ -197,5 +197,5 @@ _WORDS = {
     HOLDS: "holds",
     DEPENDS: "depends on how",
     DOES_NOT_HOLD: "does not hold",
-    NOT_DISTINGUISHABLE: "cannot be told",
+    NOT_DISTINGUISHABLE: "is unclear",
 }

@@ -53,9 +53,9 @@ class Verdict:
     evidence: Annotated[tuple[str, ...], "The cells, or demos, that it rests on."] = ()
     size: Annotated[Size | None, "Of a claim that gives a number; None of the others."] = None
 
-    @written("What is said of the claim where its size is left out.", after="status")
+    @written("What holds of the claim where its size is left out.", after="status")
     def direction(self) -> Annotated[str, Known(DIRECTIONS)]:
-        """What is said of the claim where its size is left out."""
+        """What holds of the claim where its size is left out."""
         return HOLDS if self.status == HOLDS_IN_DIRECTION else self.status
 
 

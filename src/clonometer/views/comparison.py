@@ -239,9 +239,9 @@ def common_text(pair: ComparedPair) -> str:
 
 
 def shifts_text(shifts: Sequence[CommonShift]) -> str:
-    """Say what all kinds of process changed by together; that nobody can know it where there is one kind alone."""
+    """Say what all conditions changed by together; that nobody can know it where there is one alone."""
     parts = [
-        f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long ({shift.kinds} kinds of process, "
+        f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long ({shift.kinds} conditions, "
         f"{_times(shift.least)} to {_times(shift.most)})"
         for shift in shifts
         if shift.of != "control"
@@ -249,7 +249,7 @@ def shifts_text(shifts: Sequence[CommonShift]) -> str:
     control = next((shift for shift in shifts if shift.of == "control"), None)
     apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
     if not parts:
-        return f"One kind of process alone does not tell whether the machine itself was slower{apart}."
+        return f"One condition alone does not show whether the machine itself was slower{apart}."
     return f"In common: {', '.join(parts)}{apart}."
 
 

@@ -101,7 +101,7 @@ def _panel(pair: ComparedPair) -> Spec | None:
     }
     title: Spec = {"text": f"{pair.other} against {pair.base}"}
     if has_rest:
-        title["subtitle"] = "Grey tick: what all other kinds of process did meanwhile."
+        title["subtitle"] = "Grey tick: how much all other conditions changed."
     return {
         "title": title,
         "description": "Ratios of medians with their intervals; the line is at 1: no change.",

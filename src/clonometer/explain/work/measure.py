@@ -41,7 +41,7 @@ _WAYS = Ways(
     cannot_see={
         "tracepoints": ("interrupts, which lengthen whatever they interrupt", "cold caches, which lengthen user code"),
         "proc": (
-            "what a worker that is blocked waits for: locks, files and page faults are told together",
+            "what a worker that is blocked waits for: locks, files and page faults are in one part",
             "system calls and page faults: their time is CPU time like all other",
             "what the CPUs do meanwhile",
         ),

@@ -155,7 +155,7 @@ class _Gathered:
             if entry is not None and entry["status"] not in ("ok", "missing"):
                 yield NotCompared(cell, f"{entry['status']}: {entry['reason']}")
             elif side == 0 and (group, temperature) not in kept:
-                yield NotCompared(cell, "nothing of it was measured on both sides of half of the pairs")
+                yield NotCompared(cell, "fewer than half of the pairs measured it on both sides")
         for row, both in self.evidence.items():
             if row not in usual and (row.group, row.temperature) in kept:
                 evidence = both.a or both.b

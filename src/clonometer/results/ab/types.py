@@ -96,7 +96,7 @@ class AbResult:
     b: Annotated[Sequence[str], "What B was asked to be."]
     seed: Annotated[int, "Of the order in which sides were started."]
     pairs: Annotated[Count, "Pairs of processes that were started."]
-    most_pairs: Annotated[Positive, "Where measuring would have ended, of each kind of process."]
+    most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended, for each condition."]
     minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
     max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
     error_rate: Annotated[

@@ -134,7 +134,7 @@ def _scatter_item(noise: MachineNoise) -> AuditItem:
 def _switches_item(noise: MachineNoise) -> AuditItem:
     id_, title = "noise.switches", "Taken off the CPU"
     if not noise.wall_ns:
-        return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "Nothing can be told.", known=False)
+        return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "It says nothing about noise.", known=False)
     rate = noise.involuntary / (noise.wall_ns / 1e9)
     value = f"{noise.involuntary:,} times in {noise.wall_ns / 1e9:.1f} s of measuring"
     if rate <= _SWITCHES_PER_S:
@@ -146,7 +146,7 @@ def _switches_item(noise: MachineNoise) -> AuditItem:
 def _gap_item(noise: MachineNoise) -> AuditItem:
     id_, title = "noise.gap", "Largest gap"
     if noise.largest_gap_ns is None:
-        return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "Nothing can be told.", known=False)
+        return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "It says nothing about noise.", known=False)
     value = f"{format_duration(noise.largest_gap_ns)} in {noise.watched_ns / 1e6:.1f} ms of a bare loop"
     if noise.largest_gap_ns <= _LONG_GAP_NS:
         return AuditItem(id_, title, value, FINE, "Only the timer and short interrupts come between.")

@@ -68,7 +68,7 @@ class Checked:
     ]
     shifts: Annotated[
         Sequence[CommonShift],
-        "What all kinds of process changed by together; a row alarms only if it is slower than that.",
+        "What all conditions changed by together; a row alarms only if it is slower than that.",
     ] = ()
     same_run: Annotated[bool, "Both sides hold one and the same run."] = False
     rerun: Annotated[bool, "Whether the rows in doubt were measured again."] = False

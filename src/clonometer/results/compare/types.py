@@ -61,8 +61,8 @@ class ComparedRow:
         ShareOrNone,
         Key("rest_ratio"),
         Mark.OPTIONAL,
-        "The median ratio of all other kinds of process of the same temperature; null where there are none, within "
-        "one run and with several runs a side.",
+        "The median ratio of all other conditions of the same temperature; null where there are none, within one "
+        "run and with several runs a side.",
     ] = None
     like_rest: Annotated[
         bool,
@@ -112,13 +112,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class CommonShift:
-    """What several kinds of process changed by together between two runs."""
+    """What several conditions changed by together between two runs."""
 
     of: Annotated[str, Known(("cold", "warm", "all", "control")), "control: clocks and empty loops."]
-    ratio: Annotated[float, Least(0), "The median over the kinds of the median ratio of each one's rows."]
+    ratio: Annotated[float, Least(0), "The median over the conditions of the median ratio of each condition's rows."]
     least: Annotated[float, Least(0), "The least of these."]
     most: Annotated[float, Least(0), "The greatest."]
-    kinds: Annotated[Count, "How many kinds of process: what one start of a driver measures."]
+    kinds: Annotated[Count, "How many conditions: what one start of a driver measures."]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class ComparedPair:
         Sequence[CommonShift],
         Mark.OPTIONAL,
         After("rows"),
-        "What all kinds of process changed by together; empty within one run and where they are too few.",
+        "What all conditions changed by together; empty within one run and where they are too few.",
     ] = ()
     n_base_runs: Annotated[Count, Mark.OPTIONAL, "How many runs the base has."] = 1
     n_other_runs: Annotated[Count, Mark.OPTIONAL, "How many runs the other side has."] = 1

@@ -74,8 +74,8 @@ class Noise:
         _Scatter,
         Key("common_between_rounds"),
         Mark.OPTIONAL,
-        "How far rounds are apart in what all rows have in common; None with fewer than three rounds, or with one kind "
-        "of process.",
+        "How far rounds are apart in what all rows have in common; None with fewer than three rounds, or with one "
+        "condition.",
     ] = None
     rows: Annotated[Sequence[NoiseRow], "In the order of the plan."]
 
