@@ -32,7 +32,7 @@ _EXAMPLES = examples(
     "clonometer run",
     "clonometer run launch.fork --set parent_bytes=0,1GiB",
     "clonometer run 'launch.*' --set placement=pinned,free --budget 30s",
-    "clonometer run --plan my-plan.toml --only fork --out mine.parquet --keep-previous",
+    "clonometer run --plan my-plan.toml --out mine.parquet --keep-previous",
     "clonometer run --json | jq '.findings[].sentence'",
 )
 
