@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.fork_server import fork_server, starts_alike
 from tests.fakes import FAKE_DRIVER
 
+_PATIENCE_S = 120
 SOURCE = Path(__file__).parents[2] / "src"
 
 
@@ -36,13 +38,16 @@ class CommandLine:
         return [sys.executable, "-m", "clonometer.cli.start", *words]
 
     def __call__(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        environment = self.environment()
+        if not options and starts_alike(environment):
+            return fork_server().run(words, self.folder, environment, _PATIENCE_S)
         return subprocess.run(
             self.command(*words),
             cwd=self.folder,
-            env=self.environment(),
+            env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=_PATIENCE_S,
             check=False,
             stdin=subprocess.DEVNULL,
             **options,
