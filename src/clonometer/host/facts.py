@@ -35,7 +35,11 @@ def collect(root: Path = Path("/")) -> dict[str, object]:
     >>> facts["memory.total_bytes"], facts["lacks.memory.total_bytes"]
     (None, '/proc/meminfo: No such file or directory')
     """
-    source = Source(root)
+    return collect_from(Source(root))
+
+
+def collect_from(source: Source) -> dict[str, object]:
+    """Read all host facts from a source, as `collect`."""
     facts: dict[str, object] = {}
     lacks: dict[str, object] = {}
     for key, fact in sorted(FACTS.items()):

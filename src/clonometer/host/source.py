@@ -105,6 +105,15 @@ class Source:
         except OSError as error:
             raise Lack(f"{path}: {error.strerror or error}") from None
 
+    def libc(self) -> str:
+        """Name and version of the C library as it says itself, empty where it does not; Lack if nothing runs there."""
+        if not self.live:
+            raise Lack("asked of the running system only")
+        try:
+            return os.confstr("CS_GNU_LIBC_VERSION") or ""
+        except (ValueError, OSError):
+            return ""
+
     def fields(self, path: str) -> dict[str, str]:
         """Lines ``Name:  value`` of a file as a dict; the first of a name counts."""
         values: dict[str, str] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import re
 
@@ -94,13 +93,9 @@ def _memlock(source: Source) -> int | None:
 
 
 def _libc(source: Source) -> tuple[str, str]:
-    if not source.live:
-        raise Lack("asked of the running system only")
-    try:
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-    except (ValueError, OSError):
-        name, version = "", ""
-    if name:
+    said_itself = source.libc()
+    if said_itself:
+        name, _, version = said_itself.partition(" ")
         return name, version
     if source.exists("/lib") and source.names("/lib", "ld-musl-"):
         return "musl", ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ class Driver:
         DriverError
             If it gives no answer, or one that is no calibration.
         """
-        clock = _ask(self.name, [*self.argv, "--calibrate"], _CALIBRATE_TIMEOUT_S)
+        clock = _ask(self.name, self.command("--calibrate"), _CALIBRATE_TIMEOUT_S)
         if clock.get("clock") not in ("tsc", "monotonic"):
             raise DriverError(f"{self.name} --calibrate names an unknown clock {clock.get('clock')!r}")
         hertz = clock.get("clock_hz")
@@ -89,7 +89,11 @@ class Driver:
         if clock["clock"] == "tsc":
             keys["clock_hz"] = clock["clock_hz"]
         keys |= target.options
-        return [*self.argv, "--fd", ANSWER_FD, *(f"{key}={value}" for key, value in keys.items())]
+        return self.command("--fd", ANSWER_FD, *(f"{key}={value}" for key, value in keys.items()))
+
+    def command(self, *words: str) -> list[str]:
+        """Write the command that hands it these words."""
+        return [*self.argv, *words]
 
 
 @dataclass(frozen=True)
@@ -170,14 +174,32 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
     """
     folder = bin_folder(os.environ if environ is None else environ)
     candidates = [tuple(command) for command in commands] if commands is not None else _search(folder)
+    return describe_drivers([Driver(Path(argv[-1]).name, argv, {}) for argv in candidates], folder)
+
+
+def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drivers:
+    """Let each driver describe itself, and sort them by preference.
+
+    Parameters
+    ----------
+    candidates
+        With descriptions that are empty yet.
+    folder
+        Where they and the guardian are; None where that is another machine.
+
+    Raises
+    ------
+    DriverError
+        If none can be used.
+    """
     usable: list[Driver] = []
     broken: dict[str, str] = {}
-    for argv in candidates:
-        name = Path(argv[-1]).name
+    for driver in candidates:
         try:
-            usable.append(Driver(name, argv, _ask(name, [*argv, "--describe"], _DESCRIBE_TIMEOUT_S)))
+            described = _ask(driver.name, driver.command("--describe"), _DESCRIBE_TIMEOUT_S)
+            usable.append(replace(driver, description=described))
         except DriverError as error:
-            broken[name] = error.message
+            broken[driver.name] = error.message
     if not usable:
         reasons = "; ".join(broken.values()) or f"none in {folder}"
         raise DriverError(
@@ -185,8 +207,8 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
         )
     # A probe first, since only it need calibrate the clock, and a static one: it is the default everywhere.
     usable.sort(key=lambda driver: (not driver.name.startswith(_PROBE), driver.linkage != "static", driver.name))
-    guardian = folder / GUARDIAN
-    return Drivers(tuple(usable), broken, guardian if os.access(guardian, os.X_OK) else None)
+    guardian = None if folder is None else folder / GUARDIAN
+    return Drivers(tuple(usable), broken, guardian if guardian and os.access(guardian, os.X_OK) else None)
 
 
 def bin_folder(environ: Mapping[str, str]) -> Path:

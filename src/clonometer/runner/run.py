@@ -86,6 +86,7 @@ def run(
     between: Between | None = None,
     starts: Starts | None = None,
     named: bool = False,
+    host: Mapping[str, object] | None = None,
 ) -> RunOutcome:
     """Measure a plan and write the run file.
 
@@ -121,6 +122,8 @@ def run(
         Prepares what each process is started in, and puts that back at the end.
     named
         The cells were asked for by name: where this machine has none of them, no file is written and that is a failure.
+    host
+        The facts of the machine that the drivers measure; by default of this one.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def run(
             "command": list(command),
             "plan": to_metadata(plan),
             "catalogue": catalogue.raw,
-            "host": collect(),
+            "host": collect() if host is None else host,
             "clock": clock,
             **starts.described(),
         }

@@ -1,0 +1,160 @@
+"""The program that measures a shard: a line of JSON comes in, a line of JSON and a run file go out.
+
+``python -m clonometer.fleet.agent`` is started by `clonometer.fleet.errand`. It ends with what it has when its input
+ends: whoever asked has gone, or wants to stop.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import ClonometerError, NoRoomError, UnfinishedError
+from clonometer.runner.interfaces import AsUsual
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from clonometer.runner.far import FarHost
+
+# A plan's own budget may be exceeded so far for enough processes, as by `clonometer run`.
+STRETCH = 1.5
+_WORDS = {"status": "failed", "reason": None}
+
+
+class InFleet(AsUsual):
+    """Says in the run's metadata which part of a fleet's run it is (docs/runfile.md)."""
+
+    def __init__(self, described: Mapping[str, Any]) -> None:
+        self._described = described
+
+    def described(self) -> Mapping[str, Any]:
+        """The object ``fleet`` of the metadata."""
+        return {"fleet": dict(self._described)}
+
+
+def look() -> dict[str, object]:
+    """Say which version is installed, which drivers it brought, and for which machines they were built."""
+    import numpy  # noqa: F401 (whoever lacks it cannot measure)
+    import pyarrow  # noqa: F401, TID251 (as above; nothing is read or written)
+
+    from clonometer._version import __version__
+    from clonometer.fleet.package import drivers_digest
+
+    return {"version": __version__, "drivers": drivers_digest(), "arch": platform.machine()}
+
+
+def answer(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """Measure a shard here, or over SSH where ``over`` says so.
+
+    Returns
+    -------
+    dict, bytes
+        How it ended, and the run file; no bytes where there is none.
+    """
+    began_s = time.time()
+    try:
+        ending, content = _measure(asked)
+    except ClonometerError as error:
+        hint = f" ({error.hint})" if isinstance(error, NoRoomError | UnfinishedError) and error.hint else ""
+        lost = getattr(error, "status", "failed")
+        ending, content = {"status": lost, "reason": f"{error.message}{hint}"}, b""
+    except OSError as error:
+        ending, content = {"status": "failed", "reason": f"{error.strerror or error}"}, b""
+    return {**_WORDS, **ending, "began": began_s, "ended": time.time(), "bytes": len(content)}, content
+
+
+def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    from clonometer.plan.catalogue import read_catalogue
+    from clonometer.plan.metadata import from_metadata
+    from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
+    from clonometer.runner.drivers import find_drivers
+    from clonometer.runner.folder import temporary_folder
+    from clonometer.runner.run import run
+
+    plan = from_metadata(asked["plan"])
+    with temporary_folder() as folder, _far_host(asked, folder) as far:
+        drivers = find_drivers() if far is None else far.drivers()
+        catalogue = read_catalogue(drivers.descriptions)
+        described = {**asked["fleet"], "broken_drivers": dict(drivers.broken)}
+        outcome = run(
+            plan,
+            catalogue,
+            drivers,
+            out=folder / "run.parquet",
+            seed=asked["seed"],
+            scheduler=TargetScheduler(
+                asked["seed"],
+                plan.budget_seconds,
+                timed_quantities(catalogue),
+                target_width=plan.target_width,
+                stretch=STRETCH,
+            ),
+            command=asked["command"],
+            starts=InFleet(described) if far is None else far.starts(InFleet(described)),
+            host=None if far is None else far.facts(),
+        )
+        if outcome.path is None:
+            return {"status": "failed", "reason": outcome.reason or "nothing was measured"}, b""
+        content = Path(outcome.path).read_bytes()
+    status = {"status": "ok", "reason": outcome.reason, "run_status": outcome.status, "samples": outcome.samples}
+    return status, content
+
+
+def _far_host(asked: Mapping[str, Any], folder: Path) -> AbstractContextManager[FarHost | None]:
+    if asked["over"] is None:
+        return nullcontext()
+    from clonometer.runner.far import FarHost
+
+    over = asked["over"]
+    return FarHost(over["destination"], folder, config=over["config"], label=asked["label"], most_s=over["most_s"])
+
+
+def _end_with_the_input() -> None:
+    """Wish to stop when the input ends; the thread sleeps in the kernel until then."""
+
+    def wait() -> None:
+        while os.read(0, 4096):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def main(words: list[str]) -> int:
+    """Answer the one request on standard input."""
+    # What any library prints goes to standard error, and not into the answer.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    if words == ["--look"]:
+        out.write(json.dumps(look()).encode() + b"\n")
+        out.close()
+        return 0
+    line = b""
+    while not line.endswith(b"\n"):
+        # Byte by byte nothing is lost that the thread should see; a request is a few kilobytes.
+        piece = os.read(0, 1)
+        if not piece:
+            return 1
+        line += piece
+    signal.signal(signal.SIGTERM, lambda number, frame: os._exit(1))
+    _end_with_the_input()
+    ending, content = answer(json.loads(line))
+    # From here on the answer is whole, whoever wants to stop.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    out.write(json.dumps(ending).encode() + b"\n" + content)
+    out.close()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

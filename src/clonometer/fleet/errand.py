@@ -1,0 +1,294 @@
+"""What is done on a host of a fleet: look what it has, bring what it lacks, let the agent measure.
+
+This text itself travels to Dask's workers (`clonometer.fleet.dask_hosts`), where Clonometer need not be installed and
+Python may be another one: it uses the standard library alone, and nothing of the package. Texts and bytes go in and
+come out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess  # noqa: TID251 (starts the agent, where the runner may not be installed)
+import sys
+import tempfile
+import time
+import types
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+LOCK_VARIABLE = "CLONOMETER_HOST_LOCK"
+HOST_VARIABLE = "CLONOMETER_HOST"
+"""Names a host that only pretends to be one, such as a network namespace: it counts as a machine of its own."""
+
+DEFAULT_LOCK = "/tmp/clonometer-host.lock"
+OLDEST_PYTHON = (3, 11)
+NEEDED = ("numpy", "pyarrow")
+_LOOK_TIMEOUT_S = 60
+_INSTALL_TIMEOUT_S = 600
+_ATTEMPTS = 10
+
+
+def look(place: str = "") -> str:
+    """Say what this host is and has, as JSON.
+
+    Parameters
+    ----------
+    place
+        A folder with the package that was brought; empty: what is installed.
+    """
+    machine = socket.gethostname()
+    with contextlib.suppress(OSError):
+        # Containers of one machine share it, whatever they call themselves.
+        machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    pretended = os.environ.get(HOST_VARIABLE, "")
+    known = {
+        "name": pretended or socket.gethostname(),
+        "machine": pretended or machine,
+        "arch": platform.machine(),
+        "python": list(sys.version_info[:2]),
+        "now": time.time(),
+    }
+    return json.dumps(known | _installed(place))
+
+
+def _installed(place: str) -> dict[str, object]:
+    """Version and drivers of the package that the agent would have, or why it cannot start."""
+    command = [sys.executable, "-P", "-m", "clonometer.fleet.agent", "--look"]
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        return {"version": None, "drivers": None, "why": "its Python is older than 3.11"}
+    try:
+        ended = subprocess.run(
+            command, check=False, capture_output=True, env=_environment(place), timeout=_LOOK_TIMEOUT_S, text=True
+        )
+        installed = json.loads(ended.stdout) if ended.returncode == 0 else None
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return {"version": None, "drivers": None, "why": str(error)}
+    if isinstance(installed, dict):
+        return installed | {"why": None}
+    lines = ended.stderr.strip().splitlines()
+    return {"version": None, "drivers": None, "why": lines[-1] if lines else f"status {ended.returncode}"}
+
+
+def _environment(place: str) -> dict[str, str]:
+    # One thread is enough, and what is measured should not meet idle ones.
+    paths = [path for path in (place, place and f"{place}/needed", os.environ.get("PYTHONPATH")) if path]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    if place:
+        environment["CLONOMETER_BIN"] = f"{place}/clonometer/_bin"
+    return environment
+
+
+def bring(archive: bytes, folder: str) -> str:
+    """Unpack the package into a new folder, and fetch what it needs where that is missing.
+
+    Returns
+    -------
+    str
+        JSON: ``place``, the folder, or None and ``why``.
+    """
+    place = tempfile.mkdtemp(prefix="clonometer-", dir=folder or None)
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+            for name in packed.namelist():
+                written = packed.extract(name, place)
+                if "/_bin/" in name:
+                    Path(written).chmod(0o755)
+        missing = [name for name in NEEDED if not _has(name)]
+        if missing:
+            _install(missing, f"{place}/needed")
+    except (OSError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
+        shutil.rmtree(place, ignore_errors=True)
+        said_last = str(getattr(error, "stderr", None) or "").strip().splitlines()
+        return json.dumps({"place": None, "why": said_last[-1] if said_last else str(error)})
+    return json.dumps({"place": place, "why": None})
+
+
+def _has(module: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(module) is not None
+
+
+def _install(names: list[str], target: str) -> None:
+    command = [sys.executable, "-m", "pip", "install", "-q", "--target", target, *names]
+    subprocess.run(command, check=True, capture_output=True, timeout=_INSTALL_TIMEOUT_S, text=True, env=os.environ)
+
+
+def remove(place: str) -> str:
+    """Remove what was brought."""
+    if Path(place).name.startswith("clonometer-"):
+        shutil.rmtree(place, ignore_errors=True)
+    return json.dumps({})
+
+
+def measure(request: str, place: str = "") -> bytes:
+    """Let the agent measure a shard while this host is locked, and nothing of Dask's own stirs.
+
+    Returns
+    -------
+    bytes
+        A line of JSON (``status``: ``ok``, ``busy`` or ``failed``, and ``reason``), then the run file, if there is
+        one.
+    """
+    asked = json.loads(request)
+    lock_fd = None
+    try:
+        if asked["over"] is None:
+            lock_fd, holder = lock_host(asked["label"])
+            if lock_fd is None:
+                return _answer("busy", holder)
+        with _quiet():
+            return _ask_agent(request, asked["id"], place, lock_fd)
+    except OSError as error:
+        return _answer("failed", f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    finally:
+        if lock_fd is not None:
+            unlock_host(lock_fd)
+
+
+def _answer(status: str, reason: str) -> bytes:
+    return json.dumps({"status": status, "reason": reason}).encode() + b"\n"
+
+
+def _ask_agent(request: str, shard: str, place: str, lock_fd: int | None) -> bytes:
+    command = [sys.executable, "-P", "-m", "clonometer.fleet.agent"]
+    pipe = subprocess.PIPE
+    agent = subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment(place), start_new_session=True, cwd="/",
+        # It holds the lock too: should this worker die, the host is locked for as long as something measures.
+        pass_fds=() if lock_fd is None else (lock_fd,),
+    )  # fmt: skip
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    assert agent.stderr is not None
+    agents()[shard] = agent
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            agent.stdin.write(request.encode() + b"\n")
+            agent.stdin.flush()
+        # What it says on standard error is little: only why it could not go on.
+        answer = agent.stdout.read()
+        complaint = agent.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        status = agent.wait()
+    finally:
+        agents().pop(shard, None)
+        with contextlib.suppress(OSError):
+            agent.stdin.close()
+        if agent.poll() is None:
+            agent.kill()
+            agent.wait()
+        agent.stdout.close()
+        agent.stderr.close()
+    if status == 0 and answer:
+        return answer
+    return _answer("failed", complaint[-1] if complaint else f"the agent ended with status {status}")
+
+
+def stop(shard: str) -> str:
+    """Ask the agent of a shard to end with what it has; it hears the end of its input."""
+    agent = agents().get(shard)
+    if agent is not None and agent.stdin is not None:
+        with contextlib.suppress(OSError, ValueError):
+            agent.stdin.close()
+    return json.dumps({})
+
+
+def agents() -> dict[str, subprocess.Popen[bytes]]:
+    """The agents that run, by shard; kept outside of this text, which is read anew for each errand."""
+    module = sys.modules.setdefault("_clonometer_agents", types.ModuleType("_clonometer_agents"))
+    return module.__dict__.setdefault("agents", {})  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Stop what a Dask worker does by the clock (heartbeats, profiles, watching itself) while something is measured."""
+    try:
+        from distributed import get_worker
+
+        worker = get_worker()
+    except (ImportError, ValueError):
+        yield
+        return
+    stirring = [callback for callback in worker.periodic_callbacks.values() if callback.is_running()]
+    for callback in stirring:
+        worker.loop.add_callback(callback.stop)
+    try:
+        yield
+    finally:
+        for callback in stirring:
+            worker.loop.add_callback(callback.start)
+
+
+def lock_host(label: str) -> tuple[int | None, str]:
+    """Lock this host against other fleets, whoever runs them.
+
+    Returns
+    -------
+    int or None, str
+        A descriptor that holds the lock for as long as it is open anywhere, or None and who holds it.
+    """
+    path = Path(os.environ.get(LOCK_VARIABLE, DEFAULT_LOCK))
+    for _ in range(_ATTEMPTS):
+        try:
+            descriptor = _open(path)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 200).decode("utf-8", "replace").strip()
+            os.close(descriptor)
+            return None, f"another fleet measures on this host{': ' + holder if holder else ''}"
+        # Whoever held it last may have removed the name meanwhile.
+        if _is_named(descriptor, path):
+            _sign(descriptor, f"{label}, process {os.getpid()}, since {time.strftime('%H:%M')}")
+            return descriptor, ""
+        os.close(descriptor)
+    return None, "others lock and unlock this host all the time"
+
+
+def _open(path: Path) -> int:
+    flags = os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags, 0o644)
+        # Others must be able to open it, whatever the umask.
+        os.fchmod(descriptor, 0o644)
+        return descriptor
+    try:
+        return os.open(path, os.O_RDWR | flags)
+    except PermissionError:
+        # Another user's may be read and locked, but not written.
+        return os.open(path, os.O_RDONLY | flags)
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except OSError:
+        return False
+
+
+def _sign(descriptor: int, holder: str) -> None:
+    """Say in the file who holds the lock, where it is ours alone: what has a second name is another's file."""
+    status = os.fstat(descriptor)
+    if status.st_uid == os.geteuid() and status.st_nlink == 1:
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, holder.encode(), 0)
+
+
+def unlock_host(descriptor: int) -> None:
+    """Unlock this host and remove the lock's file, where it is ours to remove."""
+    path = Path(os.environ.get(LOCK_VARIABLE, DEFAULT_LOCK))
+    with contextlib.suppress(OSError):
+        if _is_named(descriptor, path):
+            path.unlink()
+    os.close(descriptor)

@@ -1,0 +1,117 @@
+"""Host facts of another machine: what its /proc and /sys say, read through a shell there, many files at a time."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from clonometer.host.source import Lack, Source
+
+_Request = tuple[str, str]
+
+# Each answer is a line with a mark that nobody can guess, the status, and then what was asked for.
+_ASK = r"""LC_ALL=C; export LC_ALL
+ask() {
+    content=
+    case $1 in
+    read) content=$(head -c 1048576 -- "$2" 2>&1 && echo .) ;;
+    bytes) content=$(od -An -v -tx1 -- "$2" 2>&1 && echo .) ;;
+    list) content=$(ls -A -- "$2" 2>&1 && echo .) ;;
+    link) content=$(readlink -- "$2" 2>&1 && echo .) ;;
+    exists) [ -e "$2" ] && content=. ;;
+    libc) content=$(getconf GNU_LIBC_VERSION 2>&1 && echo .) ;;
+    esac
+    printf '%s %s\n%s\n' @mark@ $? "$content"
+}
+"""
+
+
+class FarSource(Source):
+    """Files of another machine.
+
+    What was not asked for yet is missing at first, and noted: `fetch_missing` asks for all of it at once, and the facts
+    are read again, until nothing is missing.
+
+    Parameters
+    ----------
+    run_script
+        Runs a shell script on that machine and gives its output.
+    """
+
+    def __init__(self, run_script: Callable[[bytes], bytes]) -> None:
+        super().__init__(Path("/"))
+        self.live = False
+        self._run_script = run_script
+        self._answers: dict[_Request, str | Lack] = {}
+        self._missing: dict[_Request, None] = {}
+
+    def fetch_missing(self) -> bool:
+        """Ask for what was missing; whether there was any."""
+        asked, self._missing = list(self._missing), {}
+        if not asked:
+            return False
+        # Facts are kept by path, also that there are none.
+        self._texts.clear()
+        mark = secrets.token_hex(16)
+        lines = "".join(f"ask {kind} {shlex.quote(path)}\n" for kind, path in asked)
+        output = self._run_script((_ASK.replace("@mark@", mark) + lines).encode("utf-8", "surrogateescape"))
+        parts = output.decode("utf-8", "replace").split(f"{mark} ")[1:]
+        for request, part in zip(asked, parts, strict=False):
+            status, _, content = part.partition("\n")
+            self._answers[request] = _understood(request, status == "0", content)
+        for request in asked[len(parts) :]:
+            self._answers[request] = Lack(f"{request[1]}: the host gave no answer")
+        return True
+
+    def _ask(self, kind: str, path: str) -> str:
+        answer = self._answers.get((kind, path))
+        if answer is None:
+            self._missing[kind, path] = None
+            raise Lack(f"{path}: not asked for yet")
+        if isinstance(answer, Lack):
+            raise Lack(str(answer))
+        return answer
+
+    def _read(self, path: str) -> str | Lack:
+        try:
+            return self._ask("read", path).strip("\x00 \t\r\n")
+        except Lack as lack:
+            return lack
+
+    def bytes(self, path: str) -> bytes:
+        """Content of a file as bytes; Lack if it cannot be read."""
+        # As hexadecimal digits: a shell's variables hold no zero bytes.
+        return bytes.fromhex(self._ask("bytes", path))
+
+    def names(self, path: str, prefix: str = "") -> list[str]:
+        """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
+        return sorted(name for name in self._ask("list", path).splitlines() if name.startswith(prefix))
+
+    def exists(self, path: str) -> bool:
+        """Whether something is there."""
+        try:
+            self._ask("exists", path)
+        except Lack:
+            return False
+        return True
+
+    def link(self, path: str) -> str:
+        """Target of a symbolic link; Lack if it cannot be read."""
+        return self._ask("link", path).strip("\n")
+
+    def libc(self) -> str:
+        """Name and version of the C library as it says itself; empty where it does not."""
+        try:
+            return self._ask("libc", "getconf").strip()
+        except Lack:
+            return ""
+
+
+def _understood(request: _Request, is_there: bool, content: str) -> str | Lack:
+    if is_there:
+        # The dot kept the shell from dropping the last lines' ends.
+        return content.removesuffix("\n").removesuffix(".")
+    why = content.strip().splitlines()
+    return Lack(f"{request[1]}: {why[-1].rpartition(': ')[2] if why else 'No such file or directory'}")
