@@ -10,6 +10,7 @@ from typing import Any
 
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
+from clonometer.fleet.types import FleetRun
 from clonometer.records import schema_of
 from clonometer.results.ab.types import AbResult
 from clonometer.results.as_json import ShownResults
@@ -63,6 +64,11 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "A machine against itself: false alarms of a check, and what it would see. Shares are fractions of 1. "
         f"{_NULLS}",
         {"noise": Noise},
+    ),
+    "fleet-run": (
+        "clonometer fleet run --json",
+        f"A fleet's run: how each host got on. The folder has the same as fleet-ID.json. {_NULLS}",
+        {"fleet_run": FleetRun},
     ),
     "reproduce": (
         "clonometer reproduce --json",

@@ -29,6 +29,7 @@ _MODULES = {
     "reproduce": "reproduce",
     "census": "census",
     "demo": "demo",
+    "fleet": "fleet",
     "completion": "completion",
 }
 

@@ -8,9 +8,13 @@ from clonometer.cli.app import LazyGroup
 from clonometer.cli.options import examples
 
 # A subcommand's name, and its module of clonometer.cli.
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {
+    "run": "fleet_run",
+}
 
-_EXAMPLES = examples()
+_EXAMPLES = examples(
+    "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
+)
 
 
 @click.group(name="fleet", cls=LazyGroup, modules=_MODULES, epilog=_EXAMPLES)

@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clonometer.errors import ClonometerError, NoRoomError, UnfinishedError
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, NoRoomError, UnfinishedError
 from clonometer.runner.interfaces import AsUsual
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     with temporary_folder() as folder, _far_host(asked, folder) as far:
         drivers = find_drivers() if far is None else far.drivers()
         catalogue = read_catalogue(drivers.descriptions)
-        described = {**asked["fleet"], "broken_drivers": dict(drivers.broken)}
+        locked = "yes" if far is None else far.locked
+        described = {**asked["fleet"], "locked": locked, "broken_drivers": dict(drivers.broken)}
         outcome = run(
             plan,
             catalogue,
@@ -106,8 +107,10 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         if outcome.path is None:
             return {"status": "failed", "reason": outcome.reason or "nothing was measured"}, b""
         content = Path(outcome.path).read_bytes()
-    status = {"status": "ok", "reason": outcome.reason, "run_status": outcome.status, "samples": outcome.samples}
-    return status, content
+        lost = far is not None and not far.is_there
+    # What was cut short is worth another attempt; what a host cannot do at all is not.
+    cut_short = outcome.exit_status == EXIT_INTERRUPTED or lost
+    return {"status": "ok", "reason": outcome.reason, "cut_short": cut_short, "samples": outcome.samples}, content
 
 
 def _far_host(asked: Mapping[str, Any], folder: Path) -> AbstractContextManager[FarHost | None]:

@@ -23,6 +23,7 @@ import types
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 LOCK_VARIABLE = "CLONOMETER_HOST_LOCK"
 HOST_VARIABLE = "CLONOMETER_HOST"
@@ -44,6 +45,7 @@ def look(place: str = "") -> str:
     place
         A folder with the package that was brought; empty: what is installed.
     """
+    began_s = time.time()
     machine = socket.gethostname()
     with contextlib.suppress(OSError):
         # Containers of one machine share it, whatever they call themselves.
@@ -54,9 +56,9 @@ def look(place: str = "") -> str:
         "machine": pretended or machine,
         "arch": platform.machine(),
         "python": list(sys.version_info[:2]),
-        "now": time.time(),
+        "began": began_s,
     }
-    return json.dumps(known | _installed(place))
+    return json.dumps(known | _installed(place) | {"ended": time.time()})
 
 
 def _installed(place: str) -> dict[str, object]:
@@ -122,6 +124,15 @@ def _install(names: list[str], target: str) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=_INSTALL_TIMEOUT_S, text=True, env=os.environ)
 
 
+def offer(resource: str) -> str:
+    """Let Dask know that this worker has one of a resource, so that it is given one measuring task at a time."""
+    from distributed import get_worker
+
+    worker: Any = get_worker()
+    worker.loop.add_callback(lambda: worker.set_resources(**{resource: 1}))
+    return json.dumps({})
+
+
 def remove(place: str) -> str:
     """Remove what was brought."""
     if Path(place).name.startswith("clonometer-"):
@@ -171,7 +182,10 @@ def _ask_agent(request: str, shard: str, place: str, lock_fd: int | None) -> byt
     assert agent.stderr is not None
     agents()[shard] = agent
     try:
-        with contextlib.suppress(BrokenPipeError):
+        if shard in _asked_to_end():
+            agent.stdin.close()
+        # A pipe that is closed has nobody left to write to.
+        with contextlib.suppress(BrokenPipeError, ValueError):
             agent.stdin.write(request.encode() + b"\n")
             agent.stdin.flush()
         # What it says on standard error is little: only why it could not go on.
@@ -194,6 +208,7 @@ def _ask_agent(request: str, shard: str, place: str, lock_fd: int | None) -> byt
 
 def stop(shard: str) -> str:
     """Ask the agent of a shard to end with what it has; it hears the end of its input."""
+    _asked_to_end().add(shard)
     agent = agents().get(shard)
     if agent is not None and agent.stdin is not None:
         with contextlib.suppress(OSError, ValueError):
@@ -203,8 +218,15 @@ def stop(shard: str) -> str:
 
 def agents() -> dict[str, subprocess.Popen[bytes]]:
     """The agents that run, by shard; kept outside of this text, which is read anew for each errand."""
-    module = sys.modules.setdefault("_clonometer_agents", types.ModuleType("_clonometer_agents"))
-    return module.__dict__.setdefault("agents", {})  # type: ignore[no-any-return]
+    return _kept().setdefault("agents", {})  # type: ignore[no-any-return]
+
+
+def _asked_to_end() -> set[str]:
+    return _kept().setdefault("asked_to_end", set())  # type: ignore[no-any-return]
+
+
+def _kept() -> dict[str, Any]:
+    return sys.modules.setdefault("_clonometer_agents", types.ModuleType("_clonometer_agents")).__dict__
 
 
 @contextlib.contextmanager
@@ -213,7 +235,7 @@ def _quiet() -> Iterator[None]:
     try:
         from distributed import get_worker
 
-        worker = get_worker()
+        worker: Any = get_worker()
     except (ImportError, ValueError):
         yield
         return

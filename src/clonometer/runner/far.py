@@ -224,7 +224,7 @@ class FarHost:
             if not source.fetch_missing():
                 break
             facts = collect_from(source)
-        return facts | ({} if self.locked == "yes" else {"lacks.fleet.lock": self.locked})
+        return facts
 
     def starts(self, inner: Starts) -> Starts:
         """End the measuring where the host is lost, instead of trying each cell in vain."""

@@ -1,0 +1,218 @@
+"""``clonometer fleet run``: measure many machines into a folder of run files."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import print_json
+from clonometer.cli.measuring import draw_seed, find_catalogue
+from clonometer.cli.options import DURATION, examples, json_option
+from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
+
+if TYPE_CHECKING:
+    from clonometer.fleet.dispatch import HostAccount
+    from clonometer.fleet.hosts import Hosts
+    from clonometer.fleet.types import FleetRun
+    from clonometer.plan.types import Plan
+
+DEFAULT_PLAN = "default"
+# A round may take so many times its share of the budget, and so much beside, before it is late.
+_LATE = 3.0
+_BESIDE_S = 120.0
+
+_EXAMPLES = examples(
+    "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
+    "clonometer fleet run --scheduler tls://head:8786 --tls-ca ca.pem \\\n"
+    "      --tls-cert me.pem --tls-key me.key --out s3://bench/fleet",
+    "clonometer fleet run --local 1 --plan quick --out trial/",
+)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How hosts are reached: one of three."""
+
+    scheduler: str | None
+    hosts: Path | None
+    local: int | None
+    ssh_config: Path | None
+    tls: tuple[Path | None, Path | None, Path | None]
+    trust_network: bool
+    bring: bool
+    gone_s: float
+
+    def check(self) -> None:
+        """Refuse none of the three, or more than one."""
+        if sum(way is not None for way in (self.scheduler, self.hosts, self.local)) != 1:
+            raise UsageError("name the machines by one of --hosts, --scheduler and --local", "--hosts FILE needs least")
+        if self.scheduler is None and (any(self.tls) or self.trust_network):
+            raise UsageError("--tls-ca, --tls-cert, --tls-key and --trust-network go with --scheduler")
+        if self.hosts is None and self.ssh_config is not None:
+            raise UsageError("--ssh-config goes with --hosts")
+
+    def reach(self, shard_s: float) -> Hosts:
+        """Make what reaches the hosts; nothing is asked yet."""
+        if self.hosts is not None:
+            from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
+
+            config = None if self.ssh_config is None else str(self.ssh_config)
+            return SshHosts(read_hosts(self.hosts), config, shard_s)
+        from clonometer.fleet.dask_hosts import Access, DaskHosts
+
+        ca, cert, key = (None if file is None else str(file) for file in self.tls)
+        access = Access(self.scheduler, self.local or 0, ca, cert, key, self.trust_network, self.gone_s)
+        access.check()
+        return DaskHosts(access, bring=self.bring)
+
+
+@click.command(name="run", epilog=_EXAMPLES)
+@click.option("--plan", metavar="NAME|FILE", default=DEFAULT_PLAN, show_default=True, help="A plan, or a TOML file.")
+@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+@click.option("-o", "--out", metavar="FOLDER", required=True, help="Where run files go: a folder, or a URL of fsspec.")
+@click.option("--hosts", metavar="FILE", type=click.Path(path_type=Path), help="Machines to reach by ssh, one a line.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers are the machines.")
+@click.option("--local", metavar="N", type=click.IntRange(1, 256), help="N Dask workers of this machine, in turn.")
+@click.option(
+    "--rounds", metavar="N", type=click.IntRange(1, 1000), default=3, show_default=True,
+    help="How often each machine is measured; the budget is divided among the rounds.",
+)  # fmt: skip
+@click.option("--budget", "budget_s", metavar="TIME", type=DURATION, help="How long to measure each machine, at most.")
+@click.option(
+    "--at-once", metavar="N", type=click.IntRange(1, 4096), default=32, show_default=True,
+    help="How many machines measure at a time.",
+)  # fmt: skip
+@click.option(
+    "--retries", metavar="N", type=click.IntRange(0, 100), default=2, show_default=True,
+    help="How often a round that failed is tried again.",
+)  # fmt: skip
+@click.option(
+    "--gone", "gone_s", metavar="TIME", type=DURATION, default="2m", show_default=True,
+    help="How long a machine that is lost is waited for.",
+)  # fmt: skip
+@click.option(
+    "--wait", "busy_s", metavar="TIME", type=DURATION, default="10m", show_default=True,
+    help="How long to wait for a machine that another fleet measures.",
+)  # fmt: skip
+@click.option("--ssh-config", metavar="FILE", type=click.Path(path_type=Path), help="The configuration for ssh -F.")
+@click.option(
+    "--tls-ca", metavar="FILE", type=click.Path(path_type=Path), help="Who signed the scheduler's certificate."
+)
+@click.option("--tls-cert", metavar="FILE", type=click.Path(path_type=Path), help="Our certificate.")
+@click.option("--tls-key", metavar="FILE", type=click.Path(path_type=Path), help="Its key.")
+@click.option("--trust-network", is_flag=True, help="Speak to a scheduler of another machine without TLS.")
+@click.option("--no-bring", is_flag=True, help="Refuse workers with another version; do not bring them this one.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order; the same goes on with a run.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    plan: str,
+    globs: tuple[str, ...],
+    out: str,
+    hosts: Path | None,
+    scheduler: str | None,
+    local: int | None,
+    rounds: int,
+    budget_s: float | None,
+    at_once: int,
+    retries: int,
+    gone_s: float,
+    busy_s: float,
+    ssh_config: Path | None,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    trust_network: bool,
+    no_bring: bool,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Measure many machines into a folder of run files.
+
+    Each machine measures alone, in rounds: in each round every machine measures every cell, in an order drawn anew.
+    What failed is tried again. The same command with the same --seed goes on where it ended.
+
+    With --hosts nothing is installed: the probe is copied by ssh, started there, and removed.
+    """
+    from clonometer.fleet.arriving import open_folder
+    from clonometer.fleet.conduct import Conductor, Order
+    from clonometer.fleet.dispatch import Dispatch, Patience
+    from clonometer.runner.interrupts import interruption
+
+    way = _Way(scheduler, hosts, local, ssh_config, (tls_ca, tls_cert, tls_key), trust_network, not no_bring, gone_s)
+    way.check()
+    whole = _plan(plan, globs, budget_s)
+    drawn = draw_seed() if seed is None else seed
+    again = _repeating(sys.argv[1:], drawn)
+    order = Order(whole, rounds, drawn, again, out)
+    shard_s = _LATE * whole.budget_seconds / rounds + _BESIDE_S
+    patience = Patience(at_once, retries + 1, shard_s, gone_s=gone_s, busy_s=busy_s)
+    reached = way.reach(shard_s)
+    folder = open_folder(out)
+    with interruption() as wish:
+        conductor = Conductor(order, Dispatch(rounds, drawn, patience), reached, folder, _Lines())
+        answer = conductor.run(wish)
+        interrupted = wish.wanted
+    if as_json:
+        from clonometer.records import to_json
+
+        print_json(to_json(answer))
+    _say(answer, again, err=as_json)
+    ctx.exit(EXIT_INTERRUPTED if interrupted else 0 if answer.status == "complete" else EXIT_FAILED_CELLS)
+
+
+def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
+    """Expand the plan by what this machine's drivers describe: the hosts get the same drivers."""
+    from dataclasses import replace
+
+    from clonometer.plan.adhoc import apply_only
+    from clonometer.plan.planfile import load_plan
+
+    _, catalogue = find_catalogue()
+    plan = load_plan(name, catalogue)
+    if budget_s is not None:
+        plan = replace(plan, budget_seconds=budget_s)
+    return apply_only(plan, globs)
+
+
+def _repeating(words: list[str], seed: int) -> list[str]:
+    return ["clonometer", *words, *(() if "--seed" in words else ("--seed", str(seed)))]
+
+
+class _Lines:
+    """A line on standard error for whatever becomes of a host."""
+
+    def changed(self, account: HostAccount, event: str) -> None:
+        """Say it."""
+        self.remark(f"{account.name}: {event}")
+
+    def remark(self, text: str) -> None:
+        """Say it; hosts quote what programs wrote there."""
+        from clonometer.views.terminal.text import clean
+
+        click.echo(clean(text), err=True)
+
+
+def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:
+    """Say what came in, what did not and why, and the next command."""
+    from clonometer.views.terminal.text import clean
+
+    count = sum(len(host.rounds) for host in answer.hosts)
+    taking_part = [host for host in answer.hosts if host.state != "left out"]
+    whole = sum(host.state == "measured" for host in taking_part)
+    click.echo(f"{whole} of {len(taking_part)} hosts are measured: {count} run files in {answer.folder}.", err=err)
+    for host in taking_part:
+        if host.state != "measured":
+            why = f": {host.reason}" if host.reason else ""
+            click.echo(f"  {clean(f'{host.host}: {len(host.rounds)} of {answer.rounds} rounds{why}')}", err=err)
+    if answer.duplicates:
+        click.echo(f"  {answer.duplicates} answers came twice; the later ones were dropped.", err=err)
+    if answer.status != "complete":
+        click.echo(f"To go on: {shlex.join(again)}", err=err)

@@ -1,0 +1,280 @@
+"""A fleet's run: shards go out to hosts, run files come in, and who is late, lost or full is dealt with."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from clonometer.errors import RunFileError
+from clonometer.fleet.arriving import Folder, check_run
+from clonometer.fleet.dispatch import AGAIN, ARRIVED, BUSY, FAILED, LOST, PARTIAL, REFUSED, Dispatch, HostAccount
+from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone, HostRefused, Hosts, Remark
+from clonometer.fleet.shards import Shard, fleet_id, part_of
+from clonometer.fleet.types import FleetHost, FleetRun
+from clonometer.plan.metadata import to_metadata
+from clonometer.plan.types import Plan
+from clonometer.records import to_json
+from clonometer.runner.interrupts import Interruption
+
+# Longer than any agent takes to write what it has.
+_FAREWELL_S = 20.0
+# A clock further away is said.
+_APART_S = 1.0
+
+
+class Watcher(Protocol):
+    """Watches a fleet's run."""
+
+    def changed(self, account: HostAccount, event: str) -> None:
+        """Learn what became of a host, in a few words."""
+
+    def remark(self, text: str) -> None:
+        """Learn what is worth a line of its own."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a fleet is to measure: ``plan`` is the whole one, of which each round gets its share."""
+
+    plan: Plan
+    rounds: int
+    seed: int
+    command: Sequence[str]
+    folder: str
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", fleet_id(self.plan, self.seed, self.rounds))
+
+    def request(self, host: str, round_: int, attempt: int, clock: Mapping[str, Any]) -> dict[str, Any]:
+        """Write what a host is asked: plain data, for JSON."""
+        shard = Shard(self.id, host, round_)
+        described = {
+            "id": self.id, "host": host, "round": round_, "rounds": self.rounds, "attempt": attempt,
+            "clock_apart_s": clock.get("apart_s"), "clock_apart_within_s": clock.get("apart_within_s"),
+        }  # fmt: skip
+        return {
+            "id": f"{shard.id}-{attempt}",
+            "label": f"fleet {self.id}",
+            "plan": to_metadata(part_of(self.plan, self.rounds)),
+            "seed": shard.seed(self.seed),
+            "command": list(self.command),
+            "fleet": described,
+            "over": None,
+        }
+
+
+class Conductor:
+    """Brings events, the dispatch and the folder together.
+
+    Parameters
+    ----------
+    order, dispatch, hosts, folder, watcher
+        What to measure, who has which shard, who reaches the hosts, where files go, who watches.
+    clock
+        Seconds that only go forward.
+    check
+        Gives the status of a run file, or raises `RunFileError`.
+    """
+
+    def __init__(
+        self,
+        order: Order,
+        dispatch: Dispatch,
+        hosts: Hosts,
+        folder: Folder,
+        watcher: Watcher,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        check: Callable[[bytes], str] = check_run,
+    ) -> None:
+        self._order = order
+        self._dispatch = dispatch
+        self._hosts = hosts
+        self._folder = folder
+        self._watcher = watcher
+        self._clock = clock
+        self._check = check
+        self._clocks: dict[str, Mapping[str, Any]] = {}
+        self._same_as: dict[str, HostRefused] = {}
+        self._duplicates = 0
+
+    def run(self, wish: Interruption) -> FleetRun:
+        """Measure until every host is done or given up, or the user wants to stop."""
+        try:
+            self._hosts.begin()
+            while not wish.wanted and not (self._dispatch.is_over and self._hosts.search_is_over()):
+                now_s = self._clock()
+                self._start_what_is_due(now_s)
+                self._see_to_the_late(now_s)
+                if self._dispatch.is_over and self._hosts.search_is_over():
+                    break
+                until_s = self._dispatch.next_moment_s(now_s)
+                timeout_s = None if until_s is None else max(0.0, until_s - now_s)
+                self._take(self._hosts.next_event(timeout_s, wish.descriptor))
+            if wish.wanted:
+                self._say_farewell()
+        finally:
+            self._hosts.end()
+        answer = self._summary(interrupted=wish.wanted)
+        self._folder.write(f"fleet-{self._order.id}.json", json.dumps(to_json(answer), indent=1).encode())
+        return answer
+
+    def _start_what_is_due(self, now_s: float) -> None:
+        for host, round_, attempt in self._dispatch.starts(now_s):
+            request = self._order.request(host, round_, attempt, self._clocks.get(host, {}))
+            again = f", attempt {attempt}" if attempt > 1 else ""
+            self._watcher.changed(self._dispatch.hosts[host], f"measures round {round_}{again}")
+            self._hosts.start(host, request)
+
+    def _see_to_the_late(self, now_s: float) -> None:
+        for late in self._dispatch.late(now_s):
+            account = self._dispatch.hosts[late.host]
+            if late.stop:
+                self._watcher.changed(account, "takes too long: asked to end with what it has")
+                self._hosts.stop(late.host, self._attempt_id(late.host, late.round, account.attempts[late.round]))
+            else:
+                self._judge(late.host, late.round, LOST, "it took too long and gave no answer")
+        absent = [account for account in self._dispatch.hosts.values() if account.state == "gone"]
+        self._dispatch.give_up_the_absent(now_s)
+        for account in absent:
+            if account.state == "given up":
+                self._watcher.changed(account, f"given up: {account.reason}")
+
+    def _attempt_id(self, host: str, round_: int, attempt: int) -> str:
+        return f"{Shard(self._order.id, host, round_).id}-{attempt}"
+
+    def _take(self, event: Event | None) -> None:
+        now_s = self._clock()
+        match event:
+            case HostCame():
+                self._welcome(event, now_s)
+            case HostGone():
+                self._dispatch.gone(event.host, event.reason, now_s)
+                self._watcher.changed(self._dispatch.hosts[event.host], f"lost: {event.reason}")
+            case HostRefused() if event.same_as is not None:
+                self._same_as[event.host] = event
+                self._watcher.remark(f"{event.host} is left out: {event.reason}")
+            case HostRefused():
+                self._dispatch.refuse(event.host, event.reason)
+                self._watcher.changed(self._dispatch.hosts[event.host], f"given up: {event.reason}")
+            case Answered():
+                self._receive(event)
+            case Remark():
+                self._watcher.remark(event.text)
+            case None:
+                pass
+
+    def _welcome(self, event: HostCame, now_s: float) -> None:
+        new = event.host not in self._dispatch.hosts
+        self._dispatch.came(event.host, now_s)
+        self._clocks[event.host] = event.identity
+        apart_s, within_s = event.identity.get("apart_s"), event.identity.get("apart_within_s")
+        if new and isinstance(apart_s, float) and abs(apart_s) > _APART_S + float(within_s or 0.0):
+            self._watcher.remark(
+                f"{event.host}: its clock is {abs(apart_s):.0f} s {'ahead' if apart_s > 0 else 'behind'}"
+            )
+        account = self._dispatch.hosts[event.host]
+        if not account.rounds:
+            for round_ in range(1, self._order.rounds + 1):
+                status = self._folder.status_of(Shard(self._order.id, event.host, round_).file_name)
+                if status is not None:
+                    self._dispatch.has_already(event.host, round_, "complete" if status == "complete" else "partial")
+        known = f", {len(account.rounds)} of {self._order.rounds} rounds are in the folder" if account.rounds else ""
+        self._watcher.changed(account, f"is there{known}")
+
+    def _receive(self, event: Answered) -> None:
+        line, _, content = event.answer.partition(b"\n")
+        try:
+            header = json.loads(line)
+            verdict, reason = self._verdict(event, header, content)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            verdict, reason = FAILED, f"its answer cannot be understood: {error}"
+        except RunFileError as error:
+            verdict, reason = FAILED, f"what it sent is no run file: {error.message}"
+        self._judge(event.host, event.round, verdict, reason)
+
+    def _verdict(self, event: Answered, header: Mapping[str, Any], content: bytes) -> tuple[str, str | None]:
+        """Judge an answer, and keep its run file unless the rest of it is to be measured again."""
+        reason = header["reason"]
+        if header["status"] != "ok":
+            known = {"busy": BUSY, "refused": REFUSED, "lost": LOST}
+            return known.get(header["status"], FAILED), str(reason)
+        if len(content) != header["bytes"]:
+            return FAILED, f"of {header['bytes']:,} bytes {len(content):,} came"
+        status = self._check(content)
+        account = self._dispatch.hosts[event.host]
+        if header.get("cut_short") and not account.asked_to_end and not self._dispatch.is_last_attempt(event.host):
+            return AGAIN, str(reason)
+        if not self._folder.keep(Shard(self._order.id, event.host, event.round).file_name, content):
+            self._duplicates += 1
+        return (ARRIVED, None) if status == "complete" else (PARTIAL, reason)
+
+    def _judge(self, host: str, round_: int, verdict: str, reason: str | None) -> None:
+        self._dispatch.ended(host, round_, verdict, reason, self._clock())
+        account = self._dispatch.hosts[host]
+        why = f": {reason}" if reason else ""
+        after = {"given up": f"given up{why}", "busy": f"waits{why}"}.get(account.state)
+        if verdict in (ARRIVED, PARTIAL):
+            after = f"round {round_} is in ({verdict}{why})" if verdict == PARTIAL else f"round {round_} is in"
+        self._watcher.changed(account, after or f"round {round_} failed{why}")
+
+    def _say_farewell(self) -> None:
+        """Let those who measure end with what they have, and keep it."""
+        measuring = {account.name: account for account in self._dispatch.hosts.values() if account.state == "measures"}
+        for account in measuring.values():
+            if account.round is not None:
+                account.asked_to_end = True
+                self._hosts.stop(
+                    account.name, self._attempt_id(account.name, account.round, account.attempts[account.round])
+                )
+        until_s = self._clock() + _FAREWELL_S
+        while any(account.state == "measures" for account in measuring.values()):
+            left_s = until_s - self._clock()
+            if left_s <= 0:
+                break
+            self._take(self._hosts.next_event(left_s, None))
+
+    def _summary(self, *, interrupted: bool) -> FleetRun:
+        hosts = [self._host(account) for _, account in sorted(self._dispatch.hosts.items())]
+        measured = [host for host in hosts if host.rounds]
+        whole = all(host.state == "measured" for host in hosts)
+        hosts += [
+            FleetHost(same.host, "left out", same.reason, {}, 0, None, None, same.same_as)
+            for same in self._same_as.values()
+        ]
+        missing = [host for host in hosts if host.state not in ("measured", "left out")]
+        reason = f"{len(missing)} of {len(hosts)} hosts are not measured whole" if missing else None
+        if not hosts:
+            reason = "no host could be asked"
+        return FleetRun(
+            fleet=self._order.id,
+            folder=self._order.folder,
+            plan=self._order.plan.name,
+            seed=self._order.seed,
+            rounds=self._order.rounds,
+            status="failed" if not measured else "complete" if whole else "partial",
+            reason="interrupted" if interrupted else reason,
+            duplicates=self._duplicates,
+            hosts=hosts,
+        )
+
+    def _host(self, account: HostAccount) -> FleetHost:
+        clock = self._clocks.get(account.name, {})
+        whole = len(account.rounds) == self._order.rounds and set(account.rounds.values()) == {"complete"}
+        state = "measured" if whole else "partial" if account.rounds else "none"
+        if state == "none" and account.state not in ("given up", "done", "gone"):
+            state = "waiting"
+        return FleetHost(
+            host=account.name,
+            state=state,
+            reason=None if whole else account.reason,
+            rounds={str(round_): status for round_, status in sorted(account.rounds.items())},
+            retries=account.retries,
+            clock_apart_s=clock.get("apart_s"),
+            clock_apart_within_s=clock.get("apart_within_s"),
+            same_as=None,
+        )

@@ -1,0 +1,116 @@
+"""What a fleet's run asks of those who reach its hosts, and what they tell it."""
+
+from __future__ import annotations
+
+import collections
+import os
+import select
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class HostCame:
+    """A host can be asked; ``identity`` has ``apart_s`` and ``apart_within_s`` where its clock is known."""
+
+    host: str
+    identity: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HostGone:
+    """A host cannot be reached, for now."""
+
+    host: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class HostRefused:
+    """A host cannot take part; ``same_as`` where it is another name of one that does."""
+
+    host: str
+    reason: str
+    same_as: str | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A host's answer: a line of JSON, then the run file, if there is one."""
+
+    host: str
+    round: int
+    attempt: int
+    answer: bytes
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that the user should know of."""
+
+    text: str
+
+
+Event = HostCame | HostGone | HostRefused | Answered | Remark
+
+
+class Hosts(Protocol):
+    """Reaches the hosts of a fleet."""
+
+    def begin(self) -> None:
+        """Look for hosts; what becomes of that comes as events."""
+
+    def start(self, host: str, request: dict[str, Any]) -> None:
+        """Let a host measure a shard; its answer is an event."""
+
+    def stop(self, host: str, shard: str) -> None:
+        """Ask a host to end a shard with what it has."""
+
+    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+        """Wait for something to happen; None where nothing did, or the user wants to stop."""
+
+    def search_is_over(self) -> bool:
+        """Whether no host may come any more but those that are known."""
+
+    def end(self) -> None:
+        """Leave the hosts as they were."""
+
+
+class Mailbox:
+    """Events from any thread, waited for together with a descriptor."""
+
+    def __init__(self) -> None:
+        self._events: collections.deque[Event] = collections.deque()
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+
+    def post(self, event: Event) -> None:
+        """Leave an event."""
+        self._events.append(event)
+        os.eventfd_write(self._bell, 1)
+
+    def wait(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+        """Take the oldest event, asleep until there is one; None after the time or where the descriptor is readable."""
+        if not self._events:
+            watched = [self._bell, *([interrupt_fd] if interrupt_fd is not None else [])]
+            select.select(watched, [], [], timeout_s)
+        try:
+            event = self._events.popleft()
+        except IndexError:
+            return None
+        if not self._events:
+            # Whoever posts now rings again: the wait after this one returns too early, and waits once more.
+            self._silence()
+        return event
+
+    def _silence(self) -> None:
+        try:
+            os.eventfd_read(self._bell)
+        except BlockingIOError:
+            return
+        if self._events:
+            os.eventfd_write(self._bell, 1)
+
+    def close(self) -> None:
+        """Close it; nobody may post afterwards."""
+        os.close(self._bell)

@@ -1,0 +1,51 @@
+"""What a fleet's run hands to views and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.records import Count, Known, Least, version
+
+FLEET_RUN_SCHEMA = 1
+STATES = ("measured", "partial", "none", "waiting", "left out")
+_STATUS = Known(("complete", "partial"))
+
+
+@dataclass(frozen=True)
+class FleetHost:
+    """How one host of a fleet got on."""
+
+    host: Annotated[str, "Its name, as in the names of its run files."]
+    state: Annotated[
+        str,
+        Known(STATES),
+        "measured: every round is there; partial: some rounds, or some of a round; none: nothing; waiting: the run was "
+        "interrupted before its turn; left out: the same machine as another.",
+    ]
+    reason: Annotated[str | None, "Why not all of it."]
+    rounds: Annotated[
+        Mapping[str, Annotated[str, _STATUS]], "For each round that is in the folder: complete or partial."
+    ]
+    retries: Annotated[Count, "How often a round was tried again."]
+    clock_apart_s: Annotated[float | None, "Its clock minus the clock of the machine that asked."]
+    clock_apart_within_s: Annotated[float | None, Least(0), "How far that may be wrong."]
+    same_as: Annotated[str | None, "The host that this is another name of; it was left out."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetRun:
+    """A fleet's run: what came in, and what did not."""
+
+    schema = version(FLEET_RUN_SCHEMA)
+
+    fleet: Annotated[str, "Names this plan, seed and number of rounds: the same again goes on where this ended."]
+    folder: Annotated[str, "Where the run files are."]
+    plan: str
+    seed: int
+    rounds: Count
+    status: Annotated[str, "complete, partial or failed (nothing came in)."]
+    reason: str | None
+    duplicates: Annotated[Count, "Answers that came twice; the later ones were dropped."]
+    hosts: Sequence[FleetHost]

@@ -1,0 +1,183 @@
+"""Files that name hosts, versions that differ, folders that run files come to, and the lock of a host."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.sample_run import write_run
+
+from clonometer._version import __version__
+from clonometer.errors import InputError, OutputError, RunFileError, UnavailableError, UsageError
+from clonometer.fleet import errand
+from clonometer.fleet.arriving import check_run, open_folder
+from clonometer.fleet.dask_hosts import Access, what_is_brought
+from clonometer.fleet.hosts import Mailbox, Remark
+from clonometer.fleet.package import drivers_digest, packed
+from clonometer.fleet.shards import part_of
+from clonometer.fleet.ssh_hosts import read_hosts
+from clonometer.runner.far import FarDriver
+from clonometer.runner.process import ANSWER_FD
+
+
+def test_a_file_of_hosts(tmp_path: Path) -> None:
+    file = tmp_path / "hosts"
+    file.write_text("# ours\nweb1\nalice@web1  # again\n\nssh://bob@db:2222 database\nweb1\n")
+    hosts = [(host.destination, host.name) for host in read_hosts(file)]
+    assert hosts == [
+        ("web1", "web1"),
+        ("alice@web1", "alice_web1"),
+        ("ssh://bob@db:2222", "database"),
+        ("web1", "web1-2"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "# nobody\n", "-oProxyCommand=evil\n"])
+def test_a_file_without_hosts_or_with_an_option_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "hosts"
+    file.write_text(text)
+    with pytest.raises((InputError, UsageError)):
+        read_hosts(file)
+
+
+def test_words_for_a_host_over_ssh_are_quoted_for_the_shell_there() -> None:
+    driver = FarDriver("probe", ("ssh", "web1", "/tmp/x/start", "probe"), {})
+    assert driver.command("--fd", ANSWER_FD, "program=/bin/a b;rm") == [
+        "ssh", "web1", "/tmp/x/start", "probe", "--fd", "3", "'program=/bin/a b;rm'",
+    ]  # fmt: skip
+
+
+def known(**more: Any) -> dict[str, Any]:
+    import platform
+
+    there = {"version": __version__, "drivers": "abc", "arch": platform.machine(), "python": [3, 12], "why": None}
+    return {**there, **more}
+
+
+def test_a_host_with_the_same_is_left_as_it_is_and_another_is_brought_ours() -> None:
+    assert what_is_brought(known(), "abc", bring=True) is None
+    assert "another build" in str(what_is_brought(known(drivers="def"), "abc", bring=True))
+    assert "has Clonometer 0.0.9" in str(what_is_brought(known(version="0.0.9"), "abc", bring=True))
+    assert what_is_brought(known(drivers="def", arch="riscv64"), "abc", bring=True) is None
+
+
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [
+        (known(version="0.0.9", arch="riscv64"), "it is riscv64"),
+        (known(version=None, why="No module named 'clonometer'", python=[3, 9]), "3.9 is older than 3.11"),
+    ],
+)
+def test_a_host_that_cannot_be_brought_ours_is_refused_with_the_reason(there: dict[str, Any], words: str) -> None:
+    with pytest.raises(UnavailableError, match=words):
+        what_is_brought(there, "abc", bring=True)
+
+
+def test_nothing_is_brought_where_that_was_asked() -> None:
+    with pytest.raises(UnavailableError, match="--no-bring"):
+        what_is_brought(known(version="0.0.9"), "abc", bring=False)
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "head:8786", "ws://head:1"])
+def test_a_scheduler_elsewhere_is_spoken_to_in_the_open_only_if_that_is_asked(address: str) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(UsageError, match="not encrypted"):
+        Access(address).check()
+    Access(address, trust_network=True).check()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tls://head:8786", "localhost:8786"])
+def test_a_scheduler_here_or_behind_tls_needs_no_more(address: str) -> None:
+    pytest.importorskip("distributed")
+    Access(address).check()
+
+
+@pytest.mark.parametrize("kind", ["local", "memory"])
+def test_a_folder_keeps_the_first_of_a_name(tmp_path: Path, kind: str) -> None:
+    pytest.importorskip("fsspec")
+    write_run(tmp_path / "sample.parquet")
+    content = (tmp_path / "sample.parquet").read_bytes()
+    folder = open_folder(str(tmp_path / "new" / "folder") if kind == "local" else "memory://fleet/folder")
+    assert folder.status_of("a.parquet") is None
+    assert folder.keep("a.parquet", content)
+    assert not folder.keep("a.parquet", b"another")
+    assert folder.status_of("a.parquet") == check_run(content) == "complete"
+    if kind == "local":
+        assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["a.parquet"]
+
+
+def test_what_is_no_run_file_or_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunFileError):
+        check_run(b"PAR1 rubbish PAR1")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError):
+        open_folder(str(tmp_path / "file"))
+    with pytest.raises(UsageError):
+        open_folder("nosuchkind://somewhere")
+
+
+def test_a_host_is_locked_for_all_who_come_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = tmp_path / "lock"
+    monkeypatch.setenv(errand.LOCK_VARIABLE, str(lock))
+    held, _ = errand.lock_host("fleet 1")
+    assert held is not None
+    ask = "from clonometer.fleet.errand import lock_host; print(lock_host('fleet 2'))"
+    other = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert other.stdout.startswith("(None, 'another fleet measures on this host: fleet 1, process ")
+    errand.unlock_host(held)
+    assert list(tmp_path.iterdir()) == []
+    # What somebody who was killed has left does not lock; a link is not followed.
+    lock.write_text("of a killed fleet")
+    again, _ = errand.lock_host("fleet 3")
+    assert again is not None
+    assert "fleet 3" in lock.read_text()
+    errand.unlock_host(again)
+    (tmp_path / "precious").write_text("as it was")
+    lock.symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"):
+        errand.lock_host("fleet 4")
+    assert (tmp_path / "precious").read_text() == "as it was"
+
+
+def test_the_package_is_brought_whole_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = packed()
+    names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
+    assert "clonometer/fleet/agent.py" in names
+    assert "clonometer/plan/plans/quick.toml" in names
+    brought = json.loads(errand.bring(archive, str(tmp_path)))
+    assert brought["why"] is None
+    looked = json.loads(errand.look(brought["place"]))
+    assert (looked["version"], looked["drivers"]) == (__version__, drivers_digest())
+    errand.remove(brought["place"])
+    assert list(tmp_path.iterdir()) == []
+    assert "why" in json.loads(errand.bring(b"no zip", str(tmp_path)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_round_has_its_share_of_budget_and_processes() -> None:
+    from tests.fleet.simulated import PLAN
+
+    part = part_of(PLAN, 5)
+    assert (part.budget_seconds, part.targets[0].limits.processes) == (12.0, 3)
+
+
+def test_events_of_many_threads_all_come() -> None:
+    mail = Mailbox()
+    threads = [
+        threading.Thread(target=lambda n=n: [mail.post(Remark(f"{n}-{m}")) for m in range(50)]) for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    events = {event.text for _ in range(400) if isinstance(event := mail.wait(5.0, None), Remark)}
+    assert len(events) == 400
+    assert mail.wait(0.0, None) is None
+    for thread in threads:
+        thread.join()
+    mail.close()
