@@ -57,8 +57,8 @@ def test_words_for_a_host_over_ssh_are_quoted_for_the_shell_there() -> None:
 def known(**more: Any) -> dict[str, Any]:
     import platform
 
-    there = {"version": __version__, "drivers": "abc", "arch": platform.machine(), "python": [3, 12], "why": None}
-    return {**there, **more}
+    usual = {"version": __version__, "drivers": "abc", "arch": platform.machine(), "python": [3, 12], "why": None}
+    return {**usual, **more}
 
 
 def test_a_host_with_the_same_is_left_as_it_is_and_another_is_brought_ours() -> None:
@@ -69,15 +69,15 @@ def test_a_host_with_the_same_is_left_as_it_is_and_another_is_brought_ours() -> 
 
 
 @pytest.mark.parametrize(
-    ("there", "words"),
+    ("host", "words"),
     [
         (known(version="0.0.9", arch="riscv64"), "it is riscv64"),
         (known(version=None, why="No module named 'clonometer'", python=[3, 9]), "3.9 is older than 3.11"),
     ],
 )
-def test_a_host_that_cannot_be_brought_ours_is_refused_with_the_reason(there: dict[str, Any], words: str) -> None:
+def test_a_host_that_cannot_be_brought_ours_is_refused_with_the_reason(host: dict[str, Any], words: str) -> None:
     with pytest.raises(UnavailableError, match=words):
-        what_is_brought(there, "abc", bring=True)
+        what_is_brought(host, "abc", bring=True)
 
 
 def test_nothing_is_brought_where_that_was_asked() -> None:
