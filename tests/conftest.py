@@ -23,6 +23,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 hear_signals()
 
+# Runs of tests are not remembered in the data folder of whoever tests; tests of that have a folder of their own.
+os.environ.setdefault("CLONOMETER_NO_SINCE", "1")
+
 # Where tests of real tasks are; what the others import takes seconds.
 REAL = {"cli", "integration", "studies"}
 

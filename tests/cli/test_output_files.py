@@ -62,7 +62,7 @@ def test_without_out_the_former_run_and_an_unfinished_one_are_kept(inside: Comma
     capsys.readouterr()
     assert run_to_the_end(["run", *SMALL]) == 0
     output = capsys.readouterr().out
-    assert output.count("The run before is kept as clonometer-run.previous.parquet.") == 1
+    assert output.count("; the run before is clonometer-run.previous.parquet.") == 1
     assert "clonometer recover clonometer-run.previous.raw" in output
     assert (inside.folder / "clonometer-run.previous.parquet").read_bytes() == before
     assert (inside.folder / "clonometer-run.previous.raw").read_text() == "unfinished"

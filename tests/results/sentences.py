@@ -60,6 +60,9 @@ def sentences() -> str:
 
 def _of_run(results: Results, warned: set[tuple[str, str]]) -> Iterator[str]:
     """Give each finding, and each warning whose words are not in ``warned`` already with other numbers and names."""
+    first = results.first
+    for part in (first.answer, first.reasons, first.advice, first.doubts):
+        yield from (_of_finding(finding) for finding in part)
     yield from (_of_finding(finding) for finding in results.findings)
     for warning in (warning for row in [results, *results.cells] for warning in row.warnings):
         words = re.sub(r"[\d.,%]+", "", warning.sentence.split(": ", 1)[-1])

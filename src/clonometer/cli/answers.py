@@ -30,8 +30,12 @@ def read_results(path: Path) -> Results:
         return summarize(run, str(path))
 
 
-def print_answer(results: Results, *, as_json: bool, wide: bool) -> None:
-    """Print the answer on standard output: for people, or as one JSON object."""
+#: Lines of a terminal that nobody has made larger.
+SCREEN_LINES = 24
+
+
+def print_answer(results: Results, *, as_json: bool, wide: bool, lines: int = SCREEN_LINES) -> None:
+    """Print the answer on standard output: for people, in so many lines but for ``wide``, or as one JSON object."""
     if as_json:
         from clonometer.results.as_json import results_to_json
 
@@ -39,7 +43,7 @@ def print_answer(results: Results, *, as_json: bool, wide: bool) -> None:
         return
     from clonometer.views.terminal import render_answer
 
-    print_drawn(render_answer, results, characters="µ×…│▁±–", wide=wide)
+    print_drawn(render_answer, results, characters="µ×…│▁±–", wide=wide, lines=lines)
 
 
 def keep_cells(results: Results, globs: Sequence[str]) -> Results:

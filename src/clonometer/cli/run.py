@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.answers import print_answer, read_results
+from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
 from clonometer.cli.measuring import draw_seed, find_catalogue
 from clonometer.cli.options import DURATION, SHARE, examples
 from clonometer.cli.outputs import write_text
+from clonometer.cli.since import VARIABLE, since_last_time
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
 from clonometer.files import why_not_written
 
@@ -27,6 +28,8 @@ PLAN_STRETCH = 1.5
 # So long may cells that had no turn yet be measured once beyond a named budget.
 OVERTIME_S = 5.0
 DEFAULT_OUT = "clonometer-run.parquet"
+# What follows the answer on the first screen.
+_CLOSING_LINES = 2
 
 _EXAMPLES = examples(
     "clonometer run",
@@ -112,6 +115,12 @@ class _Wish:
 )
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
 @click.option(
+    "--no-since",
+    is_flag=True,
+    envvar=VARIABLE,
+    help=f"Neither say what changed since the last run of this plan, nor remember this one. Also: {VARIABLE}=1.",
+)
+@click.option(
     "--driver-timeout",
     "timeout_s",
     metavar="TIME",
@@ -135,6 +144,7 @@ def command(
     force: bool,
     keep_previous: bool,
     wide: bool,
+    no_since: bool,
     timeout_s: float | None,
 ) -> None:
     """Measure workloads, or a plan, and print the answer.
@@ -153,7 +163,8 @@ def command(
         ctx.exit(outcome.exit_status)
     _answer(outcome.path, report, as_json=as_json, wide=wide)
     # With --json standard output holds one JSON object and nothing else.
-    for line in _closing_lines(outcome, outputs, wish):
+    since = None if no_since else since_last_time(outcome.path)
+    for line in _closing_lines(outcome, outputs, wish, since):
         click.echo(line, err=as_json)
     ctx.exit(outcome.exit_status)
 
@@ -173,7 +184,7 @@ def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool) -> No
     """Print the answer and write the report; the run file is there, whatever becomes of them."""
     try:
         results = read_results(path)
-        print_answer(results, as_json=as_json, wide=wide)
+        print_answer(results, as_json=as_json, wide=wide, lines=SCREEN_LINES - _CLOSING_LINES)
         if report is not None:
             from clonometer.views.html import render_report
 
@@ -275,25 +286,23 @@ def _named_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
         raise UsageError(f"{plans[0]} is a plan, not a workload", f"clonometer run --plan {plans[0]}") from None
 
 
-def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish) -> list[str]:
-    """What follows the answer: why a run is not complete, where its files are, and the next command."""
-    lines = [""]
-    if outcome.status != "complete":
-        lines.append(f"This run is {outcome.status}: {outcome.reason}.")
+def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: str | None) -> list[str]:
+    """What follows the answer: why a run is not complete, where its files are, and what changed since the last one."""
+    lines = [f"This run is {outcome.status}: {outcome.reason}."] if outcome.status != "complete" else []
     troubled = [end for end in outcome.cells if end.status == "failed"]
     lines += [f"  failed: {end.cell}: {end.reason}" for end in troubled[:5]]
     if len(troubled) > 5:
         lines.append(f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json")
     files = [str(outcome.path), *([str(outputs.report)] if outputs.report is not None else [])]
-    lines.append(f"Wrote {' and '.join(files)}.")
+    kept = f"; the run before is {outcome.previous}" if outcome.previous is not None else ""
+    lines.append(f"Wrote {' and '.join(files)}{kept}.")
     if outcome.status == "partial":
         again = f"{shlex.join(wish.command())} --out {shlex.quote(_other_name(outputs.out))}"
         lines.append(f"To measure all of it: {again}")
-    if outcome.previous is not None:
-        lines += [
-            f"The run before is kept as {outcome.previous}. To compare the two:",
-            f"  clonometer compare {shlex.quote(str(outcome.previous))} {shlex.quote(str(outputs.out))}",
-        ]
+    if since is not None:
+        lines.append(since)
+    elif outcome.previous is not None:
+        lines.append(f"  clonometer compare {shlex.quote(str(outcome.previous))} {shlex.quote(str(outputs.out))}")
     if outcome.previous_raw is not None:
         lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outcome.previous_raw))}")
     return lines

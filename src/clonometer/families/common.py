@@ -11,12 +11,14 @@ STAGES = (
         "call returns",
         "until the call returns",
         "until the parent's call has returned and it can go on with its work.",
+        part="the call",
     ),
     Stage(
         "task_runs",
         "task runs",
         "until the task runs",
         "until the new task executes the first instruction of its own code.",
+        part="the task's start",
     ),
     Stage(
         "image_entered",
@@ -30,6 +32,7 @@ STAGES = (
         "program runs",
         "until the new program runs its main",
         "until the first line of the new program's main: after exec, the loader and the C library's start.",
+        part="the program's start",
     ),
     Stage(
         "image_ends",
@@ -43,6 +46,7 @@ STAGES = (
         "reaped",
         "until reaped",
         "until wait or join has returned: the task has run, ended and been cleaned up.",
+        part="its end",
     ),
 )
 
@@ -107,6 +111,8 @@ AXES = {
         {"dynamic_lazy": "lazily bound", "dynamic_now": "bound at start", "static": "static", "musl": "musl"},
         drawn_apart=True,
         by_runner=True,
+        where="a {} parent",
+        advice={"static": "link the parent statically", "dynamic_now": "bind the parent's symbols at start (-z now)"},
     ),
     "side": Axis({"a": "side A", "b": "side B"}, by_runner=True, drawn_apart=True),
     "frequency": Axis(
@@ -117,7 +123,14 @@ AXES = {
     "sched_class": Axis(
         {"other": "SCHED_OTHER", "batch": "SCHED_BATCH", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
     ),
-    "parent_bytes": Axis(number="{}", thing="4 KiB page", title="memory of the parent", cost=_memory_cost),
+    "parent_bytes": Axis(
+        number="{}",
+        thing="4 KiB page",
+        title="memory of the parent",
+        cost=_memory_cost,
+        where="{} in the parent",
+        fewer="launch before memory is filled",
+    ),
     "page_kind": Axis(
         {
             "4k": "4 KiB pages",
@@ -132,24 +145,36 @@ AXES = {
             "untouched": "untouched",
         },
         qualifies=Qualifier("parent_bytes", "4k"),
+        advice={
+            "thp": "put the parent's memory into huge pages",
+            "hugetlb": "put the parent's memory into reserved huge pages",
+            "dontfork": "keep memory from children by MADV_DONTFORK",
+        },
     ),
     "pages": Axis({"first": "never forked pages"}, phrase="{} pages", qualifies=Qualifier("parent_bytes", "rewritten")),
-    "vmas": Axis(thing="VMA", things="VMAs", cost=_vmas_cost),
+    "vmas": Axis(thing="VMA", things="VMAs", cost=_vmas_cost, fewer="launch from few memory areas"),
     "vma_kind": Axis(
         {"touched": "touched VMAs", "untouched": "untouched VMAs", "dontfork": "DONTFORK VMAs"},
         qualifies=Qualifier("vmas", "untouched"),
     ),
-    "open_files": Axis(thing="open file", things="open files", cost=Cost(30.0, 1_500.0)),
+    "open_files": Axis(
+        thing="open file",
+        things="open files",
+        cost=Cost(30.0, 1_500.0),
+        fewer="launch with few open files",
+    ),
     "file_kind": Axis({"same": "one file", "distinct": "distinct files"}, qualifies=Qualifier("open_files", "same")),
     "nofile": Axis(thing="descriptor of the limit", things="descriptors at most", title="limit of open files"),
     "close_files": Axis(
-        {"none": "no close", "close": "child closes each", "close_range": "child close_range"}, cost=_close_cost
+        {"none": "no close", "close": "child closes each", "close_range": "child close_range"},
+        cost=_close_cost,
+        advice={"close_range": "close descriptors by close_range"},
     ),
     "parent_threads": Axis(thing="thread in the parent", things="threads in the parent", cost=Cost(0.0, 40_000.0)),
     "thread_state": Axis(
         {"busy": "busy threads", "idle": "idle threads"}, qualifies=Qualifier("parent_threads", "idle")
     ),
-    "mlockall": Axis({"yes": "mlockall", "no": "not locked"}),
+    "mlockall": Axis({"yes": "mlockall", "no": "not locked"}, advice={"no": "do not lock all of the parent's memory"}),
     "caches": Axis(
         {"hot": "hot caches", "idle": "cold caches after idling", "thrashed": "thrashed caches"}, cost=_caches_cost
     ),
@@ -166,7 +191,12 @@ AXES = {
     "concurrency": Axis(number="{:,} at once", thing="launcher", title="launchers at once", multiplies=True),
     "launchers": Axis({"threads": "launched by threads", "processes": "launched by processes"}),
     "stack_bytes": Axis(number="{} stack"),
-    "task_kind": Axis({"thread": "threads", "process": "processes"}, plural=True, always_said=True),
+    "task_kind": Axis(
+        {"thread": "threads", "process": "processes"},
+        plural=True,
+        always_said=True,
+        advice={"thread": "use threads, not processes", "process": "use processes, not threads"},
+    ),
     "call_spin_ns": Axis(delays="call"),
     "stamp_spin_ns": Axis(delays="stamp"),
     "child_spin_ns": Axis(delays="exit"),

@@ -14,6 +14,9 @@ FAMILY = Family(
             number="{} written", thing="4 KiB of memory written", title="memory written", cost=Cost(0.6)
         ),
         "write_step": Axis({"page": "each page", "small_page": "each 4 KiB"}),
-        "other_process": Axis({"alive": "other process alive", "gone": "other process gone"}),
+        "other_process": Axis(
+            {"alive": "other process alive", "gone": "other process gone"},
+            advice={"gone": "let the child exec or exit before the parent writes again"},
+        ),
     },
 )

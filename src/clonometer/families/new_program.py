@@ -21,6 +21,7 @@ FAMILY = Family(
             },
             cost=lambda _: _PROGRAM,
             programs=True,
+            where="{} as the program",
             explanations={
                 "target_static": "a static hello world in C",
                 "target_nolibc": "a static hello world without C library",
@@ -29,5 +30,8 @@ FAMILY = Family(
             },
         ),
     },
-    workloads={"launch.fork_exec": WorkloadWords("fork+exec")},
+    workloads={
+        "launch.fork_exec": WorkloadWords("fork+exec", thing="program"),
+        "launch.posix_spawn": WorkloadWords(thing="program"),
+    },
 )

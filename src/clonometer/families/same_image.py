@@ -1,6 +1,6 @@
 """Launches that go on in the program that is already running: fork, vfork, clone, threads."""
 
-from clonometer.families.types import LAUNCH, Axis, Family
+from clonometer.families.types import LAUNCH, Axis, Family, WorkloadWords
 
 #: What makes a process and a thread, for whoever compares the two.
 FORK, PTHREAD = "launch.fork", "launch.pthread"
@@ -8,10 +8,16 @@ FORK, PTHREAD = "launch.fork", "launch.pthread"
 FAMILY = Family(
     "same_image",
     title="Same image",
+    plain_title="Same program",
     explanation="The new task goes on in the program that is already running.",
     order=0,
     shape=LAUNCH,
     task="goes on in the same program",
+    workloads={
+        FORK: WorkloadWords(thing="process"),
+        "launch.vfork": WorkloadWords(thing="process", substitute="vfork, for a child that only execs,"),
+        PTHREAD: WorkloadWords(thing="thread", substitute="a thread"),
+    },
     axes={
         "process_ending": Axis({"exit": "exit", "_exit": "_exit"}),
         "detached": Axis({"yes": "detached", "no": "joined"}),

@@ -92,6 +92,12 @@ class Axis:
         Whether the runner sets it, by its choice of the driver or around it, so that no driver is asked for it.
     delays
         Where a launch is delayed by as many ns, so that the answer is known: the call, the task's stamp, its exit.
+    where
+        How its words stand after "with", where they cannot stand alone: ``{} in the parent``.
+    fewer
+        What to do about a number where more of it costs more: "fork before memory is filled". Empty: nothing.
+    advice
+        What to do to have a value, of those that are worth choosing where they are cheaper.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +116,9 @@ class Axis:
     drawn_apart: bool = False
     by_runner: bool = False
     delays: str = ""
+    where: str = ""
+    fewer: str = ""
+    advice: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,20 +137,22 @@ class WorkloadWords:
     """What a workload is called where its id is not enough.
 
     ``name`` stands in tables, ``doing`` in a sentence ("opening and closing a file"), ``thing`` and ``things`` name
-    what it makes.
+    what it makes, ``substitute`` is what it is called where it is advised in the place of something dearer.
     """
 
     name: str = ""
     doing: str = ""
     thing: str = ""
     things: str = ""
+    substitute: str = ""
 
 
 @dataclass(frozen=True)
 class Stage:
     """A moment in a launch, and its words: ``title`` heads a column, ``until`` stands in a sentence.
 
-    ``detail``: whether it only explains another one, so that no comparison is about it.
+    ``part`` is what goes on from the stage before until it. ``detail``: whether it only explains another one, so that
+    no comparison is about it.
     """
 
     name: str
@@ -149,6 +160,7 @@ class Stage:
     until: str
     explanation: str
     detail: bool = False
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +173,8 @@ class Family:
         As drivers say it.
     title
         What it is called; the default is its name in words.
+    plain_title
+        What it is called for somebody who meets it for the first time; the default is its title.
     explanation
         One line for those who read about it for the first time.
     order
@@ -183,10 +197,13 @@ class Family:
         Whether it is what measuring itself costs.
     not_ranked
         What the asterisk of a stage that is not ranked means.
+    advice
+        What to do instead of launching, where that is dearer. Empty: it is no substitute for a launch.
     """
 
     name: str
     title: str = ""
+    plain_title: str = ""
     explanation: str = ""
     order: int = LAST
     shape: str = EVENT
@@ -198,3 +215,4 @@ class Family:
     besides: frozenset[str] = frozenset()
     instrument: bool = False
     not_ranked: str = "includes the child's life"
+    advice: str = ""

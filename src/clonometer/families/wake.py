@@ -8,4 +8,5 @@ FAMILY = Family(
     explanation="The task exists already and sleeps: what a pool or a pre-forked server pays instead of a launch.",
     order=30,
     not_ranked="may include the worker's answer",
+    advice="keep idle workers, and wake them",
 )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from clonometer.records import Count, Key, Known, Least, Mark, to_json, version
 from clonometer.results.ended import CellStatus
 from clonometer.results.series.types import AblationSeries, FitSeries
-from clonometer.results.types import RESULTS_SCHEMA, Estimate, Finding, Results, RunWarning
+from clonometer.results.types import RESULTS_SCHEMA, Estimate, Finding, FirstScreen, Results, RunWarning
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class ShownResults:
     cell_statuses: Sequence[CellStatus]
     fits: Annotated[Sequence[FitSeries], Mark.OPTIONAL]
     ablations: Annotated[Sequence[AblationSeries], Mark.OPTIONAL]
+    first: Annotated[FirstScreen, Mark.OPTIONAL, "What the first screen says."]
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]
 

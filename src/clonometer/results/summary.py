@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
 from clonometer.errors import RunFileError
 from clonometer.results.ended import cell_statuses
-from clonometer.results.findings.all import find_all
+from clonometer.results.findings.all import find_with
+from clonometer.results.first.doubts import doubts
+from clonometer.results.first.screen import first_screen
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.groups import ObservedCell
@@ -54,6 +57,8 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
     book = Book((row for row in rows if row.estimate.n_samples), metadata, run_name)
     seed = int(metadata["seed"])
     estimates = tuple(row.estimate for row in rows)
+    findings, first = find_with(book, seed, first_screen)
+    warnings = run_warnings(estimates, metadata)
     present = {estimate.workload for estimate in estimates}
     return Results(
         run_name=run_name,
@@ -71,8 +76,9 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
         cell_statuses=cell_statuses(metadata),
-        findings=find_all(book, seed),
-        warnings=run_warnings(estimates, metadata),
+        findings=findings,
+        first=replace(first, doubts=doubts(metadata["host"], estimates, warnings)),
+        warnings=warnings,
         ecdfs=ecdf_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),

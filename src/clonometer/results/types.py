@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from clonometer.records import Above, Count, Least, Like, Mark, Most, Pattern
+from clonometer.records import Above, Count, Key, Least, Like, Mark, Most, Pattern
 from clonometer.results.ended import CellStatus
 from clonometer.results.json_rules import (
     DRIFT,
@@ -166,6 +166,29 @@ class Finding:
         return 1 / ratio, 1 / high if high else None, 1 / low if low else None
 
 
+#: Stands in a command for the name of the run's file.
+RUN_FILE = "RUN"
+
+
+@dataclass(frozen=True)
+class NextCommand:
+    """A command to try next: its words without ``clonometer``, `RUN_FILE` among them, and what it is for."""
+
+    words: Sequence[str]
+    about: str
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """What is said of a run before all else, as findings: each with its id, its sentence and the rows behind it."""
+
+    answer: Annotated[Sequence[Finding], "What it takes: two sentences at most."] = ()
+    reasons: Annotated[Sequence[Finding], Key("why"), "Why, from measured differences: three at most."] = ()
+    advice: Annotated[Sequence[Finding], Key("what_to_do"), "What to do, from measured rows: three at most."] = ()
+    doubts: Annotated[Sequence[Finding], "What disturbs trust in the figures, worst first, in a few words each."] = ()
+    next: Annotated[NextCommand | None, "What to ask next."] = None
+
+
 @dataclass(frozen=True)
 class Results:
     """All that is known of a run, for views: estimates, findings, plots and facts."""
@@ -192,3 +215,4 @@ class Results:
     process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
     scans: Sequence[ScanSeries] = ()
     series: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # by name, as clonometer.results.series offers
+    first: FirstScreen = FirstScreen()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import finders
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import Finding
+
+_Made = TypeVar("_Made")
 
 
 def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
@@ -28,11 +33,30 @@ def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
     >>> find_all(Book([]), seed=1)
     ()
     """
+    return find_with(book, seed, lambda *_: None)[0]
+
+
+def find_with(
+    book: Book, seed: int, make: Callable[[Comparer, tuple[Finding, ...]], _Made]
+) -> tuple[tuple[Finding, ...], _Made]:
+    """Compute the findings, and make something of them and of further comparisons.
+
+    Parameters
+    ----------
+    book, seed
+        As in `find_all`.
+    make
+        Called twice, as findings are made twice; what it gives the second time counts. What it compares besides is
+        corrected together with all comparisons of the findings, and changes no finding.
+    """
     comparer = Comparer(book, seed)
     # What is said of any comparison depends on how many the report makes.
     _read(comparer)
     comparer.correct()
-    return _read(comparer)
+    findings = _read(comparer)
+    make(comparer, findings)
+    comparer.correct()
+    return findings, make(comparer, findings)
 
 
 def _read(comparer: Comparer) -> tuple[Finding, ...]:

@@ -14,6 +14,8 @@ GAP = "  "
 _DASH = " – "
 _INDENT = "  "
 
+#: More than any table takes: nothing is left out or cut.
+ANY_WIDTH = 1 << 20
 #: One column of several tables that stand below each other: a member for each table.
 Layer = Sequence[Column]
 
@@ -32,6 +34,11 @@ class DrawnTables:
 def draw_table(table: Table, width: int, colour: bool) -> list[str]:
     """Draw a table between its title and its note, in lines of at most ``width``."""
     return _between_title_and_note(table, _alone(table, width, colour), width)
+
+
+def draw_whole(table: Table, width: int, colour: bool) -> list[str]:
+    """Draw a table with all columns, however wide; its title and its note in lines of at most ``width``."""
+    return _between_title_and_note(table, _alone(table, ANY_WIDTH, colour), width)
 
 
 def draw_with(kept: str, makers: Sequence[Callable[[], Table]], width: int, colour: bool) -> list[str]:

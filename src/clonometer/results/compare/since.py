@@ -1,0 +1,108 @@
+"""What changed since the run before of the same plan, in one sentence, by the rule of `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from clonometer.results.compare.comparison import ERROR_RATE, match_sides
+from clonometer.results.compare.differences import differences
+from clonometer.results.compare.judge import detectable, drafts, judged, n_tests
+from clonometer.results.compare.moments import ASSUMED_MOMENTS
+from clonometer.results.compare.types import SAME, UNDECIDED, ComparedRow, Difference
+from clonometer.results.rows.evidence import Book
+from clonometer.results.types import LEAST_EFFECT
+from clonometer.units import format_share
+from clonometer.words import axis_words, mechanism_name, quantity_name, until
+
+#: What differs between any two runs of one machine, or is judged as a figure itself.
+_OF_ANY_RUN = ("effective_mhz", "status")
+_SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+@dataclass(frozen=True)
+class Since:
+    """What changed, and what it rests on.
+
+    ``differing``: what else differs, so that nothing was compared. ``changed``: rows with a verdict, the largest change
+    first. ``seen``: the share that half of the rows would have shown, None where none could.
+    """
+
+    sentence: str
+    differing: Sequence[Difference] = ()
+    changed: Sequence[ComparedRow] = ()
+    seen: float | None = None
+
+
+def since(before: Book, now: Book) -> Since:
+    """Compare a run with the one before it.
+
+    Returns
+    -------
+    Since
+        Where the machine, its settings or the version differ, these are named and nothing is compared. First launches
+        count only where there are no others.
+
+    Raises
+    ------
+    InputError
+        If the runs have nothing in common.
+    """
+    when = f"since {_ago(before, now)}"
+    differing = [each for each in differences(before.metadata, now.metadata) if each.key not in _OF_ANY_RUN]
+    if differing:
+        first, rest = differing[0], len(differing) - 1
+        more = f" and {rest} more fact{'' if rest == 1 else 's'}" if rest else ""
+        text = f"{when}, {first.key} changed from {first.base} to {first.other}{more}: not compared."
+        return Since(_capital(text), differing)
+    matches, _ = match_sides([before], [now])
+    # A process has one first launch, whose level is another in each run.
+    later = [match for match in matches if not match.base.estimate.is_first_launch]
+    matches = later or matches
+    listed = drafts(matches, ASSUMED_MOMENTS)
+    rows = judged(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
+    changed = sorted((row for row in rows if row.verdict not in (SAME, UNDECIDED)), key=_size, reverse=True)
+    tests = n_tests(listed)
+    known = [detectable(draft, ERROR_RATE, tests, LEAST_EFFECT) for draft in listed]
+    seen = sorted(share for share in known if share is not None)
+    middle = seen[len(seen) // 2] if seen else None
+    return Since(_capital(f"{when}: {_changes(changed, middle)}."), (), changed, middle)
+
+
+def _changes(changed: Sequence[ComparedRow], seen: float | None) -> str:
+    if not changed:
+        if seen is None:
+            return "too few processes to see a change"
+        return f"no change seen (half of the rows would have shown {format_share(seen)})"
+    first, rest = changed[0], len(changed) - 1
+    more = f", and {rest} more row{'' if rest == 1 else 's'} changed" if rest else ""
+    return f"{_name(first)} {format_share(_size(first))} {first.verdict}{more}"
+
+
+def _size(row: ComparedRow) -> float:
+    """How far a row changed, as a share of the base; of what became faster, as a share of the time now."""
+    ratio = row.ratio or 1.0
+    return max(ratio, 1 / ratio) - 1
+
+
+def _name(row: ComparedRow) -> str:
+    estimate = row.other
+    inside = estimate.cell.partition("[")[2].rstrip("]")
+    axes = [part.partition("=")[0] for part in inside.split(",") if part]
+    words = [axis_words(axis, estimate.condition[axis]) for axis in axes if axis in estimate.condition]
+    where = [*words, *([estimate.temperature] if estimate.temperature else [])]
+    what = until(estimate.stage) if estimate.stage else quantity_name(estimate.quantity)
+    return f"{', '.join([mechanism_name(estimate.workload), *where])} {what}"
+
+
+def _ago(before: Book, now: Book) -> str:
+    began = [datetime.fromisoformat(side.metadata["started"]) for side in (before, now)]
+    seconds = max((began[1] - began[0]).total_seconds(), 1.0)
+    size, name = next(span for span in _SPANS if seconds >= span[0])
+    count = int(seconds // size)
+    return f"{count} {name}{'' if count == 1 else 's'} ago"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

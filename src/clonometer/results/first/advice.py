@@ -1,0 +1,132 @@
+"""What to do: the cheaper of two things that were both measured, with both figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clonometer.families import axis as axis_of
+from clonometer.families import family, workload_words
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import sentence
+from clonometer.results.first.effects import AxisEffect, effects, is_interesting, plain_rows, rivals
+from clonometer.results.first.words import condition_words, cost, is_launch_row, with_value
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.types import Finding
+from clonometer.words import mechanism_name
+
+MOST_ADVICE = 3
+#: What saves less than this share is no advice.
+_LEAST_GAIN = 0.1
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Something to do: what it is about, how it is said, and the dearer side against the cheaper one.
+
+    ``text`` has places for how many ``times`` as much the dearer side takes, and for what the ``cheap`` and the
+    ``dear`` one take; so has ``brief``, which is meant for one line.
+    """
+
+    id: str
+    text: str
+    brief: str
+    compared: Comparison
+
+    @property
+    def rows(self) -> tuple[Evidence, Evidence]:
+        """The dearer side and the cheaper one."""
+        a, b = self.compared.a, self.compared.b
+        return (a, b) if self.compared.verdict == "longer" else (b, a)
+
+    @property
+    def times(self) -> float:
+        return max(self.compared.ratio.value, self.compared.inverse.value)
+
+
+def advice(comparer: Comparer) -> list[Finding]:
+    """Give at most three pieces of advice, what saves most first.
+
+    Each rests on a difference that is sure and saves a tenth at least: another mechanism under the same condition,
+    another value of one axis, workers that are woken instead of launched, or a program that launches again.
+    """
+    choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.times)
+    kept: dict[str, _Choice] = {}
+    for choice in [*_workers(comparer), *choices, *_later_launches(comparer)]:
+        if choice.times >= 1 + _LEAST_GAIN:
+            kept.setdefault(choice.id, choice)
+    return [_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
+
+
+def _finding(choice: _Choice) -> Finding:
+    dear, cheap = choice.rows
+    compared = choice.compared
+    ratio = compared.text if compared.verdict == "longer" else compared.inverse_text
+    figures = {"cheap": cost(cheap), "dear": cost(dear)}
+    texts = [
+        choice.text.format(times=ratio, **figures),
+        choice.brief.format(times=ratio.partition(" (")[0], **figures),
+    ]
+    numbers = compared.numbers | {"cells": [cheap.cell, dear.cell]}
+    return Finding(f"do.{choice.id}", sentence(texts[0]), numbers, sentence(texts[1]))
+
+
+def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
+    """The cheapest mechanism against the dearest, under each condition; the condition that is worst counts."""
+    for group in rivals(comparer.book):
+        ranked = sorted(group.rows, key=lambda row: row.estimate.median_ns or 0.0)
+        compared = comparer.compare(ranked[-1], ranked[0])
+        if compared is not None and compared.verdict != "same":
+            cheap, dear = (row.estimate.workload for row in (ranked[0], ranked[-1]))
+            advised = workload_words(cheap).substitute or mechanism_name(cheap)
+            where = condition_words(group.changes)
+            text = f"{where + ', ' if where else ''}{advised} is {{times}} times cheaper than {mechanism_name(dear)}"
+            full = text + " ({cheap}, not {dear})"
+            yield _Choice(f"mechanism.{ranked[0].estimate.family}", full, text, compared)
+
+
+def _conditions(comparer: Comparer) -> Iterator[_Choice]:
+    for effect in effects(comparer):
+        text = _change(effect) if effect.is_sure and is_interesting(effect) else ""
+        if text:
+            name = mechanism_name(effect.comparison.a.estimate.workload)
+            dear = effect.value if effect.cheaper == effect.base else effect.base
+            full = f"{text}: with {with_value(effect.axis, dear)}, {name} takes {{dear}}, {{times}} times as much"
+            yield _Choice(effect.axis, full, f"{text}: {name} takes {{cheap}} instead of {{dear}}", effect.comparison)
+
+
+def _change(effect: AxisEffect) -> str:
+    """What to do about an axis; empty where its cheaper value is nothing that one could choose."""
+    axis = axis_of(effect.axis)
+    if isinstance(effect.cheaper, int):
+        return axis.fewer if effect.cheaper == effect.base else ""
+    return axis.advice.get(effect.cheaper, "")
+
+
+def _workers(comparer: Comparer) -> Iterator[_Choice]:
+    """The cheapest way to wake a worker that exists against the cheapest launch."""
+    plain = plain_rows(comparer.book)
+    launches = [row for row in plain if is_launch_row(row)]
+    waking = [row for row in plain if family(row.estimate.family).advice]
+    if launches and waking:
+        launch, wake = (min(rows, key=lambda row: row.estimate.median_ns or 0.0) for rows in (launches, waking))
+        compared = comparer.compare(launch, wake)
+        if compared is not None and compared.verdict == "longer":
+            name = mechanism_name(launch.estimate.workload)
+            text = f"{family(wake.estimate.family).advice}: {{cheap}}, {{times}} times cheaper than {name}"
+            yield _Choice("workers", text, text, compared)
+
+
+def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
+    """The first launch of a program against later ones."""
+    for row in plain_rows(comparer.book):
+        estimate = row.estimate
+        if not is_launch_row(row) or estimate.temperature != "warm":
+            continue
+        first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
+        compared = None if first is None else comparer.compare(first, row)
+        if compared is not None and compared.verdict == "longer":
+            name = mechanism_name(estimate.workload)
+            text = f"launch from a program that lives on: {name} takes {{cheap}} instead of {{dear}}"
+            yield _Choice("first_launch", f"{text}, as its first launch does ({{times}} times as much)", text, compared)
+            return

@@ -1,0 +1,137 @@
+"""The answer in two sentences: what the mechanisms take side by side, and what the largest of the conditions does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.families.same_image import FORK, PTHREAD
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence
+from clonometer.results.first.effects import AxisEffect, effects, is_interesting, plain_rows, rivals
+from clonometer.results.first.words import (
+    condition_words,
+    cost,
+    how_long,
+    is_launch_row,
+    named,
+    verb,
+    with_value,
+)
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.types import Finding
+from clonometer.units import format_ratio
+from clonometer.words import mechanism_name
+
+MOST_SENTENCES = 2
+#: What says how a curve was fitted, or what the instrument costs, answers nobody's first question; choices are told in
+#: other words.
+_NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
+
+
+def answer(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
+    """Answer in at most two sentences.
+
+    Launches are told from call to end: the first mechanism beside its rival, then the largest effect of what was
+    varied, or a new program. What launches nothing is told by the first findings that state a difference.
+    """
+    launches = [row for row in plain_rows(comparer.book) if is_launch_row(row)]
+    listed = _of_launches(comparer, launches) if launches else []
+    if len(listed) < MOST_SENTENCES:
+        listed += _steps(findings) if launches else _of_others(comparer, findings)
+    return listed[:MOST_SENTENCES]
+
+
+def contest(comparer: Comparer) -> Comparison | None:
+    """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
+    for group in rivals(comparer.book):
+        subject, *others = sorted(group.rows, key=lambda row: row.estimate.workload != FORK)
+        ranked = sorted(others, key=lambda row: (row.estimate.workload != PTHREAD, row.estimate.median_ns or 0.0))
+        if subject.estimate.workload != FORK:
+            ranked.sort(key=lambda row: row.estimate.median_ns or 0.0)
+        comparison = comparer.compare(subject, ranked[0])
+        if comparison is not None:
+            return comparison
+    return None
+
+
+def _of_launches(comparer: Comparer, launches: Sequence[Evidence]) -> list[Finding]:
+    compared = contest(comparer)
+    first = _alone(comparer, launches[0]) if compared is None else _contest(comparer, compared)
+    subject = launches[0] if compared is None else compared.a
+    listed = [first]
+    largest = next((effect for effect in effects(comparer) if effect.is_sure and is_interesting(effect)), None)
+    if largest is not None:
+        listed.append(_effect(largest))
+    others = [row for row in plain_rows(comparer.book) if row.estimate.family != subject.estimate.family]
+    alike = [row for row in others if row.estimate.family == others[0].estimate.family]
+    cheapest = sorted(alike, key=lambda row: row.estimate.median_ns or 0.0)
+    return [*listed, *(_alone(comparer, row) for row in cheapest[:1])]
+
+
+def _contest(comparer: Comparer, compared: Comparison) -> Finding:
+    a, b = compared.a, compared.b
+    where = condition_words(comparer.book.changes(a.estimate))
+    head = f"{where}, " if where else ""
+    text = f"{head}{named(a)} takes {cost(a)} {how_long(a)}, {named(b)} {cost(b)}: {_judged(compared)}"
+    return Finding("answer.contest", sentence(text), compared.numbers)
+
+
+def _judged(compared: Comparison) -> str:
+    if compared.verdict == "same":
+        return f"could not tell a difference ({compared.aside})"
+    longer = compared.verdict == "longer"
+    ratio = compared.ratio if longer else compared.inverse
+    words = format_ratio(ratio.value, ratio.low, ratio.high) if ratio.n > 1 else format_ratio(ratio.value)
+    return f"{mechanism_name((compared.a if longer else compared.b).estimate.workload)} takes {words} times as long"
+
+
+def _alone(comparer: Comparer, row: Evidence) -> Finding:
+    """Say what a mechanism takes, and its first launch where later ones were measured as well."""
+    estimate = row.estimate
+    text = f"{named(row)} {verb(row)} {cost(row)} {how_long(row)}"
+    where = condition_words(comparer.book.changes(estimate))
+    numbers: dict[str, object] = {"median_ns": estimate.median_ns, "value": estimate.value, "cells": [row.cell]}
+    text = f"{where}, {text}" if where else text
+    first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
+    if estimate.temperature == "warm" and first is not None and is_launch_row(row):
+        text += f"; the first launch of a program takes {cost(first)}"
+        numbers |= {"first_ns": first.estimate.median_ns, "cells": [row.cell, first.cell]}
+    elif estimate.is_first_launch and is_launch_row(row):
+        text += ", as the first launch of a program"
+    return Finding(f"answer.{estimate.workload}", sentence(text), numbers)
+
+
+def _effect(effect: AxisEffect) -> Finding:
+    compared = effect.comparison
+    longer = compared.verdict == "longer"
+    row, value, other = (compared.a, effect.value, effect.base) if longer else (compared.b, effect.base, effect.value)
+    ratio = compared.text if longer else compared.inverse_text
+    name = mechanism_name(row.estimate.workload)
+    text = f"with {with_value(effect.axis, value)}, {name} {verb(row)} {cost(row)}: {ratio} times as much as "
+    text += f"with {with_value(effect.axis, other)}" if other else "without"
+    return Finding(f"answer.effect.{effect.axis}", sentence(text), compared.numbers | {"axis": effect.axis})
+
+
+def _steps(findings: Sequence[Finding]) -> list[Finding]:
+    """The steps of ladders that change most."""
+    steps = [finding for finding in findings if finding.id.startswith("step.") and finding.states_difference]
+    steps.sort(key=lambda finding: -abs(finding.numbers["difference_ns"]))
+    return [Finding(f"answer.{each.id}", each.headline or each.sentence, each.numbers) for each in steps]
+
+
+def _of_others(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
+    """What was found of anything else, by first sentences; then choices; then the first figures.
+
+    What could not be told comes after what could, and only where it is short enough to be read.
+    """
+    candidates = [finding for finding in findings if not finding.id.startswith(_NOT_AN_ANSWER)]
+    stating = [_first_sentence(finding) for finding in candidates if finding.states_difference]
+    unsure = [_first_sentence(finding) for finding in candidates if not finding.states_difference]
+    chosen = [_effect(effect) for effect in effects(comparer) if effect.is_sure and is_interesting(effect)]
+    short = [finding for finding in [*stating, *chosen, *unsure] if n_words(finding.sentence) <= MOST_WORDS]
+    return [*short, *(_alone(comparer, row) for row in plain_rows(comparer.book))]
+
+
+def _first_sentence(finding: Finding) -> Finding:
+    text = (finding.headline or finding.sentence).split(". ")[0].removesuffix(".")
+    return Finding(f"answer.{finding.id}", f"{text}.", finding.numbers)

@@ -1,0 +1,53 @@
+"""What disturbs trust in a run, each kind in a few words: how many of its rows it touches, or what the machine did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clonometer.results.types import Estimate, Finding, RunWarning
+
+#: Kinds of warnings that rows have, worst first, and the words for them after the number of rows.
+_OF_ROWS = {
+    "clock.skew": "with samples out of order",
+    "launches.failed": "with failed launches",
+    "level.drift": "with drift",
+    "modes.several": "with two groups of times",
+    "interval.wide": "with wide intervals",
+    "samples.few": "with few samples",
+    "processes.few": "with few processes",
+}
+#: Load for each CPU from which on others surely ran while we began.
+_BUSY = 1.0
+
+
+def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequence[RunWarning]) -> tuple[Finding, ...]:
+    """List what disturbs trust: what the whole run met, the load, then what most rows have, each with its words."""
+    names = tuple(dict.fromkeys(estimate.cell for estimate in cells)) or ("",)
+    listed = [
+        Finding(f"doubt.{warning.id}", warning.sentence.removeprefix("the run: "), {"cells": list(names[:1])})
+        for warning in warnings
+        if warning.id not in _OF_ROWS and not _is_of_row(warning, cells)
+    ]
+    load, cpus = host.get("load.one_minute"), host.get("cpu.online")
+    if isinstance(load, int | float) and isinstance(cpus, int) and load >= _BUSY * cpus:
+        text = f"load {load:.1f} on {cpus} CPUs"
+        listed.append(Finding("doubt.load", text, {"load": load, "cpus": cpus, "cells": list(names[:1])}))
+    of_rows = []
+    judged = [estimate for estimate in cells if estimate.n_samples and not estimate.detail]
+    for name, words in _OF_ROWS.items():
+        touched = [estimate for estimate in judged if any(warning.id == name for warning in estimate.warnings)]
+        if touched:
+            numbers = {
+                "rows": len(touched),
+                "of_rows": len(judged),
+                "cells": list(dict.fromkeys(estimate.cell for estimate in touched)),
+            }
+            count = "all" if len(touched) == len(judged) else f"{len(touched)} of {len(judged)}"
+            of_rows.append(Finding(f"doubt.{name}", f"{count} rows {words}", numbers, f"{len(touched)} {words}"))
+    of_rows.sort(key=lambda doubt: -int(doubt.numbers["rows"]))
+    return (*listed, *of_rows)
+
+
+def _is_of_row(warning: RunWarning, cells: Sequence[Estimate]) -> bool:
+    return any(warning.id == other.id for estimate in cells for other in estimate.warnings)

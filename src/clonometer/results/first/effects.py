@@ -1,0 +1,149 @@
+"""What a run varied, as comparisons of whole cells: mechanisms under one condition, and one axis at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from clonometer.families import family, is_beside
+from clonometer.families.types import LAUNCH
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.rows.evidence import STAGES, Book, Evidence, once_per_book
+
+Changes = dict[str, int | str]
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Rows of one family under one condition that stand for a mechanism each, in the order of the plan."""
+
+    changes: Changes
+    rows: Sequence[Evidence]
+
+
+@dataclass(frozen=True)
+class AxisEffect:
+    """What a value of an axis does against another one, all else being equal: ``comparison.a`` has the value."""
+
+    axis: str
+    value: int | str
+    base: int | str
+    comparison: Comparison
+
+    @property
+    def times(self) -> float:
+        """How many times as long the longer side takes."""
+        return max(self.comparison.ratio.value, self.comparison.inverse.value)
+
+    @property
+    def cheaper(self) -> int | str:
+        """The value of the cheaper side."""
+        return self.base if self.comparison.ratio.value > 1 else self.value
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the sides surely differ."""
+        return self.comparison.verdict != "same"
+
+
+@once_per_book
+def main_rows(book: Book) -> tuple[Evidence, ...]:
+    """The row that stands for each cell: the end of a launch, else the first quantity that its driver names.
+
+    Of first launches and later ones of a condition the later ones stand for it. What the instrument costs, and cells
+    whose tasks ran where they liked are left out.
+    """
+    rows: dict[tuple[str, Hashable], Evidence] = {}
+    for in_cell in book.cells.values():
+        row = _main_row(book, list(in_cell.values()))
+        if row is None or row.estimate.condition.get("placement") == "free":
+            continue
+        key = (row.estimate.workload, frozenset(book.changes(row.estimate).items()))
+        if key not in rows or rows[key].estimate.is_first_launch:
+            rows[key] = row
+    return tuple(rows.values())
+
+
+def _main_row(book: Book, rows: Sequence[Evidence]) -> Evidence | None:
+    named = [row for row in rows if not (row.estimate.detail or row.estimate.signed) and row.estimate.rankable]
+    if not named or family(named[0].estimate.family).instrument:
+        return None
+    staged = [row for row in named if row.estimate.stage in STAGES]
+    if staged:
+        return max(staged, key=lambda row: STAGES.index(row.estimate.stage or ""))
+    fitting = [row for row in named if not is_beside(row.estimate.family, row.estimate.quantity) and _is_cost(row)]
+    return fitting[0] if fitting else None
+
+
+def _is_cost(row: Evidence) -> bool:
+    """Whether less of it is better: a time, or bytes, but no rate and no count of outcomes."""
+    return row.is_time or row.estimate.unit == "bytes"
+
+
+@once_per_book
+def rivals(book: Book) -> tuple[Rivals, ...]:
+    """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first."""
+    # Nobody launches tasks by the rungs of a ladder.
+    launches = [row for row in _no_rungs(book) if family(row.estimate.family).shape == LAUNCH]
+    groups: dict[Hashable, list[Evidence]] = {}
+    for row in launches:
+        condition = frozenset(book.changes(row.estimate).items())
+        groups.setdefault((row.estimate.family, row.estimate.temperature, condition), []).append(row)
+    listed = [Rivals(book.changes(rows[0].estimate), rows) for rows in groups.values() if len(rows) > 1]
+    return tuple(sorted(listed, key=lambda group: len(group.changes)))
+
+
+def effects(comparer: Comparer) -> list[AxisEffect]:
+    """Every axis that was varied, one at a time, the largest effect first: of numbers the largest alone.
+
+    The base is the axis's default; where that was not measured, the least number or the value that comes first.
+    """
+    made = [effect for group in _scans(comparer.book) for effect in _of_scan(comparer, *group)]
+    return sorted(made, key=lambda effect: -effect.times)
+
+
+@once_per_book
+def _scans(book: Book) -> tuple[tuple[str, Mapping[int | str, Evidence]], ...]:
+    scans: dict[Hashable, tuple[str, dict[int | str, Evidence]]] = {}
+    for row in _no_rungs(book):
+        changes = book.changes(row.estimate)
+        for axis, value in row.estimate.condition.items():
+            others = frozenset(item for item in changes.items() if item[0] != axis)
+            key = (row.estimate.workload, row.estimate.temperature, axis, others)
+            scans.setdefault(key, (axis, {}))[1][value] = row
+    return tuple(scan for scan in scans.values() if len(scan[1]) > 1)
+
+
+def _of_scan(comparer: Comparer, axis: str, rows: Mapping[int | str, Evidence]) -> Iterator[AxisEffect]:
+    numbers = [value for value in rows if isinstance(value, int)]
+    usual = comparer.book.default(axis)
+    base = usual if usual in rows else min(numbers) if numbers else next(iter(rows))
+    if base is None:
+        return
+    values = [max(numbers)] if numbers else list(rows)
+    for value in values:
+        comparison = comparer.compare(rows[value], rows[base]) if value != base else None
+        if comparison is not None:
+            yield AxisEffect(axis, value, base, comparison)
+
+
+def _no_rungs(book: Book) -> list[Evidence]:
+    return [row for row in main_rows(book) if not book.is_rung(row.estimate.workload)]
+
+
+def plain_rows(book: Book) -> list[Evidence]:
+    """The plainest cell of each workload, in the order of the plan; rungs of ladders only where there is no other."""
+    plain: dict[str, Evidence] = {}
+    for row in _no_rungs(book) or main_rows(book):
+        before = plain.setdefault(row.estimate.workload, row)
+        if len(book.changes(row.estimate)) < len(book.changes(before.estimate)):
+            plain[row.estimate.workload] = row
+    return list(plain.values())
+
+
+def is_interesting(effect: AxisEffect) -> bool:
+    """Whether it is worth a sentence: any choice, but of numbers only what a parent has when it launches.
+
+    That more work takes longer is no news.
+    """
+    return isinstance(effect.value, str) or family(effect.comparison.a.estimate.family).shape == LAUNCH

@@ -1,0 +1,45 @@
+"""The command to try next: what takes the answer to pieces, else all of it as a page."""
+
+from __future__ import annotations
+
+from clonometer.families import family
+from clonometer.families.types import CROWD
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.first.answer import contest
+from clonometer.results.first.effects import plain_rows
+from clonometer.results.first.words import is_launch_row
+from clonometer.results.rows.evidence import Evidence
+from clonometer.results.types import RUN_FILE, NextCommand
+from clonometer.words import mechanism_name
+
+#: Where nothing can be taken to pieces.
+AS_PAGE = NextCommand(("report", RUN_FILE, "--out", "report.html"), "all of it as a page with charts")
+
+
+def next_command(comparer: Comparer) -> NextCommand:
+    """Choose what to try next."""
+    compared = contest(comparer)
+    if compared is not None:
+        names = [_typed(row) for row in (compared.a, compared.b)]
+        words = ("explain", names[0], "--vs", names[1], *_settings(comparer, compared.a))
+        return NextCommand(words, "which part of a launch takes it")
+    plain = plain_rows(comparer.book)
+    launch = next((row for row in plain if is_launch_row(row)), None)
+    if launch is not None:
+        words = ("explain", _typed(launch), *_settings(comparer, launch))
+        return NextCommand(words, "which part of a launch takes it")
+    workers = next((row for row in plain if family(row.estimate.family).shape == CROWD), None)
+    if workers is not None and workers.estimate.condition.get("numbers") is not None:
+        return NextCommand(("explain", workers.estimate.workload), "why threads and processes differ")
+    return AS_PAGE
+
+
+def _typed(row: Evidence) -> str:
+    """What one types for a workload: its plain name, where it is one word."""
+    name = mechanism_name(row.estimate.workload)
+    return name if name.replace("_", "").isalnum() else row.estimate.workload
+
+
+def _settings(comparer: Comparer, row: Evidence) -> list[str]:
+    changes = comparer.book.changes(row.estimate)
+    return [word for axis, value in changes.items() for word in ("--set", f"{axis}={value}")]

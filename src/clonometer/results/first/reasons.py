@@ -1,0 +1,135 @@
+"""Why: which part of a launch the time goes to, what grows, and what is a program's start, each from measured rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from clonometer.families.common import STAGES as STAGE_WORDS
+from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence
+from clonometer.results.first.answer import contest
+from clonometer.results.first.effects import effects, plain_rows
+from clonometer.results.first.words import is_launch_row
+from clonometer.results.rows.evidence import STAGES, Book, Evidence
+from clonometer.results.types import FEWEST_PROCESSES, Finding
+from clonometer.stats.bootstrap import Processes, difference_of_medians
+from clonometer.stats.interval import Interval
+from clonometer.units import format_duration
+from clonometer.words import mechanism_name
+
+MOST_REASONS = 3
+_PARTS = {stage.name: stage.part for stage in STAGE_WORDS}
+#: Kinds of findings that say what a cost comes from, by how their ids begin.
+_EXPLAIN = ("memory.", "program_start", "scan.", "cow.", "switch.", "linkage.", "caches.", "step.", "ablation.")
+_LEAST_SHARE = 0.05
+
+
+def reasons(comparer: Comparer, findings: Sequence[Finding], answered: Sequence[Finding]) -> list[Finding]:
+    """Say why in at most three sentences.
+
+    First where the time of the first launch goes, or by which parts it takes longer than its rival; then findings that
+    name a cause, those of cells that the answer speaks of first. What the answer has said already is left out.
+    """
+    split = _split(comparer)
+    varied = [effect.comparison.numbers["cells"][0] for effect in effects(comparer)]
+    spoken = {cell for finding in answered for cell in finding.numbers["cells"]} | set(varied)
+    answers = {finding.sentence for finding in answered}
+    causes = [finding for finding in findings if finding.id.startswith(_EXPLAIN) and finding.states_difference]
+    causes = [each for each in causes if n_words(each.headline or each.sentence) <= MOST_WORDS]
+    causes = [finding for finding in causes if (finding.headline or finding.sentence) not in answers]
+    causes.sort(key=lambda finding: not spoken & set(finding.numbers["cells"]))
+    # Of what one axis does to a workload a sentence is enough, whatever else was timed.
+    causes = list({each.id.rpartition(".")[0] or each.id: each for each in reversed(causes)}.values())[::-1]
+    listed = [Finding(f"why.{each.id}", each.headline or each.sentence, each.numbers, _brief(each)) for each in causes]
+    return [*split, *listed][:MOST_REASONS]
+
+
+def _brief(finding: Finding) -> str:
+    """A shorter way to say it; empty where there is none."""
+    numbers = finding.numbers
+    if "library_start_ns" not in numbers:
+        return ""
+    whole, start = (format_duration(numbers[key]) for key in ("reaped_ns", "library_start_ns"))
+    cpuid = f", {format_duration(numbers['cpuid'] * numbers['cpuid_ns'])} CPUID" if "cpuid" in numbers else ""
+    return sentence(f"of {mechanism_name(numbers['workload'])}'s {whole}, {start} are the C library's start{cpuid}")
+
+
+def _split(comparer: Comparer) -> list[Finding]:
+    compared = contest(comparer)
+    if compared is not None and compared.verdict != "same":
+        made = _difference(comparer, compared)
+        if made is not None:
+            return [made]
+    subject = compared.a if compared else next((row for row in plain_rows(comparer.book) if is_launch_row(row)), None)
+    made = None if subject is None else _whole(comparer, subject)
+    return [] if made is None else [made]
+
+
+def _difference(comparer: Comparer, compared: Comparison) -> Finding | None:
+    """By which parts of a launch the longer side takes longer."""
+    longer, shorter = (compared.a, compared.b) if compared.verdict == "longer" else (compared.b, compared.a)
+    sides = [_parts(comparer.book, row) for row in (longer, shorter)]
+    if not sides[0] or list(sides[0]) != list(sides[1]):
+        return None
+    gaps = {
+        name: _longer(comparer, sides[0][name], sides[1][name], longer.cell, shorter.cell, name) for name in sides[0]
+    }
+    names = [mechanism_name(row.estimate.workload) for row in (longer, shorter)]
+    whole_ns = sum(gap.value for gap in gaps.values())
+    head = f"{names[0]}'s {format_duration(whole_ns)} more"
+    return _finding("why.difference", head, gaps, [longer.cell, shorter.cell])
+
+
+def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
+    """Which parts a launch is made of."""
+    parts = _parts(comparer.book, row)
+    nothing = Processes.of([0.0] * row.processes.values.size)
+    times = {name: _longer(comparer, part, nothing, row.cell, name) for name, part in parts.items()}
+    if len(times) < 2:
+        return None
+    whole_ns = sum(time.value for time in times.values())
+    head = f"{mechanism_name(row.estimate.workload)}'s {format_duration(whole_ns)}"
+    return _finding("why.parts", head, times, [row.cell])
+
+
+def _longer(comparer: Comparer, a: Processes, b: Processes, *names: str) -> Interval:
+    seed = comparer.seed_for("part", *names)
+    return comparer.keep(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
+
+
+def _finding(name: str, head: str, parts: Mapping[str, Interval], cells: Sequence[str]) -> Finding | None:
+    """Say parts of a time as shares of their sum; None where some part works against the others."""
+    whole_ns = sum(part.value for part in parts.values())
+    least_ns = -_LEAST_SHARE * whole_ns
+    if whole_ns <= 0 or any(part.n < FEWEST_PROCESSES or part.value < least_ns for part in parts.values()):
+        return None
+    shares = {stage: part.value / whole_ns for stage, part in parts.items()}
+    words = [f"{share:.0%} {_PARTS[stage]}" for stage, share in shares.items() if share >= _LEAST_SHARE]
+    numbers: dict[str, Any] = {
+        "parts": [
+            {"stage": stage, "difference_ns": part.value, "low_ns": part.low, "high_ns": part.high}
+            for stage, part in parts.items()
+        ],
+        "shares": shares,
+        "cells": list(cells),
+    }
+    return Finding(name, sentence(f"{head}: {', '.join(words)}"), numbers)
+
+
+def _parts(book: Book, row: Evidence) -> dict[str, Processes]:
+    """The parts of a launch between its stages, by the stage that ends each; empty where their order is another."""
+    estimate = row.estimate
+    changes = book.changes(estimate)
+    stages = [book.main(estimate.workload, changes, estimate.temperature, stage) for stage in STAGES]
+    known = [stage for stage in stages if stage is not None and stage.estimate.rankable]
+    whole = [stage for stage in known if stage.processes.values.size == row.processes.values.size]
+    medians = [stage.estimate.median_ns or 0.0 for stage in whole]
+    if len(whole) < 2 or len(whole) < len(known) or medians != sorted(medians):
+        return {}
+    parts = {str(whole[0].estimate.stage): Processes.of(whole[0].processes.values, whole[0].processes.starts)}
+    for before, after in pairwise(whole):
+        between = after.processes.values - before.processes.values
+        parts[str(after.estimate.stage)] = Processes.of(between, after.processes.starts)
+    return parts

@@ -1,0 +1,37 @@
+"""All that the first screen says of a run, made of the same comparisons as its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clonometer.results.ab.judgement import KEY
+from clonometer.results.findings.comparing import Comparer
+from clonometer.results.first.advice import advice
+from clonometer.results.first.answer import answer
+from clonometer.results.first.following import AS_PAGE, next_command
+from clonometer.results.first.reasons import reasons
+from clonometer.results.types import Finding, FirstScreen
+
+
+def first_screen(comparer: Comparer, findings: Sequence[Finding]) -> FirstScreen:
+    """Say what a run is about; what disturbs it is added later, when its warnings are known.
+
+    Parameters
+    ----------
+    comparer
+        Of the run's findings: what is compared here counts among its comparisons.
+    findings
+        Those of the run, in their order.
+    """
+    metadata: Mapping[str, Any] = comparer.book.metadata
+    if metadata.get(KEY) is not None:
+        # Two sides that were started in turn: their verdicts are the answer, and nothing else is said of them.
+        return FirstScreen(answer=tuple(findings[:2]), next=AS_PAGE)
+    answered = answer(comparer, findings)
+    return FirstScreen(
+        answer=tuple(answered),
+        reasons=tuple(reasons(comparer, findings, answered)),
+        advice=tuple(advice(comparer)),
+        next=next_command(comparer),
+    )

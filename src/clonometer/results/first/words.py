@@ -1,0 +1,57 @@
+"""The words of the first screen: mechanisms, moments and conditions for somebody who meets them for the first time."""
+
+from __future__ import annotations
+
+from clonometer.families import axis as axis_of
+from clonometer.families import family, workload_words
+from clonometer.families.types import LAUNCH
+from clonometer.results.findings.wording import measured, short_median
+from clonometer.results.first.effects import Changes
+from clonometer.results.rows.evidence import Evidence
+from clonometer.units import approximate_bytes
+from clonometer.words import axis_words, mechanism_name, until
+
+
+def named(row: Evidence) -> str:
+    """Name a mechanism with what it makes, as ``a new process (fork)``."""
+    name = mechanism_name(row.estimate.workload)
+    thing = workload_words(row.estimate.workload).thing
+    return f"a new {thing} ({name})" if thing and is_launch_row(row) else name
+
+
+def is_launch_row(row: Evidence) -> bool:
+    """Whether it is of a launch."""
+    return family(row.estimate.family).shape == LAUNCH
+
+
+def how_long(row: Evidence) -> str:
+    """Say what was timed or counted: a launch from its call to its end, anything else by its name."""
+    if row.estimate.stage == "reaped":
+        return "from call to end"
+    if row.estimate.stage is not None:
+        return until(row.estimate.stage)
+    return measured(None, row.estimate.quantity)
+
+
+def cost(row: Evidence) -> str:
+    """Write a row's median, a time or a size, with as many digits as its interval supports."""
+    estimate = row.estimate
+    return short_median(row) if estimate.value is None else approximate_bytes(estimate.value)
+
+
+def verb(row: Evidence) -> str:
+    """What a mechanism does with a time or with bytes."""
+    return "takes" if row.is_time else "needs"
+
+
+def with_value(name: str, value: int | str) -> str:
+    """Say a condition after "with": ``1 GiB in the parent``, ``10,000 VMAs``, ``a lazily bound parent``."""
+    axis = axis_of(name)
+    words = axis_words(name, value) if value else f"no {axis.things or 'memory'}"
+    return axis.where.format(words) if axis.where else words
+
+
+def condition_words(changes: Changes) -> str:
+    """Say all that is off its default, as it begins a sentence; empty where nothing is."""
+    words = [with_value(name, value) for name, value in changes.items()]
+    return f"with {' and '.join(words)}" if words else ""

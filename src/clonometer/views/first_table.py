@@ -1,0 +1,182 @@
+"""The tables of the first screen: a line a mechanism and condition, in a unit that suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.families import family as family_of
+from clonometer.results.types import Estimate
+from clonometer.units import bytes_unit, table_unit
+from clonometer.views.estimate_tables import is_pinned
+from clonometer.views.rows import EstimateRow, median_text, value_unit
+from clonometer.views.table import INTERVAL_HEADING, Column, Table
+from clonometer.words import STAGE_ORDER, stage_name
+
+_END = "reaped"
+#: What columns are called that are explained below the table.
+_ENDED, _FIRST = "ended", "first"
+#: Stages shown beside the end of a launch, the one nearest to it counted last.
+_MOST_STAGES = 2
+_LEAST_LABEL = 12
+
+
+@dataclass(frozen=True)
+class ScreenLine:
+    """One mechanism under one condition, as a line of the table.
+
+    ``main`` is what it takes: the end of a launch, warm where that was measured; else one quantity. ``first`` is the
+    same of first launches, ``stages`` what lies before the end.
+    """
+
+    row: EstimateRow
+    main: Estimate | None
+    first: Estimate | None = None
+    stages: tuple[Estimate, ...] = ()
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """All that it shows."""
+        return tuple(each for each in (self.main, self.first, *self.stages) if each is not None)
+
+    @property
+    def cells(self) -> frozenset[str]:
+        """The cells that it shows."""
+        return frozenset(estimate.cell for estimate in self.row.estimates.values())
+
+    @property
+    def unit(self) -> str:
+        """The unit that suits what it takes."""
+        main = self.main or self.first
+        assert main is not None
+        if main.value is not None:
+            return bytes_unit([main.value]) if main.unit == "bytes" else value_unit(main).strip()
+        return table_unit([None if main.median_ns is None else abs(main.median_ns)])
+
+
+def lines_of(rows: Sequence[EstimateRow]) -> list[ScreenLine]:
+    """Gather rows to lines, in their order: those of a launch to one, anything else to one a quantity."""
+    groups: dict[object, list[EstimateRow]] = {}
+    for row in rows:
+        key = () if row.any_estimate.stage in STAGE_ORDER else (row.any_estimate.quantity,)
+        groups.setdefault((row.group, row.family, *key), []).append(row)
+    return [_line(members) for members in groups.values()]
+
+
+def _line(members: Sequence[EstimateRow]) -> ScreenLine:
+    end = members[-1]
+    main = end.estimates.get("warm") or end.estimates.get(None)
+    temperature = main.temperature if main is not None else "cold"
+    shown = [row.estimates.get(temperature) for row in members[:-1] if row.rankable and not row.any_estimate.detail]
+    stages = tuple(estimate for estimate in shown if estimate is not None)
+    return ScreenLine(end, main, end.estimates.get("cold"), stages)
+
+
+def first_tables(lines: Sequence[ScreenLine]) -> list[Table]:
+    """Make a table of each family, all with the same columns; of launches with their stages and first launches."""
+    by_family: dict[str, list[ScreenLine]] = {}
+    for line in lines:
+        by_family.setdefault(line.row.family, []).append(line)
+    return [_table(family, members) for family, members in by_family.items()]
+
+
+def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
+    staged = any(line.row.any_estimate.stage for line in lines)
+    # Where there are no later launches the first ones are what was measured.
+    only_first = all(line.main is None for line in lines)
+    mains = [line.first if only_first else line.main for line in lines]
+    texts = [median_text(main, line.unit) if main else None for main, line in zip(mains, lines, strict=True)]
+    names = _stages(lines)
+    columns = [
+        Column("", [_label(line) for line in lines], least=_LEAST_LABEL),
+        Column("", [line.unit for line in lines]),
+        Column(_heading(lines, staged), [text.median if text else "" for text in texts], "point"),
+        Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
+    ]
+    for place in range(_MOST_STAGES):
+        name = names[place] if place < len(names) else ""
+        figures = [_figure(line, next((each for each in line.stages if each.stage == name), None)) for line in lines]
+        columns.append(Column(stage_name(name) if name else "", figures, "point", drop=1 + place, optional=True))
+    firsts = ["" if only_first else _figure(line, line.first) for line in lines]
+    columns.append(Column(_FIRST if any(firsts) else "", firsts, "point", drop=4, optional=True))
+    return Table(columns, family_of(family).plain_title or family_of(family).title)
+
+
+def _label(line: ScreenLine) -> str:
+    """What a line is about: the mechanism with its condition, and the quantity where that is no stage."""
+    row = line.row
+    return row.label if row.any_estimate.stage else f"{row.label}: {row.stage}"
+
+
+def _heading(lines: Sequence[ScreenLine], staged: bool) -> str:
+    if not staged:
+        return "median"
+    end = lines[0].row.any_estimate.stage
+    return _ENDED if end == _END else stage_name(end)
+
+
+def _stages(lines: Sequence[ScreenLine]) -> list[str]:
+    """The stages that have a column: when the call returns, and the last one before the end."""
+    known = [stage for stage in STAGE_ORDER if any(each.stage == stage for line in lines for each in line.stages)]
+    return known if len(known) <= _MOST_STAGES else [known[0], known[-1]]
+
+
+def _figure(line: ScreenLine, estimate: Estimate | None) -> str:
+    return "" if estimate is None else median_text(estimate, line.unit).median
+
+
+def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
+    """Explain the headings that a newcomer does not know, but for those of columns that were dropped."""
+    launches = [line for line in lines if line.row.any_estimate.stage]
+    texts = []
+    if any(line.row.any_estimate.stage == _END for line in launches):
+        texts.append("ended: over and waited for")
+    if launches and all(line.main is None for line in launches):
+        texts.append("all are first launches of a program")
+    elif any(line.first is not None for line in launches) and _FIRST not in dropped:
+        texts.append("first: a program's first launch")
+    if is_pinned([line.row for line in launches]):
+        texts.append("all on one CPU")
+    elif {line.row.any_estimate.condition.get("placement") for line in launches} == {"pinned", "free"}:
+        texts.append("free: on any CPU, the others on one")
+    return texts
+
+
+def pick_lines(lines: Sequence[ScreenLine], spoken: Sequence[str], room: int, *, named: bool) -> list[ScreenLine]:
+    """Choose lines where not all have room, in their order.
+
+    Parameters
+    ----------
+    lines
+        All.
+    spoken
+        Cells that sentences speak of, the most important first.
+    room
+        The most lines.
+    named
+        Whether the user named what to measure.
+
+    Returns
+    -------
+    list of ScreenLine
+        First the two cells that are spoken of first, then the plainest condition of each mechanism, then what else is
+        spoken of, then the others: in the order of the plan where the user named them, else those with the fewest axes
+        off their default. A cell's further quantities come last.
+    """
+    # The first of a cell's quantities; others have room when all cells have.
+    heads = list({(line.row.family, line.row.group): line for line in reversed(lines)}.values())[::-1]
+    nearest: dict[str, ScreenLine] = {}
+    for line in heads:
+        if line.row.distance < nearest.setdefault(line.row.workload, line).row.distance:
+            nearest[line.row.workload] = line
+    about = [line for cell in spoken for line in heads if cell in line.cells]
+    rest = heads if named else sorted(heads, key=lambda line: line.row.distance)
+    ranked = list({id(line): line for line in (*about[:2], *nearest.values(), *about, *rest, *lines)}.values())
+    chosen = {id(line) for line in ranked[:room]}
+    return [line for line in lines if id(line) in chosen]
+
+
+def hidden_rows(rows: Sequence[EstimateRow], lines: Sequence[ScreenLine]) -> int:
+    """How many rows of ``--wide`` no line shows."""
+    shown = {id(estimate) for line in lines for estimate in line.estimates}
+    return sum(not any(id(estimate) in shown for estimate in row.estimates.values()) for row in rows)

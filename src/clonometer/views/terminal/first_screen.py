@@ -1,0 +1,225 @@
+"""The first screen of a run: the answer, a table, why, what to do, what disturbs trust, the next command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from clonometer.families import is_launch
+from clonometer.results.types import RUN_FILE, Finding, Results
+from clonometer.views.cautions import cautions
+from clonometer.views.figures import figures
+from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
+from clonometer.views.labels import program_explanation, shown_axes
+from clonometer.views.rows import EstimateRow, host_phrases, make_rows, troubles
+from clonometer.views.terminal.table import draw_stack, draw_table
+from clonometer.views.terminal.text import clean, paint, wrap
+
+#: The columns for which ``lines`` is meant: what is narrower takes more lines.
+FULL_WIDTH = 80
+_INDENT = 6
+#: Conditions of a plan that are shown before reasons and advice have their lines.
+_LINES_OF_PLAN = 7
+_AD_HOC = "adhoc"
+#: Of cells without a result so many are named.
+_CELLS_NAMED = 2
+
+
+def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> list[str]:
+    """Draw the first screen in at most ``limit`` lines of ``width``; in narrow terminals in as many more."""
+    limit = max(limit, limit * FULL_WIDTH // width)
+    rows = make_rows(results.cells)
+    answer = " ".join(finding.sentence for finding in results.first.answer)
+    parts = {
+        "head": head(results, width, colour),
+        "answer": wrap(answer, width),
+        "table": [],
+        "trouble": [paint(line, "warn", colour) for line in trouble_lines(results, width, most=3)],
+        "points": [],
+        "tail": [],
+    }
+    doubts = _doubts(results, width, colour)
+    left = limit - sum(map(len, parts.values())) - len(doubts) - len(_tail(results, 1, 1, width))
+    table = _Table(results, rows, width, colour)
+    points = _points(results, width)
+    named = results.plan_name == _AD_HOC
+    least = sum(len(lines) for _, lines in points[:2])
+    parts["table"] = table.draw(left - least, len(table.lines) if named else _LINES_OF_PLAN)
+    chosen = _choose(points, left - len(parts["table"]))
+    left -= sum(len(lines) for _, lines in chosen)
+    parts["table"] = table.draw(left, len(table.lines)) or ["Nothing was measured."]
+    parts["points"] = [*_in_order(points, chosen), *doubts]
+    shown_ids = {finding.id.partition(".")[2] for finding in (*results.first.answer, *results.first.reasons)}
+    unsaid = sum(finding.id not in shown_ids for finding in results.findings)
+    parts["tail"] = _tail(results, table.hidden, unsaid, width)
+    # The finding about a program's start says what it is.
+    started = any(finding.id == "program_start" for finding in results.findings)
+    notes = [] if started else program_line(rows, width)
+    if left - len(parts["table"]) >= len(notes):
+        parts["table"] += notes
+    return spaced([part for part in parts.values() if part], limit)
+
+
+def head(results: Results, width: int, colour: bool) -> list[str]:
+    """Say on what machine the run was made, in one line of what has room, and why it is not complete."""
+    line, *phrases = host_phrases(results)
+    for phrase in phrases:
+        if len(f"{line}, {phrase}") > width:
+            break
+        line = f"{line}, {phrase}"
+    lines = [paint(piece, "bold", colour) for piece in wrap(line, width)]
+    if results.status != "complete":
+        verb = "failed" if results.status == "failed" else f"is {results.status}"
+        reason = f": {results.status_reason}" if results.status_reason else "."
+        lines += [paint(piece, "warn", colour) for piece in wrap(f"This run {verb}{reason}", width)]
+    return lines
+
+
+def spaced(parts: Sequence[Sequence[str]], limit: int) -> list[str]:
+    """Put blank lines between the parts while there is room for them."""
+    spare = limit - sum(map(len, parts))
+    drawn: list[str] = []
+    for place, part in enumerate(parts):
+        if place and spare >= len(parts) - 1:
+            drawn.append("")
+        drawn += part
+    return drawn
+
+
+class _Table:
+    """The table in as many lines as it may have; ``hidden`` is how many rows it had no room for."""
+
+    def __init__(self, results: Results, rows: Sequence[EstimateRow], width: int, colour: bool) -> None:
+        measured = [row for row in rows if not row.is_instrument] or list(rows)
+        shown = [row for row in measured if not row.any_estimate.detail] or measured
+        self.lines = lines_of(shown)
+        self.hidden = 0
+        self._rows = rows
+        self._width, self._colour = width, colour
+        self._named = results.plan_name == _AD_HOC
+        first = results.first
+        findings = (*first.answer, *first.advice)
+        self._spoken = [cell for finding in findings for cell in finding.numbers["cells"]]
+        workloads = {row.workload for row in shown}
+        tables = next((made for figure in figures() if (made := figure.sums_up(results, workloads))), ())
+        self._summary = [line for table in tables for line in draw_table(table, width, colour)]
+
+    def draw(self, room: int, most: int) -> list[str]:
+        """Draw as many of the lines as ``room`` holds with headings and glosses, at most ``most`` of them."""
+        if self._summary and len(self._summary) <= room:
+            self.hidden = len(self._rows)
+            return self._summary
+        drawn: list[str] = []
+        for count in range(min(most, len(self.lines), max(room, 1)), 0, -1):
+            picked = pick_lines(self.lines, self._spoken, count, named=self._named)
+            drawn = self._drawn(picked)
+            self.hidden = hidden_rows([row for row in self._rows if not row.is_instrument], picked)
+            if len(drawn) <= room:
+                break
+        return drawn
+
+    def _drawn(self, lines: Sequence[ScreenLine]) -> list[str]:
+        drawn = draw_stack(first_tables(lines), self._width, self._colour)
+        explained = "; ".join(glosses(lines, drawn.dropped))
+        body = [line for table in drawn.tables for entry in table for line in entry.split("\n")]
+        return [*body, *(wrap(f"({explained})", self._width) if explained else [])]
+
+
+def _points(results: Results, width: int) -> list[tuple[str, list[str]]]:
+    """Reasons and advice in turn, the most important first: the heading of each, and its lines."""
+    first = results.first
+    pairs = zip_longest(first.reasons, first.advice)
+    listed = [entry for reason, piece in pairs for entry in (("Why", reason), ("Do", piece))]
+    return [(name, _said(finding, width)) for name, finding in listed if finding is not None]
+
+
+def _said(finding: Finding, width: int) -> list[str]:
+    """Say it in full where that is a line, else in short."""
+    whole = len(finding.sentence) <= width - _INDENT
+    text = finding.sentence if whole else finding.headline or finding.sentence
+    return wrap(text, width, bullet=" " * _INDENT)
+
+
+def _choose(points: Sequence[tuple[str, list[str]]], room: int) -> list[tuple[str, list[str]]]:
+    """Take what fits, the first ones first."""
+    chosen = []
+    for point in points:
+        if len(point[1]) <= room:
+            chosen.append(point)
+            room -= len(point[1])
+    return chosen
+
+
+def _in_order(points: Sequence[tuple[str, list[str]]], chosen: Sequence[tuple[str, list[str]]]) -> list[str]:
+    """All reasons, then all advice, each group under its name."""
+    lines: list[str] = []
+    for name in dict.fromkeys(name for name, _ in points):
+        group = [line for heading, texts in chosen if heading == name for line in texts]
+        lines += [f"{name:<{_INDENT}}{group[0][_INDENT:]}", *group[1:]] if group else []
+    return lines
+
+
+def _doubts(results: Results, width: int, colour: bool) -> list[str]:
+    """One line of what disturbs trust: what has room of it, the worst at least."""
+    text = ""
+    for doubt in results.first.doubts:
+        words = doubt.headline if " rows " in text and doubt.headline else doubt.sentence
+        longer = f"{text}; {words}" if text else words
+        if text and _INDENT + len(longer) + 1 > width:
+            break
+        text = longer
+    lines = wrap(f"{text}.", width, bullet=f"{'Trust':<{_INDENT}}") if text else []
+    return [paint(line, "warn", colour) for line in lines]
+
+
+def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]:
+    """The next command, and the one that shows what had no room."""
+    lines = []
+    following = results.first.next
+    if following is not None:
+        words = [results.run_name if word == RUN_FILE else word for word in following.words]
+        lines += _command(words, following.about, width)
+    warnings = len(cautions(results))
+    counts = ((hidden, "row"), (findings, "finding"), (warnings, "warning"))
+    more = [f"{count:,} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count]
+    if more:
+        lines += _command(["show", results.run_name, "--wide"], ", ".join(more), width)
+    return [f"{'Next' if place == 0 else '':<{_INDENT}}{line}" for place, line in enumerate(lines)]
+
+
+def _command(words: Sequence[str], about: str, width: int) -> list[str]:
+    """A command, and what it is for where that has room in its line."""
+    command = clean(shlex.join(["clonometer", *words]))
+    whole = f"{command}   {about}"
+    return [whole] if len(whole) <= width - _INDENT else wrap(command, width - _INDENT)
+
+
+def trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
+    """Say which cells gave no result and why, in at most ``most`` lines."""
+    lines: list[str] = []
+    grouped = troubles(results)
+    for reason, cells in grouped:
+        shown = [status.cell for status in cells][: None if most is None else _CELLS_NAMED]
+        rest = f" and {len(cells) - len(shown)} more" if len(shown) < len(cells) else ""
+        count = f"{len(cells)} cells " if len(cells) > 1 else ""
+        lines += wrap(f"{count}{reason} ({', '.join(shown)}{rest})", width, bullet="! ")
+    if most is None or len(lines) <= most:
+        return lines
+    total = sum(len(cells) for _, cells in grouped)
+    return [*lines[: most - 1], f"! {total} cells without a result in all; the rest: --wide"]
+
+
+def program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
+    """Say what the new program is where the rows do not: its launches differ by it more than by how it is started."""
+    unnamed = {
+        str(row.any_estimate.condition["program"])
+        for row in rows
+        if is_launch(row.family) and "program" in row.any_estimate.condition and not _names_program(row)
+    }
+    programs = [program_explanation(program) for program in sorted(unnamed)]
+    return wrap(f"The new program is {' or '.join(programs)}, where no other is named.", width) if programs else []
+
+
+def _names_program(row: EstimateRow) -> bool:
+    return "program" in shown_axes(row.any_estimate.cell)

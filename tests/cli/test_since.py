@@ -1,0 +1,101 @@
+"""What a run says of the one before it: summaries are kept and compared, they are few, and no run fails by them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.results.memory_run import RunBuilder
+from tests.results.runs import FORK, PTHREAD, scaled
+
+from clonometer.cli import since
+from clonometer.cli.since import since_last_time
+from clonometer.results.compare.kept import from_kept, to_kept
+from clonometer.results.compare.sides import read_side
+from clonometer.results.compare.since import since as changes_since
+from clonometer.runfile import open_run
+
+STORED = Path(__file__).parents[1] / "data" / "schema1.parquet"
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "clonometer"
+
+
+def side(factor: float = 1.0, days: int = 0, **host):
+    builder = RunBuilder(seed=days + 1)
+    builder.cell("launch.fork", scaled(FORK, factor))
+    builder.cell("launch.pthread", PTHREAD)
+    metadata = builder.run.metadata
+    metadata["host"] = metadata["host"] | host
+    metadata["started"] = (datetime.fromisoformat(metadata["started"]) + timedelta(days=days)).isoformat()
+    return read_side(builder.run, f"day {days}")
+
+
+def test_a_change_is_named_with_its_size_and_its_age() -> None:
+    made = changes_since(side(), side(1.5, days=3))
+    assert made.sentence.startswith("Since 3 days ago: fork, warm until ")
+    assert {row.other.workload for row in made.changed} == {"launch.fork"}
+    assert made.changed[0].ratio == pytest.approx(1.5, rel=0.02)
+
+
+def test_where_nothing_changed_it_says_what_it_would_have_seen() -> None:
+    made = changes_since(side(), side(days=1))
+    assert not made.changed
+    assert made.seen is not None
+    assert 0.02 <= made.seen < 0.3
+    assert "no change seen" in made.sentence
+
+
+def test_another_kernel_is_named_and_nothing_compared() -> None:
+    made = changes_since(side(**{"kernel.release": "6.1"}), side(2.0, days=1, **{"kernel.release": "6.2"}))
+    assert [each.key for each in made.differing] == ["kernel.release"]
+    assert not made.changed
+    assert "kernel.release changed from 6.1 to 6.2" in made.sentence
+
+
+def test_what_is_kept_gives_the_same_answer_as_the_run() -> None:
+    before, now = side(), side(1.2, days=2)
+    again = from_kept(json.loads(json.dumps(to_kept(before))), "kept")
+    assert again is not None
+    assert changes_since(again, now).sentence == changes_since(before, now).sentence
+
+
+def test_a_run_is_remembered_once_a_plan_and_not_compared_with_itself(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    shutil.copy(STORED, path)
+    assert since_last_time(path) is None
+    assert since_last_time(path) is None
+    [file] = data.iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    assert file.stat().st_size < 100_000
+
+
+def test_damage_costs_the_sentence_and_no_more(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    since_last_time(STORED)
+    [file] = data.iterdir()
+    for content in (b"", b"junk", gzip.compress(b"[]"), gzip.compress(b'{"schema": 1}')):
+        file.write_bytes(content)
+        assert since_last_time(STORED) is None
+        with open_run(STORED) as run:
+            kept = json.loads(gzip.decompress(file.read_bytes()))
+            assert kept["metadata"]["started"] == run.metadata["started"]
+    assert since_last_time(Path("/nonexistent")) is None
+    monkeypatch.setenv("XDG_DATA_HOME", "/proc/nowhere")
+    assert since_last_time(STORED) is None
+
+
+def test_only_so_many_plans_are_remembered(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(since, "MOST_PLANS", 3)
+    data.mkdir(parents=True, mode=0o700)
+    data.parent.chmod(0o700)
+    for number in range(5):
+        (data / f"last-{number}.json.gz").write_bytes(b"")
+    since_last_time(STORED)
+    assert len(list(data.iterdir())) == 3

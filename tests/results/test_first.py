@@ -1,0 +1,94 @@
+"""What the first screen says of runs whose truth is known: ids, cells and numbers. The words are in the golden file."""
+
+from __future__ import annotations
+
+import pytest
+from tests.results.memory_run import RunBuilder
+from tests.results.runs import FORK, PTHREAD, RUNS, plus
+
+from clonometer.results import summarize
+from clonometer.results.types import FirstScreen
+
+KIB, GIB = 1 << 10, 1 << 30
+
+
+def first(name: str) -> FirstScreen:
+    return summarize(RUNS[name]()).first
+
+
+def ids(findings) -> list[str]:
+    return [finding.id for finding in findings]
+
+
+@pytest.fixture(scope="module")
+def default() -> FirstScreen:
+    return first("default_plan")
+
+
+def test_the_default_plan_says_what_why_and_what_to_do(default: FirstScreen) -> None:
+    assert ids(default.answer) == ["answer.contest", "answer.effect.parent_bytes"]
+    contest, effect = default.answer
+    assert contest.numbers["ratio"] == pytest.approx(3, rel=0.03)
+    assert effect.numbers["cells"][0] == f"launch.fork[parent_bytes={GIB},temperature=warm]"
+    assert default.reasons[0].id == "why.difference"
+    assert set(ids(default.advice)) == {"do.parent_bytes", "do.mechanism.same_image", "do.linkage"}
+    assert default.next is not None
+    assert default.next.words == ("explain", "fork", "--vs", "pthread")
+
+
+def test_parts_of_a_difference_are_those_that_were_put_in() -> None:
+    # Fork takes 40 us longer in the call, as long until the task runs, and 20 us longer in its end.
+    builder = RunBuilder()
+    builder.cell("launch.fork", FORK)
+    builder.cell("launch.pthread", {**PTHREAD, "reaped_ns": PTHREAD["task_runs_ns"] + 10_000})
+    [reason] = [finding for finding in summarize(builder.run).first.reasons if finding.id == "why.difference"]
+    assert reason.numbers["shares"]["call_returns"] == pytest.approx(2 / 3, abs=0.03)
+    assert reason.numbers["shares"]["task_runs"] == pytest.approx(0, abs=0.03)
+    assert reason.numbers["shares"]["reaped"] == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_parts_whose_order_differs_are_not_told() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.fork", FORK)
+    builder.cell("launch.pthread", {"call_returns_ns": 20_000, "task_runs_ns": 10_000, "reaped_ns": 30_000})
+    assert "why.difference" not in ids(summarize(builder.run).first.reasons)
+
+
+def test_advice_needs_a_sure_difference_and_a_tenth() -> None:
+    unsure, small, sure = RunBuilder(), RunBuilder(), RunBuilder()
+    for builder, factor, processes in ((unsure, 3.0, 2), (small, 1.05, 12), (sure, 1.5, 12)):
+        builder.cell("launch.fork", {name: value * factor for name, value in FORK.items()}, processes=processes)
+        builder.cell("launch.pthread", FORK, processes=processes)
+    made = [ids(summarize(builder.run).first.advice) for builder in (unsure, small, sure)]
+    assert made == [[], [], ["do.mechanism.same_image"]]
+
+
+def test_advice_names_the_cheaper_side_and_only_what_one_can_choose() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.fork", plus(FORK, 900_000), parent_bytes=GIB)
+    builder.cell("launch.fork", plus(FORK, 100_000), parent_bytes=GIB, page_kind="thp")
+    # The state of the caches is nobody's choice.
+    builder.cell("launch.fork", plus(FORK, 990_000), parent_bytes=GIB, caches="idle")
+    advice = summarize(builder.run).first.advice
+    assert ids(advice) == ["do.page_kind"]
+    assert "page_kind=thp" in advice[0].numbers["cells"][0]
+
+
+def test_what_disturbs_trust_is_counted_by_rows() -> None:
+    doubts = {finding.id: finding.numbers for finding in first("few_processes").doubts}
+    few = doubts["doubt.processes.few"]
+    assert few["rows"] == few["of_rows"] > 0
+
+
+def test_a_first_screen_changes_no_finding() -> None:
+    from clonometer.results.findings.all import find_all, find_with
+    from clonometer.results.first.screen import first_screen
+    from clonometer.results.rows.estimates import estimate_cells
+    from clonometer.results.rows.evidence import Book
+    from clonometer.results.rows.observed import observe
+
+    run = RUNS["default_plan"]()
+    rows = list(estimate_cells(observe(run), run.metadata))
+    books = [Book([row for row in rows if row.estimate.n_samples], run.metadata) for _ in range(2)]
+    findings, _ = find_with(books[0], 1, first_screen)
+    assert findings == find_all(books[1], 1)

@@ -1,0 +1,113 @@
+"""The first screen of runs of many kinds: what it always has, and what no width takes from it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.results.runs import RUNS
+from tests.results.sentences import frozen_run
+
+from clonometer.results import summarize
+from clonometer.results.types import FirstScreen, Results
+from clonometer.runfile import open_run
+from clonometer.views.terminal import render_answer
+
+WIDTHS = (40, 60, 80, 120)
+SCHEMA1 = Path(__file__).parents[1] / "data" / "schema1.parquet"
+#: All families, an old file, the default plan, doubtful figures, a scan, a ladder, programs, open questions.
+KINDS = ("families", "schema1", "default_plan", "few_processes", "areas", "ladder", "program_start", "open_contests")
+
+
+def made(kind: str) -> Results:
+    if kind == "families":
+        return frozen_run()
+    if kind == "schema1":
+        with open_run(SCHEMA1) as run:
+            return summarize(run, str(SCHEMA1.name))
+    return summarize(RUNS[kind](), "run.parquet")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Results:
+    return made(request.param)
+
+
+@pytest.fixture(scope="module")
+def default() -> Results:
+    return made("default_plan")
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def test_no_line_is_longer_than_the_terminal_and_no_word_is_cut(kind: Results) -> None:
+    whole = set(words(render_answer(kind, width=400, lines=200)))
+    for width in WIDTHS:
+        lines = render_answer(kind, width=width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert len(lines) <= 24 * max(1, 80 / width)
+        assert "…" not in "".join(lines)
+        table = {word for line in lines for word in words(line) if word.startswith(("launch", "fork", "pthread"))}
+        assert {word.rstrip(",.;:)") for word in table} <= {word.rstrip(",.;:)") for word in whole}
+
+
+def test_every_width_has_the_answer_the_plain_row_and_the_next_command(kind: Results) -> None:
+    for width in WIDTHS:
+        text = render_answer(kind, width=width)
+        joined = " ".join(words(text))
+        assert all(finding.sentence in joined for finding in kind.first.answer)
+        assert kind.first.answer
+        assert kind.first.next is not None
+        assert f"Next clonometer {kind.first.next.words[0]}" in joined
+        # The first mechanism of the run, with what it takes.
+        assert re.search(r"^(fork|posix_spawn|flags\.none)\b.* \d", text, re.MULTILINE)
+
+
+def test_columns_go_before_rows_that_were_named(default: Results) -> None:
+    named = replace(
+        default, plan_name="adhoc", cells=[cell for cell in default.cells if cell.cell.startswith("launch.fork[")]
+    )
+    texts = {width: render_answer(named, width=width) for width in (50, 80, 120)}
+    rows = [len(re.findall(r"^fork.* [mµ]s +\d", text, re.MULTILINE)) for text in texts.values()]
+    assert min(rows) >= 8
+    assert "task runs" in texts[80]
+    assert "task runs" not in texts[50]
+
+
+def test_each_row_has_the_unit_that_suits_it(default: Results) -> None:
+    text = render_answer(default)
+    assert re.search(r"^fork +µs +89", text, re.MULTILINE)
+    assert re.search(r"^fork, 1 GiB +ms +13\.\d", text, re.MULTILINE)
+
+
+def test_reasons_and_advice_stand_below_their_names(default: Results) -> None:
+    text = render_answer(default)
+    assert re.search(r"^Why   Fork's 58\.8 µs more: 67% the call, 33% its end\.$", text, re.MULTILINE)
+    assert re.search(r"^Do    \w", text, re.MULTILINE)
+    assert "Trust" not in render_answer(replace(default, first=replace(default.first, doubts=())))
+
+
+def test_what_a_screen_leaves_out_is_counted_with_the_command_that_shows_it(default: Results) -> None:
+    text = render_answer(replace(default, run_name="my run.parquet"), width=120)
+    counted = re.search(r"clonometer show 'my run.parquet' --wide   (\d+) rows, (\d+) findings", text)
+    assert counted
+    everything = render_answer(default, width=120, lines=400)
+    fewer = re.search(r"--wide   (\d+) rows", everything)
+    assert fewer
+    assert int(counted[1]) > int(fewer[1])
+
+
+def test_a_run_without_a_first_screen_has_a_table_all_the_same(default: Results) -> None:
+    text = render_answer(replace(default, first=FirstScreen()))
+    assert re.search(r"^fork +µs", text, re.MULTILINE)
+
+
+def test_wide_leaves_no_column_out_whatever_the_terminal(default: Results) -> None:
+    narrow, wide = (render_answer(default, width=width, wide=True) for width in (80, 200))
+    heads = [line for line in narrow.splitlines() if "p99" in line]
+    assert heads
+    assert all(line in wide.splitlines() for line in heads)
