@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from clonometer.cli.ending import run_to_the_end
+from clonometer.cli.explain_work import with_workers
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
 SMALL = ("--set", "numbers=200", "--set", "workers=3", "--set", "output=shared_stream", "--processes", "2")
@@ -42,6 +43,13 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], words: list[str], message
     assert status == 2
     assert out == ""
     assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("settings", "workers"), [([], ["workers=6"]), (["numbers=9", "workers=2"], []), (["numbers=9"], ["workers=6"])]
+)
+def test_as_many_work_as_there_are_processors(settings: list[str], workers: list[str]) -> None:
+    assert with_workers(settings, 6) == [*settings, *workers]
 
 
 def test_the_ablation_is_about_workers(capsys: pytest.CaptureFixture[str]) -> None:

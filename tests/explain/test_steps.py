@@ -119,7 +119,7 @@ def test_the_part_that_executes_them_is_named_with_what_they_take_of_it() -> Non
     assert _said(STEPS, child_library_start=610_000.0) == [
         "CPUID traps to the hypervisor here: 8.40 µs each (at least 8.10 µs); the program executes 68 (counted by "
         "single steps through all 31,402 instructions of one start)",
-        "library's start: 610 µs, of which 68 CPUID x 8.40 µs = 571 µs (94% of it)",
+        "library's start: 610 µs, of which 68 CPUID x 8.40 µs = 571 µs (94%)",
     ]
 
 
@@ -128,7 +128,7 @@ def test_the_part_that_executes_them_is_named_with_what_they_take_of_it() -> Non
     [
         (replace(STEPS, cpuid_ns=60.0), {"child_library_start": 50_000.0}, "does not trap here"),
         (STEPS, {"child_program": 700_000.0}, "all of its user code: 700 µs, of which 68 CPUID"),
-        (STEPS, {"child_library_start": 500_000.0}, "(nearly all of it)"),
+        (STEPS, {"child_library_start": 500_000.0}, "(nearly all)"),
         (STEPS, {}, "library's start: 68 CPUID x 8.40 µs = 571 µs"),
         (replace(STEPS, ended=False), {}, "through the first 31,402 instructions"),
         (replace(STEPS, cpuid=0, phases=()), {}, "executes no CPUID"),

@@ -17,6 +17,7 @@ from clonometer.explain.counters import counters_of
 from clonometer.explain.types import CallText, Counters, Explanation, Versus
 from clonometer.records import to_json
 from clonometer.views.explain_picture import KINDS, explain_picture
+from clonometer.views.explain_texts import side_names
 from clonometer.views.html.explained import render_explain_page
 from clonometer.views.terminal.explain import render_explanation, render_versus
 from clonometer.views.trace_events import trace_events
@@ -37,7 +38,7 @@ def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
     rendered = text(width, timeline=True, calls=True)
     assert all(len(line) <= width for line in rendered.splitlines())
     assert "…" not in rendered, "labels and events are wrapped, not cut"
-    for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "reaped: all of it", "100%"):
+    for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "all until reaped", "100%"):
         assert words in rendered
     assert "exit_group" in rendered
     assert "timeline of the launch nearest the median: 100 ns" in rendered
@@ -60,9 +61,37 @@ def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
 
 def test_the_ratio_says_what_makes_it() -> None:
     rendered = render_versus(versus(), width=80, colour=False, ascii_only=False)
-    assert "4.00 times as long, or 75.0 ns more" in rendered.replace("\n", " ")
+    assert "4.00 times as long. The difference is 75.0 ns" in rendered.replace("\n", " ")
     assert rendered.index("child: exit") < rendered.index("child: first steps")
     assert all(len(line) <= 80 for line in rendered.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (("launch.fork[temperature=warm]", "launch.pthread[temperature=warm]"), ("fork", "pthread")),
+        (
+            ("launch.fork[parent_bytes=1GiB,temperature=warm]", "launch.fork[temperature=warm]"),
+            ("parent_bytes=1GiB", "default"),
+        ),
+        (
+            ("launch.fork[linkage=dynamic_now,vmas=9]", "launch.fork[linkage=dynamic_lazy,vmas=9]"),
+            ("linkage=dynamic_now", "linkage=dynamic_lazy"),
+        ),
+        (("launch.fork", "launch.fork"), ("first", "second")),
+    ],
+)
+def test_columns_are_named_by_what_differs(cells: tuple[str, str], names: tuple[str, str]) -> None:
+    pair = versus()
+    first, second = (replace(side, cell=cell) for side, cell in zip(pair.mechanisms, cells, strict=True))
+    pair = replace(pair, first=first, against=replace(pair.against, other=second))
+    assert side_names(pair) == names
+    [heading] = [line for line in rendered_versus(pair).splitlines() if line.startswith("part ")]
+    assert heading.split() == ["part", *names, "difference", "share"]
+
+
+def rendered_versus(pair: Versus) -> str:
+    return render_versus(pair, width=100, colour=False, ascii_only=False)
 
 
 def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
@@ -152,7 +181,7 @@ def test_the_page_is_complete_and_fetches_nothing() -> None:
     page = render_explain_page(both)
     reader = _Text()
     reader.feed(page.split('<script type="application/json"')[0])
-    assert "Every event of it" in page
+    assert "Each of its events" in page
     assert "copy on write, stack" in page
     assert "4.00 times as long" in page
     assert reader.tags.count("section") == 3

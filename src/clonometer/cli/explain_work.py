@@ -51,12 +51,19 @@ def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation:
     from clonometer.runner.tracing import ProbeTracer
 
     drivers, catalogue = find_catalogue()
-    sides = work_sides(settings, catalogue)
+    cpus = len(os.sched_getaffinity(0))
+    sides = work_sides(with_workers(settings, cpus), catalogue)
     with interruption() as wish_to_stop:
         tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
         wish = WorkWish(pairs, tier, watcher("threads and processes in turn"))
-        explanation = explain_work(tracer, sides, wish, cpus=len(os.sched_getaffinity(0)))
+        explanation = explain_work(tracer, sides, wish, cpus=cpus)
         if ablation:
             series = ablate(tracer, sides[0], catalogue, pairs, watcher("ablation"))
             explanation = replace(explanation, ablation=series)
     return explanation
+
+
+def with_workers(settings: Sequence[str], cpus: int) -> list[str]:
+    """Let as many work as there are CPUs where nothing else is asked: a single worker meets nobody."""
+    given = any(setting.partition("=")[0].strip() == "workers" for setting in settings)
+    return [*settings, *([] if given else [f"workers={cpus}"])]

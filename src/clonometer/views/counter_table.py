@@ -11,7 +11,7 @@ from clonometer.views.table import MISSING, Column, Table
 from clonometer.words import stage_name
 
 _LABEL_LEAST = 20
-_SUMS = {"user": "all user code", "kernel": "all in the kernel", "all": "all of it"}
+_SUMS = {"user": "all user code", "kernel": "all in the kernel", "all": "everything"}
 _HEADS = {
     "cycles": "cycles",
     "instructions": "instr.",

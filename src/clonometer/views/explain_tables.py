@@ -8,9 +8,10 @@ from dataclasses import replace
 from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import CallText, Explanation, Moment, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
+from clonometer.views.explain_texts import side_names
 from clonometer.views.table import MISSING, Column, Table
 
-_WHOLE = "reaped: all of it"
+_WHOLE = "all until reaped"
 
 
 def budget_table(explanation: Explanation, *, total: bool) -> Table:
@@ -40,7 +41,7 @@ def budget_table(explanation: Explanation, *, total: bool) -> Table:
 
 
 def reasons_table(versus: Versus, *, total: bool) -> Table:
-    """Parts of the difference of two mechanisms, greatest first; with ``total`` the whole of it last."""
+    """Parts of the difference of two mechanisms, greatest first; with ``total`` the whole last."""
     against = versus.against
     rows = [
         (
@@ -55,7 +56,7 @@ def reasons_table(versus: Versus, *, total: bool) -> Table:
     if total:
         first, second = (format_duration(side.reaped_ns.value) for side in versus.mechanisms)
         rows.append((_WHOLE, first, second, _signed(against.difference_ns), "100%"))
-    heads = ("part", "first", "second", "difference", "of it")
+    heads = ("part", *side_names(versus), "difference", "share")
     label, *figures = ([row[place] for row in rows] for place in range(len(heads)))
     return Table(
         [

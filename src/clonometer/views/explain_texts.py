@@ -5,6 +5,7 @@ from __future__ import annotations
 from clonometer.explain.parts import FOREIGN, part_of
 from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.words import mechanism_name
 
 _NAMED = 3
 _LEAST_SHARE = 0.05
@@ -36,10 +37,27 @@ def about_launches(explanation: Explanation) -> str:
     )
 
 
+def side_names(versus: Versus) -> tuple[str, str]:
+    """Name both mechanisms as briefly as tells which is which: by what differs."""
+    (first, of_first), (second, of_second) = (_taken_apart(side.cell) for side in versus.mechanisms)
+    names = mechanism_name(first), mechanism_name(second)
+    if names[0] != names[1]:
+        return names
+    # An axis at its default does not stand in a cell's text.
+    only_first, only_second = (", ".join(sorted(a - b)) for a, b in ((of_first, of_second), (of_second, of_first)))
+    return (only_first or "default", only_second or "default") if only_first != only_second else ("first", "second")
+
+
+def _taken_apart(cell: str) -> tuple[str, set[str]]:
+    workload, _, inside = cell.rstrip("]").partition("[")
+    return workload, set(inside.split(",")) - {""}
+
+
 def versus_sentence(versus: Versus) -> str:
     """Say how the two compare."""
+    (first, second), (first_ns, second_ns) = side_names(versus), (side.reaped_ns.value for side in versus.mechanisms)
     return (
-        f"{format_duration(versus.first.reaped_ns.value)} against {format_duration(versus.second.reaped_ns.value)}: "
+        f"{first} takes {format_duration(first_ns)}, {second} {format_duration(second_ns)}: "
         f"{format_number(versus.against.ratio)} times as long."
     )
 
@@ -117,4 +135,4 @@ def _cpuid_in(name: str, count: int, steps: ProgramSteps, whole_ns: float | None
     if whole_ns is None:
         return f"{name}: {product_words}"
     share = "nearly all" if product >= whole_ns else format_share(product / whole_ns)
-    return f"{name}: {format_duration(whole_ns)}, of which {product_words} ({share} of it)"
+    return f"{name}: {format_duration(whole_ns)}, of which {product_words} ({share})"

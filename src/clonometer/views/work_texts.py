@@ -72,7 +72,7 @@ def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounde
     whole_times = _time(wholes[0].value, unit), _time(wholes[1].value, unit)
     rows.append(("the whole program", *whole_times, _signed(gap, unit), last))
     # Of a gap that may be none there are no shares.
-    head = ("part", "threads", "processes", "difference", *(("of it",) if last else ()))
+    head = ("part", "threads", "processes", "difference", *(("share",) if last else ()))
     secondary = (*head[4:], "threads", "processes")
     return table_of_rows(f"{title} ({unit})", head, tuple(row[: len(head)] for row in rows), "", secondary)
 

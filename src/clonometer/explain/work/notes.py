@@ -76,23 +76,22 @@ def conclusion(explanation: WorkExplanation) -> str:
         if explanation.gap_ns.value > 0
         else -explanation.gap.value / (1 + explanation.gap.value)
     )
-    text = f"{slower} need {size:.1%} more than {other}"
     named = main_reasons(explanation.reasons)
-    if named:
-        text += ": " + "; ".join(_named(explanation, reason) for reason in named)
-    text += f"; unexplained {round(100 * rest.value) if rest else 0}% of it."
+    unexplained = f"unexplained {round(100 * rest.value) if rest else 0}%"
+    shares = ", ".join([*(_named(explanation, reason) for reason in named), unexplained])
+    text = f"{slower} need {size:.1%} more time than {other}. Shares of that difference: {shares}."
     busy = main_reasons(explanation.cpu_reasons)
     if busy and any(reason.part == "run_queue" for reason in named):
         on_cpus = ", ".join(f"{reason.label} {reason.share.value:.0%}" for reason in busy if reason.share)
-        text += f" On the CPUs, which workers wait for, the gap is: {on_cpus}."
+        text += f" Workers wait for the CPUs; what these do makes up the difference: {on_cpus}."
     if _turned(explanation):
         text += f" Untraced the sign is another, {explanation.untraced_gap.value:+.1%}: do not rely on these parts."
     return text
 
 
 def _named(explanation: WorkExplanation, reason: GapPart) -> str:
-    text = f"{reason.share.value if reason.share else 0.0:.0%} of it {reason.label}"
+    text = reason.label
     side = explanation.thread if explanation.gap_ns.value > 0 else explanation.process
     if reason.part == "futex_wait" and side.futexes:
         text += f" ({FUTEX_PLACES[side.futexes[0].place]})"
-    return text
+    return f"{text} {reason.share.value if reason.share else 0.0:.0%}"

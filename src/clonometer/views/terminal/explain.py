@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clonometer.explain.types import Bounded, Counters, Explanation, Timeline, Versus
-from clonometer.units import format_duration, format_duration_interval, format_number, format_share
+from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_tables import budget_table, calls_table, events_table, reasons_table
 from clonometer.views.explain_texts import (
@@ -13,7 +13,9 @@ from clonometer.views.explain_texts import (
     lost_and_grown,
     percent,
     refused_besides,
+    side_names,
     steps_sentences,
+    versus_sentence,
     why_no_closer,
 )
 from clonometer.views.table import Table
@@ -53,14 +55,13 @@ def render_versus(versus: Versus, *, width: int, colour: bool) -> Iterator[str]:
     title = wrap(f"{clean(first.cell)} against {clean(second.cell)}", width)
     yield from (paint(line, "bold", colour) for line in title)
     yield from (*_about(first, width), "")
-    ratio = format_number(versus.against.ratio)
     yield from wrap(
-        f"{_time(first.reaped_ns)} against {_time(second.reaped_ns)}: {ratio} times as long, or "
-        f"{format_duration(versus.against.difference_ns)} more. The parts of that difference, greatest first:",
+        f"{versus_sentence(versus)} The difference is {format_duration(versus.against.difference_ns)}. These are its "
+        "parts, greatest first:",
         width,
     )
     yield from ("", *draw_table(reasons_table(versus, total=True), width, colour=False), "")
-    for name, side in (("first", first), ("second", second)):
+    for name, side in zip(side_names(versus), versus.mechanisms, strict=True):
         yield from wrap(f"{name}: {clean(side.cell)}: {_quality(side)}", width)
     notes = _footnotes(first, width)
     yield from (*notes, *(line for line in _footnotes(second, width) if line not in notes))
