@@ -14,6 +14,7 @@
     ├── ProtocolError           a driver's answer that breaks docs/protocol.md
     ├── DriverError             a driver that cannot be started or has died
     ├── SettingError            a command that switches a setting, or puts it back, has failed
+    ├── VanishedError           what was looked at has ended meanwhile          exit 3
     └── UnavailableError        what this machine cannot do, with its numbers
 """
 
@@ -100,6 +101,12 @@ class SettingError(ClonometerError):
     """A command that switches a setting for the processes of a side, or puts it back, has failed."""
 
     exit_status = EXIT_FAILED_CELLS
+
+
+class VanishedError(ClonometerError):
+    """What was being looked at, such as a process, has ended meanwhile: nothing can be told of it."""
+
+    exit_status = EXIT_CANNOT_TELL
 
 
 class UnavailableError(ClonometerError):

@@ -27,15 +27,15 @@ class Bound:
         return max(self.limit - (self.used or 0), 0)
 
 
-def memberships(source: Source) -> dict[str, str]:
-    """Controller -> path, from /proc/self/cgroup; the v2 hierarchy has the key ``""``."""
+def memberships(source: Source, process: str = "self") -> dict[str, str]:
+    """Controller -> path, from a process's ``/proc/PROCESS/cgroup``; the v2 hierarchy has the key ``""``."""
     paths: dict[str, str] = {}
-    for line in source.text("/proc/self/cgroup").splitlines():
+    for line in source.text(f"/proc/{process}/cgroup").splitlines():
         parts = line.split(":", 2)
         if len(parts) == 3:
             paths.update(dict.fromkeys(parts[1].split(","), parts[2]))
     if not paths:
-        raise Lack("/proc/self/cgroup is empty")
+        raise Lack(f"/proc/{process}/cgroup is empty")
     return paths
 
 
@@ -55,9 +55,9 @@ def _mount(source: Source, controller: str) -> tuple[str, str] | None:
     return next(((folder, "/") for folder in standard if source.exists(f"{folder}/{marker}")), None)
 
 
-def _levels(source: Source, controller: str) -> Iterator[str]:
-    """Folders of this task's group and of its ancestors, as far as they are mounted; innermost first."""
-    path = memberships(source).get(controller)
+def _levels(source: Source, controller: str, process: str = "self") -> Iterator[str]:
+    """Folders of a process's group and of its ancestors, as far as they are mounted; innermost first."""
+    path = memberships(source, process).get(controller)
     mount = _mount(source, controller)
     if path is None or mount is None:
         return
@@ -71,9 +71,9 @@ def _levels(source: Source, controller: str) -> Iterator[str]:
         yield str(folder)
 
 
-def _controller(source: Source, name: str) -> tuple[str, bool]:
+def _controller(source: Source, name: str, process: str = "self") -> tuple[str, bool]:
     """Name of the hierarchy that has a controller (``""``: v2), and whether it is v2."""
-    return (name, False) if name in memberships(source) else ("", True)
+    return (name, False) if name in memberships(source, process) else ("", True)
 
 
 def _v2_number(source: Source, path: str) -> int | None:
@@ -103,11 +103,11 @@ def _memory_used(source: Source, folder: str, *, v2: bool) -> int | None:
     return None
 
 
-def memory_bound(source: Source) -> Bound | None:
+def memory_bound(source: Source, process: str = "self") -> Bound | None:
     """The level that leaves the least memory, or None: no limit."""
-    controller, v2 = _controller(source, "memory")
+    controller, v2 = _controller(source, "memory", process)
     bounds = []
-    for folder in _levels(source, controller):
+    for folder in _levels(source, controller, process):
         if v2:
             limit = _v2_number(source, f"{folder}/memory.max")
         else:
@@ -117,11 +117,11 @@ def memory_bound(source: Source) -> Bound | None:
     return min(bounds, key=lambda bound: bound.room, default=None)
 
 
-def pids_bound(source: Source) -> Bound | None:
+def pids_bound(source: Source, process: str = "self") -> Bound | None:
     """The level that leaves the fewest tasks, or None: no limit."""
-    controller, _ = _controller(source, "pids")
+    controller, _ = _controller(source, "pids", process)
     bounds = []
-    for folder in _levels(source, controller):
+    for folder in _levels(source, controller, process):
         limit = _v2_number(source, f"{folder}/pids.max")
         if limit is not None:
             used = source.text_or(f"{folder}/pids.current", "")

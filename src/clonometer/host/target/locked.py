@@ -1,0 +1,68 @@
+"""How long reading keeps a process's memory lock: the kernel takes it for each read of what shows areas or pages."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from clonometer.host.source import Lack, Source
+
+_PIECE_BYTES = 1 << 16
+
+
+@dataclass
+class LockTime:
+    """Time within the reads that take the lock: no less than it was held.
+
+    Attributes
+    ----------
+    longest_ns, total_ns
+        Of one read, and of all. Between two reads the process may take it.
+    reads
+        How many.
+    """
+
+    longest_ns: int = 0
+    total_ns: int = 0
+    reads: int = 0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count what runs inside as one read."""
+        began = time.perf_counter_ns()
+        yield
+        self.add(time.perf_counter_ns() - began)
+
+    def add(self, elapsed_ns: int) -> None:
+        """Count a read."""
+        self.longest_ns = max(self.longest_ns, elapsed_ns)
+        self.total_ns += elapsed_ns
+        self.reads += 1
+
+
+def read_timed(source: Source, path: str, lock: LockTime) -> bytes:
+    """Read all of a file such as smaps, of any length, each read timed.
+
+    Raises
+    ------
+    Lack
+        If it cannot be read, with the reason; so too where the process ends meanwhile.
+    """
+    pieces = []
+    try:
+        descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while True:
+                began = time.perf_counter_ns()
+                piece = os.read(descriptor, _PIECE_BYTES)
+                lock.add(time.perf_counter_ns() - began)
+                if not piece:
+                    return b"".join(pieces)
+                pieces.append(piece)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise Lack(f"{path}: {error.strerror or error}") from None

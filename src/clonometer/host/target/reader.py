@@ -1,0 +1,126 @@
+"""Reading a process once: its standing, its areas in the way that holds its memory lock least, its descriptors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from clonometer.errors import UsageError
+from clonometer.host.source import Lack, Source
+from clonometer.host.target.areas import Area, parse_maps, parse_smaps
+from clonometer.host.target.locked import LockTime, read_timed
+from clonometer.host.target.pagescan import count_pages
+from clonometer.host.target.standing import Standing, check_unchanged, read_standing, vanished
+
+How = Literal["smaps", "pagemap", "counters"]
+#: Printing smaps looks at each page, at 50 to 100 ns: beyond this it would hold the lock for a second.
+_MOST_BY_SMAPS_BYTES = 40 << 30
+_SCAN_SECONDS = 3.0
+_CAP_SYS_PTRACE = 1 << 19
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read of a process.
+
+    Attributes
+    ----------
+    how
+        ``smaps``: each area with its pages and flags; ``pagemap``: each area with its pages, flags unknown;
+        ``counters``: the sums of status alone.
+    why
+        Why it was not read by smaps; None where it was.
+    areas
+        None where not even maps may be read.
+    open_files
+        None where the folder of descriptors is closed to us.
+    lock
+        How long the reads took that hold its memory lock.
+    """
+
+    standing: Standing
+    how: How
+    why: str | None
+    areas: Sequence[Area] | None
+    open_files: int | None
+    lock: LockTime = field(default_factory=LockTime)
+
+
+def read_target(source: Source, pid: int, *, how: How | None = None) -> Reading:
+    """Read a process: no signal, no stop, nothing is written to it.
+
+    Parameters
+    ----------
+    source
+        A fresh one: a `Source` reads each file once.
+    how
+        How to see its areas; None: by smaps, unless the process has more than 40 GiB or belongs to somebody else.
+
+    Raises
+    ------
+    UsageError
+        If there is no such process, or none that forks.
+    VanishedError
+        If it ends meanwhile.
+    """
+    standing = read_standing(source, pid)
+    lock = LockTime()
+    seen, why, areas = _areas(source, standing, how, lock)
+    if areas is not None and not areas:
+        raise vanished(pid)
+    reading = Reading(standing, seen, why, areas, _count_open_files(source, pid), lock)
+    check_unchanged(source, standing)
+    return reading
+
+
+def _areas(
+    source: Source, standing: Standing, how: How | None, lock: LockTime
+) -> tuple[How, str | None, list[Area] | None]:
+    folder = f"/proc/{standing.pid}"
+    why = None
+    if how is None and standing.rss_bytes > _MOST_BY_SMAPS_BYTES:
+        how = "pagemap"
+        why = "it is so large that smaps would hold its memory lock for a second or more"
+    elif how is not None and how != "smaps":
+        why = "you asked for it"
+    try:
+        if how in (None, "smaps"):
+            return "smaps", None, parse_smaps(read_timed(source, f"{folder}/smaps", lock))
+        areas = parse_maps(read_timed(source, f"{folder}/maps", lock))
+    except Lack as lack:
+        check_unchanged(source, standing)
+        if how == "smaps":
+            raise UsageError(f"smaps of process {standing.pid} cannot be read: {_refusal(source, standing, lack)}") from None
+        return "counters", _refusal(source, standing, lack), None
+    if how == "counters":
+        return "counters", why, areas
+    try:
+        return "pagemap", why, count_pages(source, standing.pid, areas, lock, _SCAN_SECONDS)
+    except Lack as lack:
+        return "counters", f"{why}, and its pages cannot be counted ({lack})", areas
+
+
+def _refusal(source: Source, standing: Standing, lack: Lack) -> str:
+    """Say why its areas may not be read, and which right is missing."""
+    if "denied" not in str(lack) and "not permitted" not in str(lack):
+        return str(lack)
+    mine = source.fields("/proc/self/status")
+    user = mine.get("Uid", "").split()[1:2]
+    if int(mine.get("CapEff", "0"), 16) & _CAP_SYS_PTRACE:
+        return f"a security module or a user namespace closes it to us ({lack})"
+    if user == [str(standing.user_id)]:
+        return (
+            "it is closed even to its user, as a program with rights of its own is: CAP_SYS_PTRACE is missing (sudo)"
+        )
+    return f"it belongs to user {standing.user_id}: be that user, or have CAP_SYS_PTRACE (sudo)"
+
+
+def _count_open_files(source: Source, pid: int) -> int | None:
+    folder = source.path(f"/proc/{pid}/fd")
+    try:
+        # Since Linux 6.2 the folder's size is their number; before it is 0.
+        return (source.live and folder.stat().st_size) or len(os.listdir(folder))  # noqa: PTH208 (names alone)
+    except OSError:
+        return None

@@ -1,0 +1,130 @@
+"""What stands between a process and a child: promised memory, control groups, limits of tasks. Read, not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from clonometer.host.cgroup import Bound, memory_bound, pids_bound
+from clonometer.host.source import Lack, Source
+from clonometer.host.target.standing import Standing
+
+_CAP_SYS_ADMIN = 1 << 21
+_CAP_SYS_RESOURCE = 1 << 24
+_KB = 1024
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the kernel asks before it makes a child; None where it cannot be read, or where nothing limits it.
+
+    Attributes
+    ----------
+    overcommit
+        0 heuristic, 1 always, 2 never.
+    commit_limit_bytes, committed_bytes
+        What may be promised where overcommit is 2, and what is.
+    total_bytes, swap_bytes, available_bytes
+        Memory, swap, and what may be taken without swapping.
+    reserve_bytes
+        What is kept from users in mode 2, and from this process's by its size.
+    memory, pids
+        The tightest level of its control groups.
+    user_tasks
+        RLIMIT_NPROC and the tasks of its user; None where the limit does not hold for it.
+    machine_tasks
+        The lower of pid_max and threads-max, and the tasks of the machine.
+    """
+
+    overcommit: int | None
+    commit_limit_bytes: int | None
+    committed_bytes: int | None
+    total_bytes: int | None
+    swap_bytes: int | None
+    available_bytes: int | None
+    reserve_bytes: int
+    memory: Bound | None
+    pids: Bound | None
+    user_tasks: Bound | None
+    machine_tasks: Bound | None
+
+
+def read_room(source: Source, standing: Standing) -> Room:
+    """Read what a process's next fork would be asked for."""
+    meminfo = source.fields("/proc/meminfo") if source.exists("/proc/meminfo") else {}
+
+    def kb(name: str) -> int | None:
+        number = meminfo.get(name, "").removesuffix("kB").strip()
+        return int(number) * _KB if number.isdigit() else None
+
+    process = str(standing.pid)
+    return Room(
+        _integer(source, "/proc/sys/vm/overcommit_memory"),
+        kb("CommitLimit"),
+        kb("Committed_AS"),
+        kb("MemTotal"),
+        kb("SwapTotal"),
+        kb("MemAvailable"),
+        _reserve(source, standing),
+        _bound(lambda: memory_bound(source, process)),
+        _bound(lambda: pids_bound(source, process)),
+        _bound(lambda: _user_tasks(source, standing)),
+        _bound(lambda: _machine_tasks(source)),
+    )
+
+
+def _bound(read: Callable[[], Bound | None]) -> Bound | None:
+    # A group or a file of limits that cannot be read, or not in the form that we know, limits nobody.
+    with suppress(Lack, ValueError, StopIteration):
+        return read()
+    return None
+
+
+def _integer(source: Source, path: str) -> int | None:
+    try:
+        return source.integer(path)
+    except Lack:
+        return None
+
+
+def _reserve(source: Source, standing: Standing) -> int:
+    """What __vm_enough_memory (mm/util.c) keeps back in mode 2: for root, and for the user in a large process."""
+    reserve = (
+        0
+        if standing.capabilities & _CAP_SYS_ADMIN
+        else (_integer(source, "/proc/sys/vm/admin_reserve_kbytes") or 0) * _KB
+    )
+    for_user = (_integer(source, "/proc/sys/vm/user_reserve_kbytes") or 0) * _KB
+    return reserve + min(standing.counters.get("VmSize", 0) // 32, for_user)
+
+
+def _user_tasks(source: Source, standing: Standing) -> Bound | None:
+    """RLIMIT_NPROC, which root and two capabilities are free of (kernel/fork.c, copy_process)."""
+    if standing.user_id == 0 or standing.capabilities & (_CAP_SYS_ADMIN | _CAP_SYS_RESOURCE):
+        return None
+    limit = next(
+        line.removeprefix("Max processes ").split()[0]
+        for line in source.text(f"/proc/{standing.pid}/limits").splitlines()
+        if line.startswith("Max processes ")
+    )
+    return None if limit == "unlimited" else Bound(int(limit), _tasks_of(source, standing.user_id))
+
+
+def _tasks_of(source: Source, user_id: int) -> int:
+    """Count the threads of a real user's processes."""
+    tasks = 0
+    for name in source.names("/proc"):
+        if name.isdigit():
+            status = source.text_or(f"/proc/{name}/status", "")
+            fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+            if fields.get("Uid", "").split()[:1] == [str(user_id)]:
+                tasks += int(fields.get("Threads", "1"))
+    return tasks
+
+
+def _machine_tasks(source: Source) -> Bound | None:
+    limits = [_integer(source, f"/proc/sys/kernel/{name}") for name in ("pid_max", "threads-max")]
+    known = [limit for limit in limits if limit is not None]
+    used = source.text("/proc/loadavg").split()[3].partition("/")[2]
+    return Bound(min(known), int(used)) if known else None
