@@ -11,6 +11,9 @@ from typing import Any
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.fleet.types import FleetRun
+from clonometer.predict.answer import Predicted
+from clonometer.predict.profile import Profile
+from clonometer.predict.ranking import Ranking
 from clonometer.records import schema_of
 from clonometer.results.ab.types import AbResult
 from clonometer.results.as_json import ShownResults
@@ -69,6 +72,17 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "clonometer fleet run --json",
         f"A fleet's run: how each host got on. The folder has the same as fleet-ID.json. {_NULLS}",
         {"fleet_run": FleetRun},
+    ),
+    "predict": (
+        "clonometer predict --json",
+        "What a fork and its kin would cost a process (predicted), or all processes (ranking, of predict --all). Times "
+        f"are in nanoseconds; nine in ten lie from low to high. {_NULLS}",
+        {"predicted": Predicted, "ranking": Ranking},
+    ),
+    "predict-profile": (
+        "clonometer predict --save-profile",
+        f"What a process has that its fork depends on, apart from its machine. {_NULLS}",
+        {"profile": Profile},
     ),
     "reproduce": (
         "clonometer reproduce --json",

@@ -15,6 +15,7 @@ from clonometer.units import parse_bytes, parse_share
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MOST_S = 1e7
 _MOST_BYTES = 1 << 30
+_MOST_BYTES_PER_S = 1 << 44
 
 
 class _Parsed(click.ParamType):  # type: ignore[type-arg] # its parameter is newer than rich-click asks for
@@ -58,6 +59,17 @@ DURATION = _Parsed("time", _parse_seconds)
 SHARE = _Parsed("share", parse_share)
 #: A size of at most 1 GiB, such as 16MiB; bytes as the command gets it.
 SIZE = _Parsed("SIZE", _parse_room)
+
+
+def _parse_rate(text: str) -> float:
+    bytes_per_s = parse_bytes(text.strip().removesuffix("/s"))
+    if bytes_per_s > _MOST_BYTES_PER_S:
+        raise UsageError(f"{text!r} is more than memory takes in a second", "rates look like 50MiB or 2GiB")
+    return bytes_per_s
+
+
+#: A rate such as 50MiB or 50MiB/s; bytes a second as the command gets it.
+SIZE_PER_SECOND = _Parsed("SIZE", _parse_rate)
 
 
 #: What more than one command has.

@@ -18,7 +18,7 @@ _LINE_OF_AREA = re.compile(_HEAD)
 _GROUPS_OF_HEAD = 5
 
 
-class Area(NamedTuple):
+class MemoryArea(NamedTuple):
     """One memory area.
 
     Attributes
@@ -94,7 +94,7 @@ _COUNTED = (
 )
 
 
-def parse_maps(content: bytes) -> list[Area]:
+def parse_maps(content: bytes) -> list[MemoryArea]:
     """Read the text of ``/proc/PID/maps``.
 
     Raises
@@ -111,7 +111,7 @@ def parse_maps(content: bytes) -> list[Area]:
     return areas
 
 
-def parse_smaps(content: bytes) -> list[Area]:
+def parse_smaps(content: bytes) -> list[MemoryArea]:
     """Read the text of ``/proc/PID/smaps``.
 
     Raises
@@ -119,7 +119,7 @@ def parse_smaps(content: bytes) -> list[Area]:
     Lack
         If it is not what Linux writes. A kernel without VmFlags (before 3.8) is refused too.
     """
-    areas: list[Area] = []
+    areas: list[MemoryArea] = []
     place = 0
     while place < len(content):
         # All entries of a kernel have the same lines; where one has not, its layout is that of what follows.
@@ -154,8 +154,8 @@ def _flags(text: bytes) -> frozenset[str]:
     return frozenset(text.decode("ascii", "replace").split())
 
 
-def _area(head: tuple[bytes, ...], flags: frozenset[str] | None, counted: tuple[int, ...]) -> Area:
+def _area(head: tuple[bytes, ...], flags: frozenset[str] | None, counted: tuple[int, ...]) -> MemoryArea:
     start, end, permissions, inode, name = head[:_GROUPS_OF_HEAD]
     # Names of files are any bytes; surrogates keep them.
     named = name.decode("utf-8", "surrogateescape") if name else ""
-    return Area(int(start, 16), int(end, 16), permissions.decode("ascii"), int(inode), named, flags, *counted)
+    return MemoryArea(int(start, 16), int(end, 16), permissions.decode("ascii"), int(inode), named, flags, *counted)

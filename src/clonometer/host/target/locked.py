@@ -51,7 +51,7 @@ def read_timed(source: Source, path: str, lock: LockTime) -> bytes:
     Lack
         If it cannot be read, with the reason; so too where the process ends meanwhile.
     """
-    pieces = []
+    pieces: list[bytes] = []
     try:
         descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
         try:

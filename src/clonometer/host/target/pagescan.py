@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 
 from clonometer.host.source import Lack, Source
-from clonometer.host.target.areas import Area
+from clonometer.host.target.areas import MemoryArea
 from clonometer.host.target.locked import LockTime
 
 _PAGE_BYTES = 4096
@@ -26,7 +26,9 @@ _PRESENT, _SWAPPED, _HUGE = 8, 16, 64
 _USER_END = 1 << 63
 
 
-def count_pages(source: Source, pid: int, areas: Sequence[Area], lock: LockTime, seconds: float) -> list[Area]:
+def count_pages(
+    source: Source, pid: int, areas: Sequence[MemoryArea], lock: LockTime, seconds: float
+) -> list[MemoryArea]:
     """Fill in what is present, huge and swapped of the areas whose pages fork may copy.
 
     Parameters
@@ -40,7 +42,7 @@ def count_pages(source: Source, pid: int, areas: Sequence[Area], lock: LockTime,
 
     Returns
     -------
-    list of Area
+    list of MemoryArea
         What is present in an area without a file, or in one that may be written to, is taken for written.
 
     Raises
@@ -55,9 +57,7 @@ def count_pages(source: Source, pid: int, areas: Sequence[Area], lock: LockTime,
         descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
         try:
             return [
-                _counted(area, descriptor, regions, lock)
-                if _may_be_copied(area) and time.monotonic() < ends
-                else area
+                _counted(area, descriptor, regions, lock) if _may_be_copied(area) and time.monotonic() < ends else area
                 for area in areas
             ]
         finally:
@@ -66,11 +66,11 @@ def count_pages(source: Source, pid: int, areas: Sequence[Area], lock: LockTime,
         raise Lack(f"{path}: {error.strerror or error}") from None
 
 
-def _may_be_copied(area: Area) -> bool:
+def _may_be_copied(area: MemoryArea) -> bool:
     return area.is_private and area.start < _USER_END and (area.inode == 0 or "w" in area.permissions)
 
 
-def _counted(area: Area, descriptor: int, regions: ctypes.Array[ctypes.c_uint64], lock: LockTime) -> Area:
+def _counted(area: MemoryArea, descriptor: int, regions: ctypes.Array[ctypes.c_uint64], lock: LockTime) -> MemoryArea:
     pages = {_PRESENT: 0, _SWAPPED: 0, _HUGE: 0}
     place = area.start
     while place < area.end:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from clonometer.errors import UsageError
 from clonometer.host.source import Lack, Source
-from clonometer.host.target.areas import Area, parse_maps, parse_smaps
+from clonometer.host.target.areas import MemoryArea, parse_maps, parse_smaps
 from clonometer.host.target.locked import LockTime, read_timed
 from clonometer.host.target.pagescan import count_pages
 from clonometer.host.target.standing import Standing, check_unchanged, read_standing, vanished
@@ -43,7 +43,7 @@ class Reading:
     standing: Standing
     how: How
     why: str | None
-    areas: Sequence[Area] | None
+    areas: Sequence[MemoryArea] | None
     open_files: int | None
     lock: LockTime = field(default_factory=LockTime)
 
@@ -77,7 +77,7 @@ def read_target(source: Source, pid: int, *, how: How | None = None) -> Reading:
 
 def _areas(
     source: Source, standing: Standing, how: How | None, lock: LockTime
-) -> tuple[How, str | None, list[Area] | None]:
+) -> tuple[How, str | None, list[MemoryArea] | None]:
     folder = f"/proc/{standing.pid}"
     why = None
     if how is None and standing.rss_bytes > _MOST_BY_SMAPS_BYTES:
@@ -92,7 +92,9 @@ def _areas(
     except Lack as lack:
         check_unchanged(source, standing)
         if how == "smaps":
-            raise UsageError(f"smaps of process {standing.pid} cannot be read: {_refusal(source, standing, lack)}") from None
+            raise UsageError(
+                f"smaps of process {standing.pid} cannot be read: {_refusal(source, standing, lack)}"
+            ) from None
         return "counters", _refusal(source, standing, lack), None
     if how == "counters":
         return "counters", why, areas
@@ -111,9 +113,7 @@ def _refusal(source: Source, standing: Standing, lack: Lack) -> str:
     if int(mine.get("CapEff", "0"), 16) & _CAP_SYS_PTRACE:
         return f"a security module or a user namespace closes it to us ({lack})"
     if user == [str(standing.user_id)]:
-        return (
-            "it is closed even to its user, as a program with rights of its own is: CAP_SYS_PTRACE is missing (sudo)"
-        )
+        return "it is closed even to its user, as a program with rights of its own is: CAP_SYS_PTRACE is missing (sudo)"
     return f"it belongs to user {standing.user_id}: be that user, or have CAP_SYS_PTRACE (sudo)"
 
 

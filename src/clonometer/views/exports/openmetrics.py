@@ -30,7 +30,7 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     cells = document["cells"]
     for name, key, text in _TIMES:
         samples = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]
-        yield from _family(f"clonometer_{name}_seconds", "gauge", text, "seconds", samples)
+        yield from metric_family(f"clonometer_{name}_seconds", "gauge", text, "seconds", samples)
     for statistic in statistics.STATISTICS:
         samples = [
             (labels(cell), metric_value(statistic, cell[statistic.key]))
@@ -38,12 +38,12 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
             if cell[statistic.key] is not None
         ]
         name, unit = metric(statistic)
-        yield from _family(f"clonometer_{name}", "gauge", statistic.about, unit, samples)
+        yield from metric_family(f"clonometer_{name}", "gauge", statistic.about, unit, samples)
     for name, key, text in _VALUES:
         known = [cell for cell in cells if cell.get(key) is not None]
         samples = [({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in known]
-        yield from _family(f"clonometer_{name}", "gauge", text, "", samples)
-    yield from _family("clonometer_run", "info", "The run that was exported.", "", [(_run(document), 1)])
+        yield from metric_family(f"clonometer_{name}", "gauge", text, "", samples)
+    yield from metric_family("clonometer_run", "info", "The run that was exported.", "", [(_run(document), 1)])
     yield "# EOF\n"
 
 
@@ -54,9 +54,10 @@ def _run(document: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(document[name]) for name in names} | {name: str(fact) for name, fact in facts.items() if fact}
 
 
-def _family(
+def metric_family(
     name: str, kind: str, text: str, unit: str, samples: Sequence[tuple[Mapping[str, str], float]]
 ) -> Iterator[str]:
+    """Write the samples of a metric, each with its labels, below what says what it is; nothing where there are none."""
     if not samples:
         return
     yield f"# TYPE {name} {kind}\n"

@@ -1,0 +1,167 @@
+"""``clonometer predict``: what a fork would cost in a process that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.options import DURATION, FILE, SIZE_PER_SECOND, examples, force_option, json_option
+from clonometer.errors import OutputError, UsageError
+
+_CHARACTERS = "µ…▁▂▃▄▅▆▇█"
+_OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
+_EXAMPLES = examples(
+    "clonometer predict --pid 4711",
+    "clonometer predict --pid 4711 --write-rate 50MiB --child-lives 30s",
+    "clonometer predict --pid 4711 --watch",
+    "clonometer predict --all               whose fork costs most?",
+    "clonometer predict --pid 4711 --save-profile server.json",
+    "clonometer predict --profile server.json --json | jq .fork.first_ns",
+    "clonometer predict --pid 4711 --openmetrics fork.prom --watch --every 60s",
+)
+
+
+@click.command(name="predict", epilog=_EXAMPLES)
+@click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="The process.")
+@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by what their fork would cost.")
+@click.option(
+    "--profile", metavar="FILE", type=FILE, help="Judge a process that --save-profile wrote, by this machine."
+)
+@click.option(
+    "--how",
+    type=click.Choice(["auto", "smaps", "pagemap", "counters"]),
+    default="auto",
+    show_default=True,
+    help="How to see its memory: smaps shows most, but holds its memory lock; pagemap for short times only; counters "
+    "never, and gives wide intervals. auto: smaps up to 40 GiB, then pagemap.",
+)
+@click.option(
+    "--write-rate", metavar="SIZE", type=SIZE_PER_SECOND, help="How much memory it newly writes to in a second."
+)
+@click.option(
+    "--measure-writes",
+    "measure_s",
+    metavar="TIME",
+    type=DURATION,
+    help="Measure that for so long. This writes to its clear_refs; what that does is said first.",
+)
+@click.option(
+    "--child-lives", "child_lives_s", metavar="TIME", type=DURATION, default="10s", show_default=True, help="How long."
+)
+@click.option("--watch", is_flag=True, help="Go on, with a small chart, until it ends or Ctrl-C.")
+@click.option(
+    "--every",
+    "every_s",
+    metavar="TIME",
+    type=DURATION,
+    default="2s",
+    show_default=True,
+    help="With --watch: how often.",
+)
+@click.option("--for", "for_s", metavar="TIME", type=DURATION, help="With --watch: for how long.")
+@click.option("--top", metavar="N", type=click.IntRange(min=1), default=15, show_default=True, help="With --all.")
+@click.option("--rough", is_flag=True, help="Use the rough model, even if this machine was calibrated.")
+@click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen of it, without names, as JSON.")
+@click.option("--names", is_flag=True, help="With --save-profile: with the names of the program and its files.")
+@click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector, as FILE.prom.")
+@json_option
+@force_option
+def command(
+    *,
+    pid: int | None,
+    rank_all: bool,
+    profile: Path | None,
+    how: str,
+    write_rate: float | None,
+    measure_s: float | None,
+    child_lives_s: float,
+    watch: bool,
+    every_s: float,
+    for_s: float | None,
+    top: int,
+    rough: bool,
+    save_profile: Path | None,
+    names: bool,
+    openmetrics: Path | None,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Say what a fork would cost in a process that runs, why, and what would change it.
+
+    The process is read through /proc: it gets no signal, is not stopped, and nothing is written to it. What its memory,
+    its areas, its files and its threads cost is known from the calibration of this machine (clonometer calibrate).
+
+    Status 2: there is no such process, or none that forks; 3: it ended while it was read.
+    """
+    _check(pid, rank_all, profile, watch=watch, measured=measure_s is not None, rated=write_rate is not None)
+    _check_output(save_profile, force=force)
+    if openmetrics is not None and not _is_ours(openmetrics):
+        _check_output(openmetrics, force=force)
+    if profile is not None and save_profile is not None:
+        raise UsageError("--save-profile saves a process that runs", "give --pid")
+    from clonometer.cli.predict_model import find_machine
+    from clonometer.cli.predict_tasks import PredictWish, predict_all, predict_process, predict_profile, watch_process
+
+    wish = PredictWish(
+        how=None if how == "auto" else how,
+        write_rate=write_rate,
+        measure_s=measure_s,
+        child_lives_s=child_lives_s,
+        save_profile=save_profile,
+        names=names,
+        openmetrics=openmetrics,
+    )
+    if rank_all:
+        _rank(predict_all(find_machine(rough=rough), wish, top), as_json=as_json)
+    elif watch and pid is not None:
+        watch_process(pid, lambda: find_machine(rough=rough), wish, every_s=every_s, for_s=for_s, as_json=as_json)
+    elif pid is not None:
+        _print(predict_process(pid, lambda: find_machine(rough=rough), wish), as_json=as_json)
+    elif profile is not None:
+        _print(predict_profile(profile, find_machine(rough=rough), wish), as_json=as_json)
+
+
+def _check(pid: int | None, rank_all: bool, profile: Path | None, *, watch: bool, measured: bool, rated: bool) -> None:
+    if sum((pid is not None, rank_all, profile is not None)) != 1:
+        raise UsageError(
+            "which process?", "give --pid PID, --all or --profile FILE; 'clonometer predict --all' ranks them all"
+        )
+    if (watch or measured) and pid is None:
+        raise UsageError("--watch and --measure-writes look at a process that runs", "give --pid")
+    if measured and rated:
+        raise UsageError("--write-rate gives what --measure-writes measures", "give the one or the other")
+
+
+def _check_output(path: Path | None, *, force: bool) -> None:
+    if path is not None and path.exists() and not force:
+        raise OutputError(f"{path} exists", "choose another name, or --force to replace it")
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file holds gauges that an earlier call wrote: they are there to be replaced."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_OUR_GAUGES)) == _OUR_GAUGES
+    except OSError:
+        return False
+
+
+def _print(document: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    from clonometer.views.terminal.predict import render_predicted
+
+    print_drawn(render_predicted, document, characters=_CHARACTERS)
+
+
+def _rank(document: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    from clonometer.views.terminal.predict import render_ranking
+
+    print_drawn(render_ranking, document, characters=_CHARACTERS)

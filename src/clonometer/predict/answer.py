@@ -1,0 +1,120 @@
+"""The answer: what ``clonometer predict --json`` prints (docs/schemas/predict.schema.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from clonometer.model.features import Features
+from clonometer.predict.copying import Copying
+from clonometer.predict.refusals import Refusal
+from clonometer.predict.spans import Nanoseconds, PredictedTime
+from clonometer.predict.what_ifs import WhatIf
+from clonometer.records import Count, Known, Least, Mark, Positive, to_json, version
+
+PREDICT_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class ForkSpans:
+    """What fork's call takes, by what cannot be seen: whether pages were written to since the last fork."""
+
+    first_ns: Annotated[
+        PredictedTime, "All pages written to since the last fork, cold caches: a first fork, or a busy writer's."
+    ]
+    later_ns: Annotated[PredictedTime, "No page written to since the last fork, cold caches."]
+    first_hot_ns: Annotated[PredictedTime, "As first_ns, with hot caches: forks in a tight loop."]
+    later_hot_ns: Annotated[PredictedTime, "As later_ns, with hot caches."]
+
+
+@dataclass(frozen=True)
+class Stall:
+    """Who waits while fork copies."""
+
+    caller_ns: Annotated[
+        PredictedTime, "The thread that forks, and any that maps memory or faults meanwhile: fork's whole call."
+    ]
+    threads: Annotated[Count, "Threads of the process."]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class MappingPart:
+    """What a group of areas adds to a fork."""
+
+    label: str
+    kind: str
+    areas: Count
+    size_bytes: Count
+    rss_bytes: Count
+    first_ns: Nanoseconds
+    later_ns: Nanoseconds
+    share: Annotated[float, Least(0), "Of fork's first median."]
+
+
+@dataclass(frozen=True)
+class TermPart:
+    """What a term of the model adds to a fork."""
+
+    term: str
+    count: Annotated[float, Least(0)]
+    first_ns: Nanoseconds
+    later_ns: Nanoseconds
+
+
+@dataclass(frozen=True)
+class LockHeld:
+    """How long reading kept the process's memory lock: the time of the reads, which is no less."""
+
+    longest_ns: Count
+    total_ns: Count
+    reads: Count
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the answer rests on."""
+
+    how: Annotated[str, Known(("smaps", "pagemap", "counters")), "How the process's areas were seen."]
+    why: Annotated[str | None, "Why not by smaps; null where they were."]
+    lock: Annotated[LockHeld | None, "Null for a saved profile."]
+    model: Annotated[str, Known(("calibration", "quick calibration", "rough")), "Where the times come from."]
+    age_days: Annotated[float | None, Least(0), "Age of the calibration."]
+    scale: Annotated[float, Least(0), "Times of now over those of the calibration, by the reference scan."]
+    scale_spread: Annotated[
+        float | None, Least(0), "Its uncertainty, on the logarithm; null where it was not measured."
+    ]
+    beyond: Annotated[Sequence[str], "Terms of which the process has more than was calibrated, or that were not."]
+    wrote_to_it: Annotated[bool, "Whether its clear_refs was written to, as --measure-writes does."]
+    notes: Annotated[Sequence[str], "What to know about the process or the reading."]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What fork and its kin would cost a process."""
+
+    schema = version(PREDICT_SCHEMA)
+
+    pid: Annotated[Positive | None, "Null for a saved profile."]
+    process: Annotated[str | None, "Its name; null where the profile has none."]
+    rss_bytes: Count
+    fork: ForkSpans
+    exit_ns: Annotated[PredictedTime, "The child's end without an exec, until its parent has waited for it."]
+    posix_spawn_ns: Annotated[PredictedTime | None, "posix_spawn's call instead; null where not calibrated."]
+    vfork_ns: Annotated[PredictedTime | None, "vfork's call instead, with a child that ends at once."]
+    page_tables_bytes: Annotated[Count, "Memory for the page tables of the child."]
+    stall: Stall
+    cow: Copying
+    would_fail: Annotated[Refusal | None, "Null for a saved profile."]
+    contributors: Annotated[Sequence[MappingPart], "Groups of areas, those that cost most first."]
+    terms: Annotated[Sequence[TermPart], "Terms of the model; they add up to fork's medians."]
+    what_ifs: Sequence[WhatIf]
+    features: Annotated[Features, "What was counted."]
+    basis: Basis
+    watched_s: Annotated[float | None, Least(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None
+
+
+def predicted_to_json(predicted: Predicted) -> dict[str, Any]:
+    """Turn an answer into plain JSON values."""
+    return to_json(predicted)

@@ -1,0 +1,100 @@
+"""What copying on write costs after a fork: at worst, and at a rate of writing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.model.features import SMALL_PAGE_BYTES, Features
+from clonometer.model.types import CowCost
+from clonometer.records import Count, Known, Least
+
+_PAGES_OF_HUGE = 512
+Share = Annotated[float, Least(0)]
+
+
+@dataclass(frozen=True)
+class WriteRate:
+    """How fast a process writes to memory that it has not touched since the fork."""
+
+    bytes_per_s: Annotated[float, Least(0)]
+    source: Annotated[str, Known(("given", "measured", "touched"))] = "given"
+
+
+@dataclass(frozen=True)
+class Copying:
+    """What copying on write costs after a fork."""
+
+    copied_at_worst_bytes: Annotated[Count, "Memory if every page is written to while the child lives."]
+    worst_ns: Annotated[float | None, Least(0), "Time of the writers for that; null where this machine has no figure."]
+    per_page_ns: Annotated[float | None, Least(0), "A first write of the parent to a small page: its median."]
+    per_huge_page_ns: Annotated[float | None, Least(0), "Writes to all of a huge page."]
+    write_rate_bytes_per_s: Annotated[float | None, Least(0), "Null where none was given or measured."]
+    rate_source: Annotated[
+        str | None,
+        Known(("given", "measured", "touched")),
+        "touched: pages read or written, so that the rate is an upper bound.",
+    ]
+    child_lives_s: Annotated[float, Least(0), "For how long the child is taken to live."]
+    copied_expected_bytes: Annotated[Count | None, "Memory at that rate; null without a rate."]
+    expected_ns: Annotated[float | None, Least(0), "Time of the writers at that rate."]
+
+
+def judge_copying(features: Features, cost: CowCost, rate: WriteRate | None, child_lives_s: float) -> Copying:
+    """Say what copying on write costs at worst and as expected.
+
+    Notes
+    -----
+    Writes are taken to fall on any page alike: of ``N`` pages ``N (1 - exp(-R t / N))`` are written to within ``t`` at
+    ``R`` pages a second. That is close to ``R t`` while few are, and never more than all.
+    """
+    small = features.anon_pages
+    small_of_huge = features.huge_pages * _PAGES_OF_HUGE
+    worst_bytes = (small + small_of_huge) * SMALL_PAGE_BYTES + features.hugetlb_pages * features.hugetlb_page_bytes
+    page_ns = None if cost.parent_small is None else cost.parent_small.median_ns
+    huge_ns = None if cost.parent_huge_all is None else cost.parent_huge_all.median_ns
+    if features.huge_pages and huge_ns is None and page_ns is not None:
+        # A huge page is split, and its small pages are copied as they are written.
+        huge_ns = page_ns * _PAGES_OF_HUGE
+    worst_ns = None if page_ns is None else small * page_ns + features.huge_pages * (huge_ns or 0.0)
+    share = None if rate is None else share_written(rate.bytes_per_s, small + small_of_huge, child_lives_s)
+    return Copying(
+        copied_at_worst_bytes=worst_bytes,
+        worst_ns=worst_ns,
+        per_page_ns=page_ns,
+        per_huge_page_ns=huge_ns if features.huge_pages else None,
+        write_rate_bytes_per_s=None if rate is None else rate.bytes_per_s,
+        rate_source=None if rate is None else rate.source,
+        child_lives_s=child_lives_s,
+        copied_expected_bytes=None if share is None else round(share * worst_bytes),
+        expected_ns=None if share is None or worst_ns is None else share * worst_ns,
+    )
+
+
+def share_written(bytes_per_s: float, pages: int, seconds: float) -> float:
+    """The share of pages that are written to within a time.
+
+    Examples
+    --------
+    >>> round(share_written(4096 * 100, 100, 1.0), 3), share_written(1e9, 0, 1.0)
+    (0.632, 0.0)
+    """
+    return 1.0 - math.exp(-bytes_per_s / SMALL_PAGE_BYTES * seconds / pages) if pages else 0.0
+
+
+def rate_of(written_pages: int, pages: int, seconds: float) -> float:
+    """The rate of writing, in bytes a second, at which so many different pages are written to within a time.
+
+    The reverse of `share_written`; where all were written to, the rate is at least what it gives.
+
+    Examples
+    --------
+    >>> rate_of(0, 100, 1.0), round(rate_of(63, 100, 1.0) / 4096)
+    (0.0, 99)
+    """
+    if not pages or not written_pages:
+        return 0.0
+    # Of all pages half a page less: the logarithm of nothing has no value.
+    share = min(written_pages, pages - 0.5) / pages
+    return -pages / seconds * math.log1p(-share) * SMALL_PAGE_BYTES

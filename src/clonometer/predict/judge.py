@@ -1,0 +1,189 @@
+"""Putting the answer together: from a profile, the machine's calibration and what is left of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.host.target.locked import LockTime
+from clonometer.host.target.reader import Reading
+from clonometer.host.target.room import Room
+from clonometer.model.calibration import Calibration
+from clonometer.model.features import Features
+from clonometer.model.predictor import predict, shares
+from clonometer.model.store import age_days
+from clonometer.model.types import SAME_MOMENT, CostRange, Prediction, Scale
+from clonometer.predict.answer import Basis, ForkSpans, LockHeld, MappingPart, Predicted, Stall, TermPart
+from clonometer.predict.copying import WriteRate, judge_copying
+from clonometer.predict.profile import Profile
+from clonometer.predict.refusals import judge_room
+from clonometer.predict.spans import PredictedTime
+from clonometer.predict.what_ifs import what_ifs
+
+_MOST_PARTS = 50
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The model of this machine and the moment's scale.
+
+    Attributes
+    ----------
+    calibration
+        The machine's, or the rough one.
+    is_rough
+        Whether it is the rough one.
+    scale
+        By the reference scan; None where that was not made.
+    """
+
+    calibration: Calibration
+    is_rough: bool
+    scale: Scale | None = None
+
+    @property
+    def name(self) -> str:
+        """Where the times come from, as `Basis` names it."""
+        if self.is_rough:
+            return "rough"
+        return "quick calibration" if self.calibration.quick else "calibration"
+
+    def predict(self, features: Features) -> Prediction:
+        """Predict at the moment's scale."""
+        return predict(features, self.calibration, scale=self.scale or SAME_MOMENT)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked beside the cost of a fork."""
+
+    rate: WriteRate | None = None
+    child_lives_s: float = 10.0
+
+
+def judge(
+    profile: Profile, machine: Machine, question: Question, *, reading: Reading | None = None, room: Room | None = None
+) -> Predicted:
+    """Answer for a profile.
+
+    Parameters
+    ----------
+    reading, room
+        Of the live process; None for a saved profile.
+    """
+    now = machine.predict(profile.features)
+    ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]
+    fork = _fork(now, ends)
+    cow = judge_copying(profile.features, now.cow, question.rate, question.child_lives_s)
+    return Predicted(
+        pid=None if reading is None else reading.standing.pid,
+        process=profile.process,
+        rss_bytes=profile.rss_bytes,
+        fork=fork,
+        exit_ns=_reaching(now.exit, [each.exit for each in ends]),
+        posix_spawn_ns=None if now.posix_spawn is None else PredictedTime.of(now.posix_spawn),
+        vfork_ns=None if now.vfork is None else PredictedTime.of(now.vfork),
+        page_tables_bytes=now.page_tables_bytes,
+        stall=_stall(fork, profile.features.threads),
+        cow=cow,
+        would_fail=None
+        if room is None
+        else judge_room(profile, room, now.page_tables_bytes, cow.copied_at_worst_bytes),
+        contributors=_parts(profile, machine, now),
+        terms=[TermPart(each.term, each.count, each.first_ns, each.later_ns) for each in now.contributors],
+        what_ifs=what_ifs(profile, machine.predict, is_measured=not machine.is_rough),
+        features=profile.features,
+        basis=Basis(
+            how=profile.how,
+            why=profile.why,
+            lock=None if reading is None else _held(reading.lock),
+            model=machine.name,
+            age_days=None if machine.is_rough else age_days(machine.calibration),
+            scale=1.0 if machine.scale is None else machine.scale.factor,
+            scale_spread=None if machine.scale is None else machine.scale.spread,
+            beyond=[] if machine.is_rough else list(now.beyond),
+            wrote_to_it=question.rate is not None and question.rate.source != "given",
+            notes=list(_notes(profile, reading)),
+        ),
+    )
+
+
+def _fork(now: Prediction, ends: Sequence[Prediction]) -> ForkSpans:
+    fork = now.fork
+    return ForkSpans(
+        _reaching(fork.first, [each.fork.first for each in ends]),
+        _reaching(fork.later, [each.fork.later for each in ends]),
+        _reaching(fork.first_hot, [each.fork.first_hot for each in ends]),
+        _reaching(fork.later_hot, [each.fork.later_hot for each in ends]),
+    )
+
+
+def _reaching(now: CostRange, ends: Sequence[CostRange]) -> PredictedTime:
+    """A span that reaches from the least to the most that the process may have."""
+    span = PredictedTime.of(now)
+    for end in ends:
+        other = PredictedTime.of(end)
+        span = span.reaching(other, other)
+    return span
+
+
+def _held(lock: LockTime) -> LockHeld:
+    return LockHeld(lock.longest_ns, lock.total_ns, lock.reads)
+
+
+def _stall(fork: ForkSpans, threads: int) -> Stall:
+    if threads <= 1:
+        sentence = "It has one thread, which waits for all of fork's call."
+    else:
+        others = "the other thread" if threads == 2 else f"any of the other {threads - 1:,} threads"
+        sentence = (
+            f"The thread that forks waits for all of it. So does {others} that maps memory or touches a new page."
+        )
+    return Stall(fork.first_ns, threads, sentence)
+
+
+def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingPart]:
+    # Two groups may have one label, as a file that is mapped shared and private.
+    by_number = {str(number): group.features for number, group in enumerate(profile.groups)}
+    divided = shares(by_number, profile.features, machine.calibration, scale=machine.scale or SAME_MOMENT)
+    whole = now.fork.first.median_ns
+    parts = [
+        MappingPart(
+            group.label,
+            group.kind,
+            group.areas,
+            group.size_bytes,
+            group.rss_bytes,
+            divided[str(number)].first_ns,
+            divided[str(number)].later_ns,
+            divided[str(number)].first_ns / whole if whole else 0.0,
+        )
+        for number, group in enumerate(profile.groups)
+    ]
+    return sorted(parts, key=lambda part: -part.first_ns)[:_MOST_PARTS]
+
+
+def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
+    notes = []
+    if profile.how == "pagemap":
+        notes.append("Areas that are kept from children (MADV_DONTFORK) cannot be told from others in this way.")
+    if profile.features.hugetlb_pages and not profile.features.anon_pages:
+        notes.append("Nearly all its memory is in pages of hugetlbfs, which have few page tables.")
+    if reading is None:
+        return notes
+    standing = reading.standing
+    if standing.state == "T":
+        notes.append("It is stopped: it forks nothing until it is continued.")
+    if standing.tracer_pid:
+        notes.append(f"Process {standing.tracer_pid} traces it: each fork then takes longer than predicted.")
+    if standing.inner_pids:
+        notes.append(
+            f"It is process {standing.inner_pids[-1]} in its own PID namespace, whose limits of tasks may be lower."
+        )
+    if reading.areas and max(area.end for area in reading.areas if area.start < 1 << 63) <= 1 << 32:
+        notes.append(
+            "It is a program of 32 bits; its page tables are those of 64 bits, so that its forks cost the same."
+        )
+    if reading.open_files is None:
+        notes.append("Its open files cannot be counted.")
+    return notes

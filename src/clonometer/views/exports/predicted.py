@@ -1,0 +1,68 @@
+"""Predictions as gauges for a textfile collector: a text that Prometheus and OpenMetrics read alike.
+
+Only gauges: the collector of node_exporter refuses a file with any type that Prometheus' older text format has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clonometer.views.exports.openmetrics import metric_family
+
+_NS = 1e9
+_FAILS = {"no": 0, "maybe": 0.5, "yes": 1}
+Document = Mapping[str, Any]
+
+
+def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
+    """Encode predictions, each of a process of its own; a number that does not exist has no sample."""
+    forks = [
+        ({**_labels(each), "pages": pages, "bound": bound}, each["fork"][f"{key}_ns"][bound] / _NS)
+        for each in documents
+        for key, pages in (("first", "written"), ("later", "unwritten"))
+        for bound in ("low", "median", "high")
+    ]
+    yield from _gauge(
+        "fork_predicted_seconds", "What a fork would take, nine in ten from low to high.", "seconds", forks
+    )
+    for key, text in (
+        ("exit", "The end of a forked child."),
+        ("posix_spawn", "What posix_spawn would take instead."),
+        ("vfork", "What vfork would take instead."),
+    ):
+        spans = [(each, each[f"{key}_ns"]) for each in documents]
+        samples = [(_labels(each), span["median"] / _NS) for each, span in spans if span is not None]
+        yield from _gauge(f"{key}_predicted_seconds", text, "seconds", samples)
+    for name, key, text in (
+        ("fork_page_tables_bytes", "page_tables_bytes", "Page tables of the child."),
+        ("fork_parent_resident_bytes", "rss_bytes", "Memory of the process that is present."),
+    ):
+        yield from _gauge(name, text, "bytes", [(_labels(each), each[key]) for each in documents])
+    worst = [(_labels(each), each["cow"]["copied_at_worst_bytes"]) for each in documents]
+    yield from _gauge("fork_copied_at_worst_bytes", "What copying on write takes at worst.", "bytes", worst)
+    refusals = [(each, each["would_fail"]) for each in documents]
+    fails = [
+        (_labels(each), _FAILS[refusal["fails"]])
+        for each, refusal in refusals
+        if refusal and refusal["fails"] in _FAILS
+    ]
+    yield from _gauge("fork_would_fail", "Whether a fork would fail: 1 yes, 0.5 maybe, 0 no.", "", fails)
+    areas = [
+        (
+            _labels(each),
+            sum(count for name, count in each["features"].items() if name.endswith("_areas") and name != "uffd_areas"),
+        )
+        for each in documents
+    ]
+    yield from _gauge("fork_parent_areas", "Memory areas of the process.", "", areas)
+    yield "# EOF\n"
+
+
+def _gauge(name: str, text: str, unit: str, samples: Sequence[tuple[Mapping[str, str], float]]) -> Iterator[str]:
+    yield from metric_family(f"clonometer_{name}", "gauge", text, unit, samples)
+
+
+def _labels(document: Document) -> dict[str, str]:
+    known = {"process": document["process"], "pid": document["pid"], "model": document["basis"]["model"]}
+    return {name: str(value) for name, value in known.items() if value is not None}

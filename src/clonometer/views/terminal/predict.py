@@ -1,0 +1,290 @@
+"""What a fork would cost a process, on a terminal. Drawn from what ``predict --json`` prints; returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval, format_share
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
+
+_PARTS = 8
+_LEAST_SHARE = 0.005
+_BARS = " ▁▂▃▄▅▆▇█"
+_PLAIN_BARS = " .:-=+*#@"
+_MOST_SCALE = 1.1
+
+Document = Mapping[str, Any]
+
+
+@rendered(least_width=60)
+def render_predicted(document: Document, *, width: int, colour: bool) -> Iterator[str]:
+    """Write an answer: two sentences, what costs, what follows, what would change it, what it rests on."""
+    yield from answer_lines(document, width, colour)
+    yield ""
+    yield from _contributors(document, width, colour)
+    yield from wrap_each(_consequences(document), width, bullet="- ")
+    if document["what_ifs"]:
+        yield ""
+        yield from _what_ifs(document, width, colour)
+    yield ""
+    yield from wrap_each(_basis(document), width)
+
+
+def answer_lines(document: Document, width: int, colour: bool) -> list[str]:
+    """The answer in two sentences, and a warning where the times are rough."""
+    fork = document["fork"]
+    failing = _failing(document)
+    lines = wrap(
+        f"A fork of {_name(document)} would take {span(fork['first_ns'])} the first time, and "
+        f"{span(fork['later_ns'])} if no memory was written to since the last one.",
+        width,
+    )
+    lines += [paint(line, "bad" if failing else "bold", colour) for line in wrap(failing or _allowed(document), width)]
+    if document["basis"]["model"] == "rough":
+        lines += [
+            paint(line, "warn", colour)
+            for line in wrap(
+                "These times are rough: this machine was not calibrated. 'clonometer calibrate' takes two minutes.",
+                width,
+                bullet="! ",
+            )
+        ]
+    if document["basis"]["why"]:
+        words = f"Not read by smaps: {document['basis']['why']}."
+        lines += [paint(line, "warn", colour) for line in wrap(words, width, bullet="! ")]
+    return lines
+
+
+def one_line(document: Document) -> str:
+    """Say it in one line, for commands that see the process beside other things."""
+    fork = document["fork"]
+    return (
+        f"{_name(document)}: a fork would take {span(fork['first_ns'])} the first time, "
+        f"{span(fork['later_ns'])} if no memory was written to since."
+    )
+
+
+def span(value: Document) -> str:
+    """Write a predicted time with its interval."""
+    return format_duration_interval(value["median"], value["low"], value["high"])
+
+
+def _name(document: Document) -> str:
+    size = approximate_bytes(document["rss_bytes"])
+    name = clean(document["process"] or "the process")
+    return f"{name} ({size})" if document["pid"] is None else f"{name} (pid {document['pid']}, {size})"
+
+
+def _failing(document: Document) -> str | None:
+    refusal = document["would_fail"]
+    if refusal is None or refusal["fails"] == "no":
+        return None
+    worst = next(check for check in refusal["checks"] if check["fails"] == refusal["fails"])
+    lead = {"yes": "It would fail.", "maybe": "It may end badly.", "unknown": "Whether it would fail is not known."}
+    return f"{lead[refusal['fails']]} {worst['sentence']}"
+
+
+def _allowed(document: Document) -> str:
+    tables = approximate_bytes(document["page_tables_bytes"])
+    if document["would_fail"] is None:
+        return f"Its child would need {tables} for page tables; whether a fork would fail depends on its machine."
+    return f"The kernel would allow it; the child would need {tables} for page tables."
+
+
+def _contributors(document: Document, width: int, colour: bool) -> list[str]:
+    parts = document["contributors"]
+    shown = [part for part in parts[:_PARTS] if part["share"] >= _LEAST_SHARE] or parts[:1]
+    terms = [term for term in document["terms"] if term["first_ns"]]
+    lines: list[str] = []
+    if shown:
+        lines += draw_table(
+            Table(
+                [
+                    Column("mapping", [clean(part["label"]) for part in shown], least=12, most=40, cut_start=True),
+                    Column("memory", [approximate_bytes(part["rss_bytes"]) for part in shown], "right"),
+                    Column("areas", [f"{part['areas']:,}" for part in shown], "right", drop=2),
+                    Column("first fork", [format_duration(part["first_ns"]) for part in shown], "right"),
+                    Column("later", [format_duration(part["later_ns"]) for part in shown], "right", drop=1),
+                    Column("share", [format_share(part["share"]) for part in shown], "right"),
+                ]
+            ),
+            width,
+            colour,
+        )
+        lines.append("")
+    largest = sorted(terms, key=lambda term: -term["first_ns"])[:4]
+    if largest:
+        words = ", ".join(
+            f"{format_duration(term['first_ns'])} for {_counted(term)}" for term in largest if term["first_ns"] >= 100
+        )
+        lines += wrap(f"Of the first fork: {words}.", width, bullet="- ")
+    return lines
+
+
+def _counted(term: Document) -> str:
+    name = str(term["term"])
+    return name if name in ("base", "having threads") else f"{term['count']:,.0f} {name}"
+
+
+def _consequences(document: Document) -> Iterator[str]:
+    yield str(document["stall"]["sentence"])
+    yield from _copies(document["cow"])
+    spawn = document["posix_spawn_ns"]
+    instead = "" if spawn is None else f" posix_spawn would take {span(spawn)} instead, whatever the memory."
+    yield f"The child's end, without another program, would take {span(document['exit_ns'])}.{instead}"
+    refusal = document["would_fail"]
+    if refusal is not None:
+        worst = _failing(document) or ""
+        for check in refusal["checks"]:
+            if check["fails"] != "no" and check["sentence"] not in worst:
+                yield str(check["sentence"])
+
+
+def _copies(cow: Document) -> Iterator[str]:
+    worst = approximate_bytes(cow["copied_at_worst_bytes"])
+    time = "" if cow["worst_ns"] is None else f" That takes its writers {format_duration(cow['worst_ns'])} in all."
+    each = "" if cow["per_page_ns"] is None else f" ({format_duration(cow['per_page_ns'])} for each 4 KiB)"
+    yield f"At worst {worst} is copied on write while the child lives{each}.{time}"
+    if cow["copied_expected_bytes"] is not None:
+        rate = approximate_bytes(cow["write_rate_bytes_per_s"])
+        how = {"given": "as you say", "measured": "as measured", "touched": "at most, as measured"}[cow["rate_source"]]
+        expected = "" if cow["expected_ns"] is None else f", which takes {format_duration(cow['expected_ns'])}"
+        yield (
+            f"Writing to {rate} a second ({how}), it has {approximate_bytes(cow['copied_expected_bytes'])} copied "
+            f"while a child lives {cow['child_lives_s']:g} s{expected}."
+        )
+
+
+def _what_ifs(document: Document, width: int, colour: bool) -> list[str]:
+    changes = document["what_ifs"]
+    lines = [paint("What would change it (first fork, then later ones)", "bold", colour)]
+    for change in changes:
+        first, later = (format_duration(change[key]["median"]) for key in ("first_ns", "later_ns"))
+        times = first if first == later else f"{first}, {later}"
+        lines += wrap(f"{times} ({change['how']}): {change['sentence']}", width, bullet="- ")
+    return lines
+
+
+def _basis(document: Document) -> Iterator[str]:
+    basis = document["basis"]
+    if basis["model"] != "rough":
+        age = basis["age_days"]
+        old = "today" if age < 1 else f"{age:.0f} days ago"
+        quick = "quick " if basis["model"] == "quick calibration" else ""
+        factor = f", times {basis['scale']:.2f} by a scan just now" if basis["scale_spread"] is not None else ""
+        yield f"Basis: this machine's {quick}calibration of {old}{factor}; nine in ten forks lie in each interval."
+    if basis["beyond"]:
+        yield f"Beyond what was calibrated, and so less sure: {', '.join(basis['beyond'])}."
+    yield from map(str, basis["notes"])
+    lock = basis["lock"]
+    if lock is not None:
+        written = "Only its clear_refs was written to" if basis["wrote_to_it"] else "Nothing was written to it"
+        yield (
+            f"Reading it kept its memory lock for {format_duration(lock['longest_ns'])} at a time at most "
+            f"({format_duration(lock['total_ns'])} in all). {written}, and it was not stopped."
+        )
+
+
+@rendered(least_width=60)
+def render_ranking(ranking: Document, *, width: int, colour: bool) -> Iterator[str]:
+    """Write the machine's processes by what their fork would cost."""
+    processes: Sequence[Document] = ranking["processes"]
+    if processes:
+        first = processes[0]
+        yield from wrap(
+            f"Of {ranking['seen']:,} processes a fork of {_name(first)} would cost most: "
+            f"{span(first['fork']['first_ns'])} the first time.",
+            width,
+        )
+        yield ""
+        yield from draw_table(_ranked(processes), width, colour)
+    else:
+        yield "No process could be read."
+    if ranking["unread"]:
+        yield from wrap(f"{ranking['unread']:,} could not be read: they ended, or belong to others.", width)
+    if any(process["basis"]["how"] == "counters" for process in processes):
+        yield from wrap("* seen by counters alone; the right CAP_SYS_PTRACE (sudo) is missing for more", width)
+    if ranking["model"] == "rough":
+        yield from wrap("! The times are rough: 'clonometer calibrate' takes two minutes.", width)
+
+
+def _ranked(processes: Sequence[Document]) -> Table:
+    names = [
+        clean(process["process"] or "?") + ("*" if process["basis"]["how"] == "counters" else "")
+        for process in processes
+    ]
+    spawns = [process["posix_spawn_ns"] for process in processes]
+    fails = [(process["would_fail"] or {"fails": "unknown"})["fails"] for process in processes]
+    return Table(
+        [
+            Column("process", names, least=10, most=30),
+            Column("pid", [str(process["pid"]) for process in processes], "right"),
+            Column("memory", [approximate_bytes(process["rss_bytes"]) for process in processes], "right"),
+            Column("first fork", [span(process["fork"]["first_ns"]) for process in processes], "right"),
+            Column(
+                "later",
+                [format_duration(process["fork"]["later_ns"]["median"]) for process in processes],
+                "right",
+                drop=2,
+            ),
+            Column(
+                "posix_spawn",
+                [MISSING if each is None else format_duration(each["median"]) for each in spawns],
+                "right",
+                drop=1,
+            ),
+            Column("would fail", fails, drop=3),
+        ]
+    )
+
+
+def chart(values_ns: Sequence[float], width: int, *, ascii_only: bool = False) -> str:
+    """Draw values as bars of one line, from 0 to a little more than the highest; the last ones where room is short.
+
+    Examples
+    --------
+    >>> chart([1.0, 2.0, 4.0], 10, ascii_only=True)
+    ':=#'
+    """
+    bars = _PLAIN_BARS if ascii_only else _BARS
+    shown = list(values_ns)[-width:]
+    most = max(shown, default=0.0) * _MOST_SCALE or 1.0
+    steps = len(bars) - 1
+    return "".join(bars[min(steps, round(value / most * steps))] for value in shown)
+
+
+def watched_line(document: Document) -> str:
+    """What `--watch` writes at each turn where the output is no terminal."""
+    fork = document["fork"]
+    return (
+        f"{document['watched_s']:.0f} s: {approximate_bytes(document['rss_bytes'])}, first fork "
+        f"{span(fork['first_ns'])}, later {span(fork['later_ns'])}"
+    )
+
+
+@rendered(least_width=60)
+def render_watched(
+    document: Document, history_ns: Sequence[float], *, width: int, colour: bool, plain: bool = False
+) -> Iterator[str]:
+    """Write what `--watch` shows: the answer, and a chart of what a first fork would have cost so far."""
+    yield from answer_lines(document, width, colour)
+    yield ""
+    bars = chart(history_ns, width - 2, ascii_only=plain)
+    yield f"  {bars}"
+    yield from wrap(
+        f"First fork, from {format_duration(min(history_ns))} to {format_duration(max(history_ns))} in the last "
+        f"{document['watched_s']:.0f} s. Ctrl-C ends it.",
+        width,
+        bullet="  ",
+    )
+    if document["contributors"]:
+        largest = document["contributors"][0]
+        yield from wrap(
+            f"Most of it: {clean(largest['label'])}, {approximate_bytes(largest['rss_bytes'])}, "
+            f"{format_share(largest['share'])}.",
+            width,
+            bullet="  ",
+        )

@@ -1,0 +1,189 @@
+"""``clonometer predict`` end to end: made processes under a root of their own, and a made calibration."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from tests.fakes.made_target import MadeMachine, entry
+from tests.model.synthetic import calibration
+
+from clonometer.cli import predict_tasks, predicting
+from clonometer.cli.ending import run_to_the_end
+from clonometer.host.facts import collect
+from clonometer.model.store import default_path, machine_of, save_calibration
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "schemas/predict.schema.json").read_text(encoding="utf-8"))
+PROFILE_SCHEMA = json.loads((DOCS / "schemas/predict-profile.schema.json").read_text(encoding="utf-8"))
+BASE = 0x7F0000000000
+SMAPS = "".join(
+    [
+        entry(0x5500000000, 0x5500800000, name="[heap]", Rss=8192, Anonymous=8192),
+        entry(BASE, BASE + (1 << 30), Rss=1 << 20, Anonymous=1 << 20),
+        entry(BASE + (1 << 31), BASE + (1 << 31) + (1 << 20), inode=3, name="/a/\x1b[31m evil.so", Rss=40),
+    ]
+)
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeMachine:
+    """A machine with process 4711, a calibration that fits, and an empty folder to stand in."""
+    monkeypatch.setattr(predicting, "ROOT", tmp_path / "root")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    save_calibration(calibration(machine=machine_of(collect())), default_path())
+    return MadeMachine(tmp_path / "root").process(smaps=SMAPS, RssAnon="1056768 kB", VmPTE="2120 kB", Threads=3)
+
+
+def run(capsys: Captured, *words: str, status: int = 0) -> str:
+    assert run_to_the_end(["predict", *words]) == status
+    caught = capsys.readouterr()
+    return caught.err if status else caught.out
+
+
+def test_the_answer_begins_with_two_sentences_and_fits_80_columns(made: MadeMachine, capsys: Captured) -> None:
+    text = run(capsys, "--pid", "4711", "--write-rate", "10MiB/s")
+    assert max(map(len, text.splitlines())) <= 80
+    words = " ".join(text.split())
+    first, second = words.split(". ")[:2] if "pid 4711" in words else ("", "")
+    assert re.match(r"A fork of server \(pid 4711, 1\.01 GiB\) would take 14.1 ms the first time, and ", first)
+    assert second.startswith("The kernel would allow it")
+    assert "any of the other 2 threads" in words
+    assert "[anon] at 7f0000000000" in text
+    assert "(modelled)" in text
+    assert "\x1b" not in text
+    assert "Basis: this machine's calibration" in words
+    assert "Nothing was written to it, and it was not stopped." in words
+
+
+def test_json_is_as_its_schema_says_and_says_the_same(made: MadeMachine, capsys: Captured) -> None:
+    document = json.loads(run(capsys, "--pid", "4711", "--json"))
+    jsonschema.validate(document, SCHEMA)
+    assert document["basis"]["model"] == "calibration"
+    assert document["fork"]["first_ns"]["median"] > document["fork"]["later_ns"]["median"] > 0
+    rough = json.loads(run(capsys, "--pid", "4711", "--json", "--rough"))
+    assert rough["basis"]["model"] == "rough"
+    assert "These times are rough" in run(capsys, "--pid", "4711", "--rough")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "which process?"),
+        (["--pid", "4711", "--all"], "which process?"),
+        (["--pid", "12"], "there is no process 12 here"),
+        (["--all", "--watch"], "look at a process that runs"),
+        (["--pid", "4711", "--write-rate", "1MiB", "--measure-writes", "1s"], "gives what --measure-writes measures"),
+        (["--pid", "4711", "--write-rate", "fast"], "is not a size"),
+        (["--profile", "none.json"], "cannot read none.json"),
+        (["--profile", "rubbish.json"], "rubbish.json is no profile: it is not JSON"),
+        (["--profile", "empty.json"], "empty.json is no profile: "),
+        (["--profile", "empty.json", "--save-profile", "x.json"], "saves a process that runs"),
+        (["--pid", "4711", "--save-profile", "empty.json"], "empty.json exists"),
+        (["--pid", "4711", "--openmetrics", "empty.json"], "empty.json exists"),
+    ],
+)
+def test_what_cannot_be_meant_ends_with_2(made: MadeMachine, capsys: Captured, words: list[str], message: str) -> None:
+    Path("rubbish.json").write_text("{", encoding="utf-8")
+    Path("empty.json").write_text("{}", encoding="utf-8")
+    assert message in " ".join(run(capsys, *words, status=2).split())
+
+
+def test_a_calibration_that_is_damaged_or_of_another_machine(made: MadeMachine, capsys: Captured) -> None:
+    save_calibration(calibration(machine={"cpu.model": "another"}), default_path())
+    assert "not of this machine as it is now" in run(capsys, "--pid", "4711", status=2)
+    default_path().write_text('{"schema": 1', encoding="utf-8")
+    assert "is no calibration" in run(capsys, "--pid", "4711", status=2)
+    assert "These times are rough" in run(capsys, "--pid", "4711", "--rough")
+    default_path().unlink()
+    assert "These times are rough" in run(capsys, "--pid", "4711")
+
+
+def test_a_process_that_ends_while_it_is_read_ends_with_3(made: MadeMachine, capsys: Captured) -> None:
+    made.write({"proc/4711/smaps": ""})
+    assert "process 4711 ended while it was being read" in run(capsys, "--pid", "4711", status=3)
+
+
+def test_watching_ends_with_the_process(made: MadeMachine, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 3:
+            shutil.rmtree(made.root / "proc/4711")
+
+    monkeypatch.setattr(predict_tasks.time, "sleep", sleep)
+    assert run_to_the_end(["predict", "--pid", "4711", "--watch", "--every", "50ms", "--openmetrics", "fork.prom"]) == 0
+    caught = capsys.readouterr()
+    assert len(caught.out.splitlines()) == 3
+    assert "this was its last answer" in caught.err
+    assert turns == [0.05] * 3
+    # Gauges of an earlier call are there to be replaced, unlike any other file.
+    made.process(smaps=SMAPS)
+    run(capsys, "--pid", "4711", "--openmetrics", "fork.prom")
+    written = Path("fork.prom").read_text(encoding="utf-8")
+    gauges = set(re.findall(r"^# TYPE (\S+) gauge$", written, re.MULTILINE))
+    assert len(gauges) == written.count("# TYPE") >= 6
+    dashboard = (DOCS / "predict-dashboard.json").read_text(encoding="utf-8")
+    assert (
+        set(re.findall(r"clonometer_\w+", json.dumps([panel["targets"] for panel in json.loads(dashboard)["panels"]])))
+        - (gauges | {"clonometer_posix_spawn_predicted_seconds", "clonometer_vfork_predicted_seconds"})
+        == set()
+    )
+
+
+def test_a_profile_is_judged_elsewhere(made: MadeMachine, capsys: Captured) -> None:
+    live = json.loads(run(capsys, "--pid", "4711", "--json", "--save-profile", "server.json"))
+    profile = json.loads(Path("server.json").read_text(encoding="utf-8"))
+    jsonschema.validate(profile, PROFILE_SCHEMA)
+    assert profile["process"] is None
+    there = json.loads(run(capsys, "--profile", "server.json", "--json"))
+    jsonschema.validate(there, SCHEMA)
+    assert there["fork"] == live["fork"]
+    assert (there["pid"], there["would_fail"]) == (None, None)
+    run(capsys, "--pid", "4711", "--save-profile", "server.json", "--force", "--names")
+    assert json.loads(Path("server.json").read_text(encoding="utf-8"))["process"] == "server"
+
+
+def test_measuring_writes_says_first_what_it_does(
+    made: MadeMachine, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clonometer.host.target.writes.means_of_this_kernel", lambda: "touched")
+    refused = run(capsys, "--pid", "4711", "--json", "--measure-writes", "10ms", status=4)
+    assert "writes of process 4711 cannot be measured" in refused
+    touched = re.sub(r"Referenced: +0 kB", "Referenced:  2048 kB", SMAPS, count=1)
+    made.write({"proc/4711/clear_refs": "", "proc/4711/smaps": touched})
+    assert run_to_the_end(["predict", "--pid", "4711", "--json", "--measure-writes", "10ms"]) == 0
+    caught = capsys.readouterr()
+    assert "clear_refs" in caught.err
+    assert (made.root / "proc/4711/clear_refs").read_text(encoding="utf-8") == "1"
+    document = json.loads(caught.out)
+    assert document["cow"]["rate_source"] == "touched"
+    assert document["basis"]["wrote_to_it"]
+    # 2 MiB within 10 ms or a little more, of 1032 MiB.
+    assert 0 < document["cow"]["write_rate_bytes_per_s"] < 1.01 * (2 << 20) / 0.01
+
+
+def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
+    # The drawing alone: what is said of the basis.
+    from clonometer.model.features import Features
+    from clonometer.model.types import Scale
+    from clonometer.predict.answer import predicted_to_json
+    from clonometer.predict.judge import Machine, Question, judge
+    from clonometer.predict.profile import Profile
+    from clonometer.views.terminal.predict import render_predicted
+
+    whole = Features(anon_areas=1, anon_pages=100, anon_tables=1, threads=1)
+    profile = Profile("it", "smaps", None, 1 << 20, whole, None, None, 1, 1, [])
+    machine = Machine(replace(calibration(), made_at=0, quick=True), is_rough=False, scale=Scale(1.3, 0.05))
+    text = " ".join(render_predicted(predicted_to_json(judge(profile, machine, Question())), width=200).split())
+    assert re.search(r"quick calibration of [\d,]+ days ago, times 1\.30 by a scan just now", text)
