@@ -46,7 +46,7 @@ _EXAMPLES = examples(
     "measure_s",
     metavar="TIME",
     type=DURATION,
-    help="Measure that for so long. This writes to its clear_refs; what that does is said first.",
+    help="Measure that for so long. This writes to its clear_refs, and the command says first what that does.",
 )
 @click.option(
     "--child-lives", "child_lives_s", metavar="TIME", type=DURATION, default="10s", show_default=True, help="How long."

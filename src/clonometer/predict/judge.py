@@ -166,7 +166,7 @@ def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingP
 def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
     notes = []
     if profile.how == "pagemap":
-        notes.append("Areas that are kept from children (MADV_DONTFORK) cannot be told from others in this way.")
+        notes.append("In this way areas that are kept from children (MADV_DONTFORK) look like others.")
     if profile.features.hugetlb_pages and not profile.features.anon_pages:
         notes.append("Nearly all its memory is in pages of hugetlbfs, which have few page tables.")
     if reading is None:
