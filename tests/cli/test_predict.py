@@ -146,10 +146,10 @@ def test_a_profile_is_judged_elsewhere(made: MadeMachine, capsys: Captured) -> N
     profile = json.loads(Path("server.json").read_text(encoding="utf-8"))
     jsonschema.validate(profile, PROFILE_SCHEMA)
     assert profile["process"] is None
-    there = json.loads(run(capsys, "--profile", "server.json", "--json"))
-    jsonschema.validate(there, SCHEMA)
-    assert there["fork"] == live["fork"]
-    assert (there["pid"], there["would_fail"]) == (None, None)
+    elsewhere = json.loads(run(capsys, "--profile", "server.json", "--json"))
+    jsonschema.validate(elsewhere, SCHEMA)
+    assert elsewhere["fork"] == live["fork"]
+    assert (elsewhere["pid"], elsewhere["would_fail"]) == (None, None)
     run(capsys, "--pid", "4711", "--save-profile", "server.json", "--force", "--names")
     assert json.loads(Path("server.json").read_text(encoding="utf-8"))["process"] == "server"
 
