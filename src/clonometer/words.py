@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from clonometer.families import axis as axis_of
+from clonometer.families import family as family_of
 from clonometer.families import workload_words
 from clonometer.families.common import STAGES
 from clonometer.units import approximate_bytes, format_duration
@@ -65,6 +66,17 @@ def stage_name(stage: str | None, quantity: str = "") -> str:
     if stage is None:
         return quantity_name(quantity)
     return _STAGES[stage].title if stage in _STAGES else stage.replace("_", " ")
+
+
+def phase_words(family: str, quantity: str) -> tuple[str, str]:
+    """Say what a quantity of an event is of, and when.
+
+    Examples
+    --------
+    >>> phase_words("cow", "quiet_pass_ns"), phase_words("other", "wait_ns")
+    (('writing all memory', 'before'), ('wait', ''))
+    """
+    return family_of(family).phases.get(quantity, (quantity_name(quantity), ""))
 
 
 def until(stage: str | None) -> str:

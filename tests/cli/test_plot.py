@@ -60,3 +60,24 @@ def test_what_cannot_be_drawn_names_what_can(  # noqa: PLR0917 (three parameters
     assert plot(run_file, "--kind", kind, "--out", str(tmp_path / name)) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_kind_and_a_name_it_draws_what_shows_most_and_says_what_else_there_is(
+    run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert plot(run_file) == 0
+    said = "wrote clonometer-run-scan.png\nThis run also has ecdf, overview: --kind draws them.\n"
+    assert capsys.readouterr().err == 2 * said
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"clonometer-run-scan.png", "clonometer-run-scan.previous.png"}
+
+
+def test_a_dark_picture_has_a_dark_ground(run_file: Path, tmp_path: Path) -> None:
+    for name, words in (("light", ()), ("dark", ("--dark",))):
+        assert plot(run_file, "--kind", "overview", "--out", str(tmp_path / f"{name}.svg"), *words) == 0
+    assert 'fill="white"' in (tmp_path / "light.svg").read_text()
+    dark = (tmp_path / "dark.svg").read_text()
+    assert 'fill="#14181d"' in dark
+    assert "#24292f" not in dark

@@ -9,11 +9,12 @@ import pytest
 import vl_convert
 
 from clonometer.results.series.types import AblationRung, AblationSeries, FitSeries, ScanSeries
-from clonometer.views.fitted import ablation_panel, ablation_points, fitted_charts, fitted_panel
+from clonometer.views.against import scan_panel
+from clonometer.views.fitted import ablation_panel, fitted_charts
 from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
 from clonometer.views.html import render_report
 from clonometer.views.pictures import picture, picture_spec
-from clonometer.views.specs import theme
+from clonometer.views.specs import LIGHT, theme
 from clonometer.views.terminal import render_answer
 from clonometer.views.terminal.table import draw_table
 
@@ -82,35 +83,35 @@ def with_workers(results):
 
 
 def test_lines_are_named_by_the_kind_of_task():
-    whole, fitted = fitted_charts(SCANS, FITS)
+    (title, whole), (title_beyond, fitted) = fitted_charts(SCANS, FITS)
     assert whole.labels == fitted.labels == ("threads", "processes")
-    assert whole.title == "whole by workers, 3,000 numbers"
-    assert fitted.title == "whole by workers, beyond the CPUs, 3,000 numbers"
+    assert title == "Whole time by workers, 3,000 numbers"
+    assert title_beyond == "Whole time by workers, beyond the CPUs, 3,000 numbers"
     assert whole.equations == ()
     assert fitted.equations[1] == "processes: 1.0 (0.9 to 1.1) ms x + 1 (-4 to 6) µs; R2 0.987 (0.975 to 0.992)"
     assert {point["label"] for point in fitted.curves} == {"threads", "processes"}
-    assert whole.curves == []
+    assert not whole.curves
     assert whole.points[0]["tip"] == "threads, 1 worker: 1.2 (1.1 to 1.3) ms"
 
 
 def test_a_panel_of_one_point_is_left_out():
-    [whole] = fitted_charts([line.at([0, 1]) for line in SCANS], FITS)
-    assert (whole.title, whole.curves) == ("whole by workers, 3,000 numbers", [])
+    [(title, whole)] = fitted_charts([line.at([0, 1]) for line in SCANS], FITS)
+    assert (title, whole.curves) == ("Whole time by workers, 3,000 numbers", [])
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_the_renderer_draws_points_and_curves(place):
-    spec = fitted_panel(fitted_charts(SCANS, FITS)[place])
+    spec = scan_panel(fitted_charts(SCANS, FITS)[place][1])
     assert (sum(layer["mark"].get("strokeDash") == [5, 3] for layer in spec["layer"])) == place
-    svg = vl_convert.vegalite_to_svg({**spec, "config": theme()})
+    svg = vl_convert.vegalite_to_svg({**spec, "config": theme(*LIGHT)})
     assert "threads" in svg
 
 
 def test_an_ablation_goes_down_in_the_order_of_taking_away():
     assert rung_labels(ABLATION) == ["all shared", "a file each", "padded counters"]
-    spec = ablation_panel(ablation_points(ABLATION))
+    spec = ablation_panel(ABLATION)
     assert spec["layer"][1]["encoding"]["y"]["sort"] == rung_labels(ABLATION)
-    assert "a file each" in vl_convert.vegalite_to_svg({**spec, "config": theme()})
+    assert "a file each" in vl_convert.vegalite_to_svg({**spec, "config": theme(*LIGHT)})
 
 
 def test_the_table_says_gap_step_share_and_what_is_unexplained():
@@ -163,6 +164,6 @@ def test_runs_without_workers_have_neither(results):
 
 
 def test_charts_obey_the_schema_of_vega_lite():
-    specs = [fitted_panel(chart) for chart in fitted_charts(SCANS, FITS)] + [ablation_panel(ablation_points(ABLATION))]
+    specs = [scan_panel(panel) for _, panel in fitted_charts(SCANS, FITS)] + [ablation_panel(ABLATION)]
     for spec in specs:
-        altair.Chart.from_dict({**spec, "config": theme()}, validate=True)
+        altair.Chart.from_dict({**spec, "config": theme(*LIGHT)}, validate=True)

@@ -7,15 +7,17 @@ import pytest
 from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
+from clonometer.results.types import Finding
 from clonometer.views.figures.scanned import scan_charts
-from clonometer.views.pictures import KINDS, picture
+from clonometer.views.labels import cpu_name
+from clonometer.views.pictures import KINDS, leading_kind, picture, picture_spec
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points
 
 # What each says besides the mechanisms' names, for pictures that are not of launches.
 OF_TASKS = {
-    "messages": {"Latency of messages, one CPU", "Bandwidth of messages, two CPUs", "pipe, processes", "64 KiB"},
-    "ring": {"Switching between tasks, handover", "Switching between tasks, switch", "switch.pipe, processes", "1,000"},
-    "working_set": {"Switching between tasks, handover", "switch.pipe, processes", "64 MiB", "0 B"},
+    "messages": {"latency", "bandwidth", "one CPU", "two CPUs", "pipe, processes", "64 KiB"},
+    "ring": {"Switching between tasks: tasks in the ring", "handover", "switch", "switch.pipe, processes", "1,000"},
+    "working_set": {"handover", "switch", "switch.pipe, processes", "64 MiB", "0", "//"},
 }
 
 
@@ -36,8 +38,8 @@ def test_svg_names_what_it_draws(results, kind):
 
 def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(results):
     words = {node.text for node in ElementTree.fromstring(str(picture(results, "story"))).iter() if node.text}
-    assert {"cow.stall, as usual", "cow.stall, other process gone", "memory of the parent (log, from 0)"} <= words
-    assert {"fork call", "call stall", "aftermath pass", "4 GiB"} <= words
+    assert {"default condition", "other process gone", "memory of the parent (log)", "//", "0"} <= words
+    assert {"the call", "longest pause of another thread, during the call", "4 GiB"} <= words
 
 
 def test_footprints_are_bars_of_their_parts_in_sizes(results):
@@ -111,7 +113,39 @@ def test_plain_and_pinned_distributions_are_shown_first(results):
     assert {distribution["placement"] for distribution in chosen} == {"pinned"}
 
 
-def test_a_parent_without_memory_has_no_place_on_a_log_axis(results):
+def test_a_parent_without_memory_stands_behind_a_break_of_the_axis(results):
     series = replace(results.scans[0], x=[0, 4096], medians=[5.0, 6.0], lows=[4.0, 5.0], highs=[6.0, 7.0])
     [chart] = scan_charts([series], "memory")
-    assert [point["x"] for panel in chart.panels.values() for point in panel.points] == [4096]
+    [panel] = chart.panels.values()
+    assert [point["x"] for point in panel.points] == [0, 4096]
+    assert panel.points[0]["x_at"] == panel.x.zero
+
+
+@pytest.mark.parametrize("kind", ["overview", "ecdf", "memory", "scan"])
+def test_every_picture_says_by_what_machine_and_run_it_was_made(results, kind):
+    title = picture_spec(replace(results, run_name="/somewhere/else/mine.parquet"), kind)["title"]
+    below = " ".join(title["subtitle"])
+    for words in (cpu_name(results.host["cpu.model"]), results.host["kernel.release"], results.started[:10]):
+        assert words in below
+    assert "run mine.parquet, plan" in below
+    assert "/somewhere" not in below
+
+
+def test_a_title_is_the_answer_where_the_run_has_one_else_the_question(results):
+    answer = Finding("memory.fork", "Each GiB written adds 17 ms to fork. And more.", {"verdict": "longer"})
+    unsure = Finding("memory.pthread", "Could not tell a difference.", {"verdict": "same"})
+
+    def title(*findings):
+        return " ".join(picture_spec(replace(results, findings=findings), "memory")["title"]["text"])
+
+    assert title(unsure, answer) == "Each GiB written adds 17 ms to fork. And more"
+    assert title(unsure, replace(answer, sentence=f"Each GiB adds 17 ms. {'And more' * 30}.")) == "Each GiB adds 17 ms"
+    assert title(unsure) == title() == "What does the parent's memory add to a launch?"
+
+
+def test_the_leading_kind_is_a_scan_of_all_that_was_launched_else_the_medians(results):
+    assert leading_kind(results) == "overview"
+    fork = [row for row in results.cells if row.workload in ("launch.fork", "launch.pthread")]
+    assert leading_kind(replace(results, cells=fork)) == "memory"
+    assert leading_kind(replace(results, cells=[], ecdfs=[], scans=[])) == "footprint"
+    assert leading_kind(replace(results, cells=[], ecdfs=[], scans=[], series={})) is None

@@ -9,7 +9,7 @@ from tests.views.sample_tails import with_tails
 
 from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import KINDS, picture_spec
-from clonometer.views.specs import PALETTE, theme, time_ticks
+from clonometer.views.specs import LIGHT, PALETTE, theme
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -43,12 +43,12 @@ def check_scales(spec):
     "kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "gaps", "isolation")]
 )
 def test_pictures_obey_the_schema_of_vega_lite(results, kind):
-    validate({**picture_spec(with_switches(results), kind), "config": theme()})
+    validate({**picture_spec(with_switches(results), kind), "config": theme(*LIGHT)})
 
 
 @pytest.mark.parametrize("kind", ["gaps", "isolation"])
 def test_gaps_and_failures_obey_the_schema_of_vega_lite(results, kind):
-    validate({**picture_spec(with_tails(results), kind), "config": theme()})
+    validate({**picture_spec(with_tails(results), kind), "config": theme(*LIGHT)})
 
 
 @pytest.mark.parametrize(("switches", "count"), [(False, 11), (True, 19)])
@@ -62,19 +62,6 @@ def test_the_reports_charts_obey_the_schema_of_vega_lite(results, switches, coun
 def test_validation_refuses_what_is_no_chart():
     with pytest.raises(jsonschema.ValidationError):
         validate({"data": {"values": []}, "mark": "violin", "encoding": {}})
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "ticks"),
-    [
-        (5e3, 5e7, [1e4, 1e5, 1e6, 1e7]),
-        (8e3, 4e5, [1e4, 3e4, 1e5, 3e5]),
-        (2.3e5, 4.8e5, [3e5, 4e5]),
-        (0, 10, []),
-    ],
-)
-def test_ticks_are_round_and_as_few_as_will_do(low, high, ticks):
-    assert time_ticks(low, high) == ticks
 
 
 def luminance(colour):

@@ -89,7 +89,16 @@ def command(
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
 
-        write_and_say(plot, comparison_picture(compared, image_format))
+        made = [_made(path) for path in dict.fromkeys(path for group in groups for path in group)]
+        write_and_say(plot, comparison_picture(compared, image_format, made))
+
+
+def _made(path: Path) -> str:
+    from clonometer.runfile import open_run
+    from clonometer.views.pictures import provenance
+
+    with open_run(path) as run:
+        return provenance(run.metadata["host"], str(run.metadata["started"]), f"run {path.name}")
 
 
 def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:

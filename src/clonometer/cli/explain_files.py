@@ -83,9 +83,14 @@ def _trace_events(explanation: AnyExplanation) -> str:
 
 
 def _picture(explanation: AnyExplanation, path: Path | None) -> bytes | str:
-    from clonometer.views.explain_picture import explain_picture
+    from datetime import UTC, datetime
 
-    return explain_picture(explanation, path.suffix.lower().removeprefix(".") if path is not None else "")
+    from clonometer.host.facts import collect
+    from clonometer.views.explain_picture import explain_picture
+    from clonometer.views.pictures import provenance
+
+    made = provenance(collect(), datetime.now(UTC).isoformat())
+    return explain_picture(explanation, path.suffix.lower().removeprefix(".") if path is not None else "", made)
 
 
 def _folded(explanation: AnyExplanation) -> str:

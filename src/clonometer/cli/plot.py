@@ -12,6 +12,7 @@ from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
+    "clonometer plot clonometer-run.parquet",
     "clonometer plot clonometer-run.parquet --kind overview --out overview.png",
     "clonometer plot memory.parquet --kind memory --out memory.svg",
     "clonometer plot vmas.parquet --kind scan --out vmas.png",
@@ -28,7 +29,10 @@ class _KindOption(click.Option):
     def _kinds(self) -> str:
         from clonometer.views.figures import figures
 
-        return "; ".join(f"{figure.kind}: {figure.about}" for figure in figures()) + "."
+        return (
+            "; ".join(f"{figure.kind}: {figure.about}" for figure in figures())
+            + ". By default what shows most of the run."
+        )
 
     # Click sets its help when it makes the option: there is nothing to keep.
     help = property(_kinds, lambda self, value: None)
@@ -36,19 +40,53 @@ class _KindOption(click.Option):
 
 @click.command(name="plot", epilog=_EXAMPLES)
 @run_argument
-@click.option("--kind", metavar="KIND", required=True, cls=_KindOption)
-@click.option("-o", "--out", required=True, metavar="FILE", type=FILE, help="The picture: NAME.png or NAME.svg.")
+@click.option("--kind", metavar="KIND", cls=_KindOption)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    type=FILE,
+    help="The picture: NAME.png or NAME.svg; by default RUN-KIND.png, and an existing one becomes "
+    "RUN-KIND.previous.png.",
+)
+@click.option("--dark", is_flag=True, help="Light on a dark ground.")
 @force_option
-def command(run_file: Path, kind: str, out: Path, force: bool) -> None:
+def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, force: bool) -> None:
     """Draw one picture of a run, as in its report."""
     from clonometer.errors import unknown
     from clonometer.runfile import check_output
-    from clonometer.views.pictures import FORMATS, KINDS, picture
+    from clonometer.views.pictures import KINDS, drawable_kinds, leading_kind, picture
 
-    if kind not in KINDS:
+    if kind is not None and kind not in KINDS:
         raise unknown("picture", kind, KINDS)
-    image_format = out.suffix.removeprefix(".").lower()
+    image_format = _format_of(out)
+    if out is not None:
+        check_output(out, force)
+    results = read_results(run_file)
+    drawn_kind = kind or leading_kind(results) or "overview"
+    drawn = picture(results, drawn_kind, image_format, dark=dark)
+    if out is None:
+        out = Path(f"{run_file.stem}-{drawn_kind}.png")
+        _keep_previous(out)
+    write_and_say(out, drawn)
+    others = [name for name in drawable_kinds(results) if name != drawn_kind] if kind is None else []
+    if others:
+        click.echo(f"This run also has {', '.join(others)}: --kind draws them.", err=True)
+
+
+def _format_of(out: Path | None) -> str:
+    from clonometer.views.pictures import FORMATS
+
+    image_format = "png" if out is None else out.suffix.removeprefix(".").lower()
     if image_format not in FORMATS:
         raise UsageError(f"--out {out} must end in {' or '.join(map('.{}'.format, FORMATS))}")
-    check_output(out, force)
-    write_and_say(out, picture(read_results(run_file), kind, image_format))
+    return image_format
+
+
+def _keep_previous(out: Path) -> None:
+    """Keep the picture that has a name that nobody gave."""
+    from clonometer.runfile import check_output, previous_path
+
+    check_output(out, True)
+    if out.exists():
+        out.replace(previous_path(out))

@@ -2,6 +2,8 @@
 
 from clonometer.families.types import Axis, Cost, Family
 
+_PAUSE, _WRITES = "longest pause of another thread", "writing all memory"
+
 FAMILY = Family(
     "cow",
     title="After a fork",
@@ -9,6 +11,14 @@ FAMILY = Family(
         "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it."
     ),
     order=90,
+    phases={
+        "fork_call_ns": ("the call", ""),
+        "quiet_stall_ns": (_PAUSE, "before"),
+        "call_stall_ns": (_PAUSE, "during the call"),
+        "aftermath_stall_ns": (_PAUSE, "afterwards"),
+        "quiet_pass_ns": (_WRITES, "before"),
+        "aftermath_pass_ns": (_WRITES, "afterwards"),
+    },
     axes={
         "written_bytes": Axis(
             number="{} written", thing="4 KiB of memory written", title="memory written", cost=Cost(0.6)

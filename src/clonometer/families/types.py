@@ -191,6 +191,8 @@ class Family:
         Words for workloads whose ids are not enough.
     curves
         Axes along which the shape of its times is known beforehand.
+    phases
+        Of an event: what each of its quantities is of, and when.
     besides
         Quantities that are there to be subtracted from others, and are not drawn.
     instrument
@@ -212,6 +214,7 @@ class Family:
     axes: Mapping[str, Axis] = field(default_factory=dict)
     workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
     curves: Mapping[str, CurveShape] = field(default_factory=dict)
+    phases: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     besides: frozenset[str] = frozenset()
     instrument: bool = False
     not_ranked: str = "includes the child's life"

@@ -50,6 +50,7 @@ def answer(
         curves=tuple(curve for curve in curves(measured, judge) if curve.study in chosen),
         notes=tuple(notes),
         host=measured.host,
+        started=measured.started,
         quick=quick,
     )
 

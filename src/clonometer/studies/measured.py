@@ -40,6 +40,8 @@ class Measurements:
         Cell -> why it was not measured.
     host
         Host facts of the machine.
+    started
+        When the last run began.
     observed
         Demo -> what its program printed, for claims about facts and not about times.
     explained
@@ -53,6 +55,8 @@ class Measurements:
         host: Mapping[str, Any] | None = None,
         observed: Mapping[str, Mapping[str, str]] | None = None,
         explained: Mapping[str, Answer] | None = None,
+        *,
+        started: str = "",
     ) -> None:
         joined: dict[tuple[str, RowKey], Evidence] = {}
         for row in rows:
@@ -61,6 +65,7 @@ class Measurements:
         self._book = Book(joined.values())
         self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
         self.host = dict(host or {})
+        self.started = started
         self.observed = dict(observed or {})
         self.explained = explained_of(explained or {})
         self.worked = worked_of(explained or {})
@@ -177,7 +182,7 @@ def gather(run: RunSource) -> Measurements:
     rows += _facts(metadata, began_ns)
     rows += [row for seen in observed for row in _migrations(seen)]
     ended = {entry["cell"]: str(entry["reason"] or entry["status"]) for entry in metadata["cells"]}
-    return Measurements(rows, ended, metadata["host"])
+    return Measurements(rows, ended, metadata["host"], started=str(metadata["started"]))
 
 
 def merge(
@@ -193,6 +198,7 @@ def merge(
         parts[-1].host if parts else None,
         observed,
         explained,
+        started=parts[-1].started if parts else "",
     )
 
 

@@ -278,6 +278,8 @@ class Reproduction:
         What a reader must know of this run: conditions that were made smaller, parts that were not measured.
     host
         Host facts.
+    started
+        When the last of its runs began.
     quick
         Whether it was the short form.
     """
@@ -290,6 +292,7 @@ class Reproduction:
     curves: Sequence[Curve] = ()
     notes: Sequence[str] = ()
     host: Mapping[str, Any] = field(default_factory=dict)
+    started: str = ""
     quick: bool = False
 
     def of(self, study: str, kind: str) -> list[Item]:

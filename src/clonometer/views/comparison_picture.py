@@ -7,9 +7,10 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
+from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.comparison import comparison_text
-from clonometer.views.pictures import rendered
-from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, stack
+from clonometer.views.pictures import rendered, titled
+from clonometer.views.specs import LABEL_LIMIT, TIP, Spec
 
 _COLOURS = {
     SLOWER: "#d6455d",
@@ -22,8 +23,8 @@ _COLOURS = {
 _ROW_HEIGHT = 18
 
 
-def comparison_picture(compared: Compared, image_format: str = "svg") -> bytes | str:
-    """Draw a comparison.
+def comparison_picture(compared: Compared, image_format: str = "svg", made: Sequence[str] = ()) -> bytes | str:
+    """Draw a comparison; ``made`` says of each side where and when it was measured.
 
     Raises
     ------
@@ -32,10 +33,10 @@ def comparison_picture(compared: Compared, image_format: str = "svg") -> bytes |
     InputError
         If no row has a ratio.
     """
-    return rendered(lambda: comparison_spec(compared), image_format)
+    return rendered(lambda: comparison_spec(compared, made), image_format)
 
 
-def comparison_spec(compared: Compared) -> Spec:
+def comparison_spec(compared: Compared, made: Sequence[str] = ()) -> Spec:
     """Build the Vega-Lite specification, without its theme.
 
     Raises
@@ -46,7 +47,8 @@ def comparison_spec(compared: Compared) -> Spec:
     panels = [panel for pair in compared.pairs if (panel := _panel(pair)) is not None]
     if not panels:
         raise InputError("nothing to draw: no row of the comparison has a ratio")
-    return stack([[panel] for panel in panels])
+    reading = "Ratios of medians with their intervals, corrected for the number of rows; 1× is no change."
+    return titled(panels, "What changed?", [reading, *made])
 
 
 def _points(pair: ComparedPair) -> list[dict[str, Any]]:
@@ -88,16 +90,13 @@ def _panel(pair: ComparedPair) -> Spec | None:
             "legend": {"title": None},
         },
     }
-    x = {
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "padding": 12},
-        "axis": {"title": f"times as long as in {pair.base} (log)", "tickCount": 6, "format": "~g"},
-    }
+    ends = [point[name] for point in points for name in ("low", "ratio", "high", "rest") if point[name] is not None]
+    axis = number_axis([1.0, *ends], f"times as long as in {pair.base}", TIMES_LABEL)
     has_rest = any(point["rest"] is not None for point in points)
     rest: Spec = {
         "transform": [{"filter": "isValid(datum.rest)"}],
         "mark": {"type": "tick", "thickness": 3, "size": 12, "color": "#7d8790", "opacity": 0.45},
-        "encoding": {"y": shared["y"], "x": {**x, "field": "rest"}},
+        "encoding": {"y": shared["y"], "x": axis.encode("rest")},
     }
     title: Spec = {"text": f"{pair.other} against {pair.base}"}
     if has_rest:
@@ -109,15 +108,19 @@ def _panel(pair: ComparedPair) -> Spec | None:
         "width": 420,
         "height": _ROW_HEIGHT * len(rows),
         "layer": [
-            {"mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.6}, "encoding": {"x": {**x, "datum": 1}}},
+            {
+                "data": {"values": [{"same": 1}]},
+                "mark": {"type": "rule", "strokeDash": [4, 3], "opacity": 0.6},
+                "encoding": {"x": axis.encode("same")},
+            },
             *([rest] if has_rest else []),
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {**shared, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+                "encoding": {**shared, "x": axis.encode("low"), "x2": {"field": "high"}},
             },
             {
                 "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-                "encoding": {**shared, "x": {**x, "field": "ratio"}, "tooltip": TIP},
+                "encoding": {**shared, "x": axis.encode("ratio"), "tooltip": TIP},
             },
         ],
     }

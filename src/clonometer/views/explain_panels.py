@@ -8,16 +8,12 @@ from typing import Any
 from clonometer.explain.parts import part_of
 from clonometer.explain.types import Segment
 from clonometer.units import format_duration, format_share
-from clonometer.views.specs import TIME_LABEL, Spec, choice
+from clonometer.views.axes import TIME_LABEL
+from clonometer.views.specs import Spec, choice
 from clonometer.views.thinning import thinned
 
 WIDTH = 720
 TIME_AXIS = {"labelExpr": TIME_LABEL, "title": None, "grid": True, "tickCount": 8}
-
-
-def stacked(panels: Sequence[Spec]) -> Spec:
-    """Put panels one above the other, with one legend of colours."""
-    return {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "vconcat": list(panels), "spacing": 26}
 
 
 def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: Any) -> Spec:

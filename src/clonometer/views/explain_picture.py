@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.explain.parts import UNEXPLAINED, part_of
-from clonometer.explain.types import Bounded, Explanation, Timeline
+from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.units import format_duration, format_share
 from clonometer.views.explain_panels import (
@@ -14,11 +14,11 @@ from clonometer.views.explain_panels import (
     panel,
     rows_axis,
     segment_bars,
-    stacked,
     tooltip,
     whole_axis,
 )
-from clonometer.views.pictures import rendered
+from clonometer.views.explain_texts import versus_sentence
+from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import PALETTE, Spec
 from clonometer.views.thinning import marked
 from clonometer.views.work_picture import work_panels
@@ -45,15 +45,15 @@ KINDS = (
 _COLOUR = coloured(KINDS, PALETTE)
 
 
-def explain_picture(explanation: AnyExplanation, image_format: str) -> bytes | str:
-    """Draw an explanation, panels one above the other.
+def explain_picture(explanation: AnyExplanation, image_format: str, made: str = "") -> bytes | str:
+    """Draw an explanation, panels one above the other; ``made`` says where and when it was measured.
 
     Raises
     ------
     UsageError
         If the format does not exist.
     """
-    return rendered(lambda: stacked(_panels(explanation)), image_format)
+    return rendered(lambda: titled(_panels(explanation), _title(explanation), [made], one_legend=True), image_format)
 
 
 def _panels(explanation: AnyExplanation) -> list[Spec]:
@@ -64,6 +64,14 @@ def _panels(explanation: AnyExplanation) -> list[Spec]:
         for explained in explanation.mechanisms
         for drawn in (timeline_panel(explained, explained.timelines[0]), budget_panel(explained))
     ]
+
+
+def _title(explanation: AnyExplanation) -> str:
+    if isinstance(explanation, WorkExplanation):
+        return explanation.conclusion.removesuffix(".")
+    if isinstance(explanation, Versus):
+        return versus_sentence(explanation).removesuffix(".")
+    return f"Where the time of {explanation.workload} goes"
 
 
 def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:

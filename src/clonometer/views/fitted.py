@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
 from clonometer.units import format_duration_interval, format_ratio
+from clonometer.views.axes import COUNT_LABEL, NEVER, TIMES_LABEL, number_axis
 from clonometer.views.gaps import coefficient_text, rung_labels
-from clonometer.views.scans import series_labels, series_points
-from clonometer.views.specs import PALETTE, TIME_LABEL, TIP, Datum, Spec, colour, dots, frame, rule
+from clonometer.views.multiples import joined
+from clonometer.views.scans import ScanPanel, placed_points, quantity_axis, series_words
+from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, rule
 from clonometer.words import axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
@@ -19,7 +20,7 @@ _WHOLE, _DENSE, _FITTED, _EACH = (
     "by {}",
     "by {}, where points lie close",
     "by {}, beyond the CPUs",
-    "for each of them, by {}",
+    "for each worker",
 )
 _EACH_QUANTITY, _EACH_AXIS = "whole_each_ns", "workers"
 _TASK_KIND = "task_kind"
@@ -29,27 +30,14 @@ _RUNG_HEIGHT = 30
 _Condition = Mapping[str, int | str]
 
 
-@dataclass(frozen=True)
-class FittedChart:
-    """A chart ready to draw: its title, the labels of its lines, their points and the points of the curves."""
-
-    title: str
-    labels: tuple[str, ...]
-    points: list[dict[str, Any]]
-    curves: list[dict[str, Any]]
-    axis: str
-    from_zero: bool
-    equations: tuple[str, ...] = ()
-
-
-def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> list[FittedChart]:
+def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> list[tuple[str, ScanPanel]]:
     """Arrange fitted scans as charts: those of one axis and condition together, whatever kind the tasks are of.
 
     Returns
     -------
-    list of FittedChart
-        For each group the whole axis, then the stretch where points lie closest, the range of the curves where that is
-        not all, and the time for each worker. Those without two points are left out.
+    list of tuple
+        Titles and panels. For each group the whole axis, then the stretch where points lie closest, the range of the
+        curves where that is not all, and the time for each worker. Those without two points are left out.
     """
     charts = []
     for key in dict.fromkeys(_group(fit) for fit in fits):
@@ -94,10 +82,9 @@ def _between(line: ScanSeries, low: int, high: int) -> ScanSeries:
     return line.at([place for place, value in enumerate(line.x) if low <= value <= high])
 
 
-def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> FittedChart:
+def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> tuple[str, ScanPanel]:
     first = lines[0]
-    names = [name.partition(", ")[2] or name for name in series_labels(lines)]
-    points = [point for line, name in zip(lines, names, strict=True) for point in series_points(line, name)]
+    names = [joined(words[1:]) or words[0] for words in series_words(lines)]
     by_condition = {_key(line.condition): name for line, name in zip(lines, names, strict=True)}
     labels = [by_condition.get(_key(fit.condition), "") for fit in fits]
     curves = [
@@ -108,10 +95,16 @@ def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) ->
     equations = tuple(
         f"{label}: {equation_text(fit)}; R2 {r_squared_text(fit)}" for label, fit in zip(labels, fits, strict=True)
     )
-    what = stage_name(None, first.quantity.replace("_each", ""))
+    # Linear axes, as the study has them.
+    x_axis = number_axis(
+        [value for line in lines for value in line.x], axis_title(first.axis), COUNT_LABEL, log_from=NEVER
+    )
+    y_axis = quantity_axis(lines, "time", NEVER, [y for fit in fits for y in fit.y_ns])
+    points = placed_points(list(zip(lines, names, strict=True)), names, x_axis)
+    what = f"{stage_name(None, first.quantity.replace('_each', '')).capitalize()} time"
     others = [axis_words(*item) for item in _group(first)[3]]
     title = ", ".join([f"{what} {part.format(axis_title(first.axis))}", *others])
-    return FittedChart(title, tuple(names), points, curves, first.axis, part != _DENSE, equations)
+    return title, ScanPanel(points, tuple(names), "time", x_axis, y_axis, curves, equations)
 
 
 def equation_text(fit: FitSeries) -> str:
@@ -133,50 +126,12 @@ def r_squared_text(fit: FitSeries) -> str:
     return format_ratio(*fit.r_squared)
 
 
-def fitted_panel(chart: FittedChart, *, title: str | None = None, width: int | str = 380, height: int = 260) -> Spec:
-    """Draw points with their 95% intervals and the curves through them, on linear axes as the study does."""
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "scale": {"zero": False, "nice": False, "padding": 12},
-        "axis": {"title": axis_title(chart.axis), "format": ",d", "tickCount": 6},
-    }
-    y = {
-        "type": "quantitative",
-        "scale": {"zero": chart.from_zero},
-        "axis": {"title": "time", "labelExpr": TIME_LABEL, "tickCount": 5},
-    }
-    shared = {"x": x, "color": colour(chart.labels)}
-    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    median = {"y": {**y, "field": "median"}, "tooltip": TIP}
-    layers: list[Spec] = [rule({**shared, **ends}, 1.5, opacity=0.6)]
-    if not chart.curves:
-        layers.append({"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {**shared, **median}})
-    layers.append(dots({**shared, **median}, 36))
-    if chart.curves:
-        curve = {**shared, "y": {**y, "field": "y_ns"}, "tooltip": TIP}
-        layers.append(
-            {
-                "data": {"values": chart.curves},
-                "mark": {"type": "line", "strokeWidth": 1.5, "strokeDash": [5, 3]},
-                "encoding": curve,
-            }
-        )
-    described = f"Time by {axis_title(chart.axis)}, with 95% intervals{' and fitted curves' if chart.curves else ''}."
-    spec = {**frame(chart.points, title, width, height, described), "layer": layers}
-    if chart.equations:
-        spec["title"] = {"text": title or "", "subtitle": list(chart.equations), "subtitleFontSize": 9}
-    return spec
-
-
 def ablation_points(ablation: AblationSeries) -> list[dict[str, Any]]:
-    """The points of an ablation's chart: the gap on each rung."""
+    """The points of an ablation's chart: how many times as long the first side takes on each rung."""
     return [
         {
             "label": label,
-            "gap": rung.gap_relative[0],
-            "low": rung.gap_relative[1],
-            "high": rung.gap_relative[2],
+            **{name: 1 + share for name, share in zip(("times", "low", "high"), rung.gap_relative, strict=True)},
             "tip": f"{label}: {format_duration_interval(*rung.gap_ns)}",
         }
         for label, rung in zip(rung_labels(ablation), ablation.rungs, strict=True)
@@ -189,26 +144,30 @@ def ablation_title(ablation: AblationSeries) -> str:
     return f"{ablation.workload}: {first} against {second}, as shared things are taken away"
 
 
-def ablation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 460) -> Spec:
-    """Draw the gap on each rung with its 95% interval, downwards in the order of taking away; zero is no gap."""
-    labels = [point["label"] for point in data]
-    x = {
-        "type": "quantitative",
-        "scale": {"zero": True},
-        "axis": {"title": "takes longer by", "format": "+.0%", "tickCount": 6},
-    }
+def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width: int | str = 460) -> Spec:
+    """Draw the gap on each rung with its 95% interval, downwards in the order of taking away; 1× is no gap."""
+    data = ablation_points(ablation)
+    first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
+    ends = [point[name] for point in data for name in ("low", "times", "high")]
+    axis = number_axis([1.0, *ends], f"{first} take so many times as long as {second}", TIMES_LABEL)
     y = {
         "field": "label",
         "type": "nominal",
-        "sort": labels,
-        "axis": {"title": None, "labelLimit": 220, "ticks": False},
+        "sort": [point["label"] for point in data],
+        "axis": {"title": None, "labelLimit": 220, "ticks": False, "labelPadding": 8},
     }
-    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+    placed = [{**point, **{name: axis.place(point[name]) for name in ("low", "times", "high")}} for point in data]
+    height = _RUNG_HEIGHT * max(len(data), 1)
     return {
-        **frame(data, title, width, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
+        **frame(placed, title, width, height, "The gap left after each thing was taken away."),
         "layer": [
-            {"data": {"values": [{}]}, "mark": {"type": "rule", "color": PALETTE[-1]}, "encoding": {"x": {"datum": 0}}},
-            rule(ends, color=PALETTE[0]),
-            dots({"x": {**x, "field": "gap"}, "y": y, "tooltip": TIP}, 70, color=PALETTE[0]),
+            {
+                "data": {"values": [{"same": 1}]},
+                "mark": {"type": "rule", "color": PALETTE[-1]},
+                "encoding": {"x": {**axis.encode("same")}},
+            },
+            rule({"x": axis.encode("low"), "x2": {"field": "high"}, "y": y}, color=PALETTE[0]),
+            dots({"x": axis.encode("times"), "y": y, "tooltip": TIP}, 70, color=PALETTE[0]),
+            *axis.break_marks(height),
         ],
     }

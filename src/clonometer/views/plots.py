@@ -8,6 +8,7 @@ from typing import Any
 from clonometer.results.series.types import EcdfSeries
 from clonometer.results.types import Estimate, Results
 from clonometer.units import format_duration, format_duration_interval
+from clonometer.views.axes import NumberAxis, number_axis
 from clonometer.views.labels import condition_phrases, placement_name, shown_axes
 from clonometer.views.rows import EstimateRow, families, make_rows, pick_rows
 from clonometer.words import STAGE_ORDER, mechanism_name, stage_name
@@ -44,12 +45,6 @@ def overview_stages(rows: Sequence[EstimateRow]) -> list[str]:
     """The stages that occur, in order of time, so that each keeps its colour in every family."""
     names = {row.any_estimate.stage: row.stage for row in rows}
     return [names[stage] for stage in (*STAGE_ORDER, None) if stage in names]
-
-
-def time_domain(points: Sequence[Mapping[str, Any]], low: str, high: str) -> list[float] | None:
-    """The ends of a log time axis on which all points have room."""
-    lows = [point[low] for point in points if point[low] > 0]
-    return [min(lows) * 0.85, max(point[high] for point in points) * 1.15] if lows else None
 
 
 def interval_text(estimate: Estimate) -> str:
@@ -123,6 +118,12 @@ def ecdf_points(index: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             points.append({**shared, "time_ns": pairs[0][0], "share": 0})
         points += [{**shared, "time_ns": time_ns, "share": share} for time_ns, share in pairs]
     return points
+
+
+def ecdf_axis(index: Sequence[Mapping[str, Any]]) -> NumberAxis:
+    """An axis of times on which distributions have room."""
+    times = [end for entry in index for end in (entry["time_ns"][0], entry["time_ns"][-1]) if end > 0]
+    return number_axis(times, "time since the call began")
 
 
 def stage_title(stage: str) -> str:

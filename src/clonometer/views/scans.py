@@ -1,127 +1,151 @@
-"""Scans as charts: which lines share a panel, what they are called, and their points."""
+"""Scans as charts: which lines share a panel, what they are called, their points and their axes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from clonometer.families import is_beside
 from clonometer.results.series.types import ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
+from clonometer.views.axes import ALWAYS, BYTES_LABEL, COUNT_LABEL, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis
 from clonometer.views.labels import family_name
-from clonometer.views.plots import stage_title, time_domain
+from clonometer.views.multiples import Words, joined, multiples
+from clonometer.views.plots import stage_title
 from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
 TASK_KIND = "task_kind"
+# A log axis is worth its strangeness from so many times the least number on.
+_LOG_X_SPAN = 30
+_LOG_Y_SPAN = 5
+# Intervals of neighbouring lines stand so far from each other, as a share of the axis.
+_ASIDE = 0.012
 
 
 @dataclass(frozen=True)
 class ScanPanel:
-    """What one panel draws: points, what they are (``time``), and their unit."""
+    """What one panel draws.
+
+    Attributes
+    ----------
+    points
+        Of all lines, with ``x_at`` where they stand, and ``joined`` where a line goes through them.
+    labels
+        Of the lines, in the order of their colours.
+    quantity
+        What was measured: ``time``.
+    x, y
+        The axes, on which all points have room.
+    curves
+        Points of fitted curves; then the points are not joined.
+    equations
+        What the curves are.
+    """
 
     points: list[dict[str, Any]]
+    labels: tuple[str, ...]
     quantity: str
-    unit: str
+    x: NumberAxis
+    y: NumberAxis
+    curves: Sequence[Mapping[str, Any]] = ()
+    equations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ScanChart:
-    """Panels by their titles, with the labels of their lines in the order of the colours.
+    """Panels by their titles, with the same lines in each."""
 
-    ``domain`` holds the ends of the axis that all panels share, or None where each has its own. ``logarithmic``: both
-    axes are, however far the numbers reach; else where they reach far.
+    title: str
+    panels: Mapping[str, ScanPanel]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How the lines of a figure become charts.
+
+    Attributes
+    ----------
+    panel_of
+        The title of the panel that a line belongs to.
+    words
+        Names lines, given all lines of a chart.
+    title
+        The title of a chart, given its lines.
+    quantity
+        What a line is of.
+    shared
+        Whether all panels of a chart have one axis of the quantity.
+    logarithmic
+        Whether both axes are, however far the numbers reach; else where they reach far.
     """
 
-    axis: str
-    axis_kind: str
-    family: str
-    title: str
-    labels: tuple[str, ...]
-    domain: list[float] | None
-    panels: Mapping[str, ScanPanel]
+    panel_of: Callable[[ScanSeries], str]
+    words: Callable[[Sequence[ScanSeries]], Sequence[Words]]
+    title: Callable[[Sequence[ScanSeries]], str]
+    quantity: Callable[[ScanSeries], str] = lambda _: "time"
+    shared: bool = True
     logarithmic: bool = False
 
+    def charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:
+        """Draw lines of one axis, as small multiples where they are many."""
+        ordered = sorted(zip(lines, self.words(lines), strict=True), key=lambda pair: stage_place(pair[0].stage))
+        x = _x_axis(lines, ALWAYS if self.logarithmic else _LOG_X_SPAN)
+        together = self._y_axis(lines) if self.shared else None
+        charts = []
+        for part, members in multiples(ordered):
+            labels = tuple(dict.fromkeys(label for _, label in members))
+            panels = {}
+            for title in dict.fromkeys(self.panel_of(line) for line, _ in members):
+                inside = [(line, label) for line, label in members if self.panel_of(line) == title]
+                points = placed_points(inside, labels, x)
+                own = together or self._y_axis([line for line, _ in inside])
+                panels[title] = ScanPanel(points, labels, self.quantity(inside[0][0]), x, own)
+            charts.append(ScanChart(joined((self.title(lines), part)), panels))
+        return charts
 
-def family_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    """A chart of one family and axis: a panel for each stage or quantity."""
-    title = family_title(lines)
-    # What only explains another quantity is not drawn.
-    shown = [line for line in lines if not line.detail]
-    if not shown:
-        return make_chart(lines[0], (), stage_or_quantity, title=title)
-    named = list(zip(shown, series_labels(shown), strict=True))
-    ordered = sorted(named, key=lambda pair: stage_place(pair[0].stage))
-    labels = tuple(dict.fromkeys(name for _, name in named))
-    return make_chart(lines[0], ordered, stage_or_quantity, title=title, labels=labels)
+    def _y_axis(self, lines: Sequence[ScanSeries]) -> NumberAxis:
+        return quantity_axis(lines, self.quantity(lines[0]), ALWAYS if self.logarithmic else _LOG_Y_SPAN)
+
+
+def _x_axis(lines: Sequence[ScanSeries], log_from: float) -> NumberAxis:
+    values = sorted({value for line in lines for value in line.x})
+    label = BYTES_LABEL if lines[0].axis_kind == "bytes" else COUNT_LABEL
+    return number_axis(values, axis_title(lines[0].axis), label, log_from=log_from, from_zero=False, ticks=values)
+
+
+def quantity_axis(
+    lines: Sequence[ScanSeries], title: str, log_from: float, besides: Sequence[float] = ()
+) -> NumberAxis:
+    """An axis for medians and intervals of all lines, and for what else is drawn."""
+    label = TIME_LABEL if lines[0].unit == "ns" else RATE_LABEL
+    every = [end for line in lines for ends in (line.lows, line.medians, line.highs) for end in ends]
+    return number_axis([*every, *besides], title, label, log_from=log_from)
+
+
+def placed_points(
+    lines: Sequence[tuple[ScanSeries, str]], labels: Sequence[str], x: NumberAxis
+) -> list[dict[str, Any]]:
+    """The points of named lines, each line a little beside the others so that their intervals can be told apart."""
+    values = sorted({x.place(value) for line, _ in lines for value in line.x})
+    steps = [x.share(after) - x.share(before) for before, after in pairwise(values)]
+    step = min([_ASIDE, *(least / (2 * len(labels)) for least in steps)])
+    middle = (len(labels) - 1) / 2
+    return [
+        {
+            **point,
+            "x_at": x.place(point["x"], (labels.index(label) - middle) * step),
+            "joined": x.zero is None or point["x"] > 0,
+        }
+        for line, label in lines
+        for point in _points(line, label)
+    ]
 
 
 def family_title(lines: Sequence[ScanSeries]) -> str:
     """Name a chart by its family and axis."""
     return f"{family_name(lines[0].family)}: {axis_title(lines[0].axis)}"
-
-
-@dataclass(frozen=True)
-class Scanned:
-    """Which lines a figure draws, and how.
-
-    Attributes
-    ----------
-    draws
-        Whether a line belongs to it.
-    grouped
-        What lines of one chart have in common.
-    chart_of
-        Makes a chart of its lines; the second argument has all lines of the figure.
-    before
-        What stands before the name of a panel that stands alone: its family, or nothing where it says all by itself.
-    size
-        Width and height of a panel in a picture.
-    """
-
-    draws: Callable[[ScanSeries], bool]
-    grouped: Callable[[ScanSeries], object] = lambda line: (line.axis, line.family)
-    chart_of: Callable[[Sequence[ScanSeries], Sequence[ScanSeries]], ScanChart] = family_chart
-    before: Callable[[ScanChart], str] = lambda chart: f"{family_name(chart.family)}, "
-    size: tuple[int, int] = (300, 260)
-
-    def charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:
-        """Arrange lines as charts, in the order of the run."""
-        shown = [line for line in lines if not is_beside(line.family, line.quantity)]
-        keys = dict.fromkeys(map(self.grouped, shown))
-        charts = [self.chart_of([line for line in shown if self.grouped(line) == key], shown) for key in keys]
-        return [chart for chart in charts if chart.panels]
-
-
-def make_chart(
-    first: ScanSeries,
-    named: Any,
-    panel_of: Callable[[ScanSeries], str],
-    *,
-    title: str = "",
-    labels: tuple[str, ...] | None = None,
-    quantity: Callable[[ScanSeries], str] = lambda _: "time",
-    shared: bool = True,
-    logarithmic: bool = False,
-) -> ScanChart:
-    """Gather named lines into panels; ``shared``: all panels have one axis of times."""
-    panels: dict[str, ScanPanel] = {}
-    for line, name in named:
-        points = [point for point in series_points(line, name) if point["x"] > 0 or not logarithmic]
-        if points:
-            panel = panels.setdefault(panel_of(line), ScanPanel([], quantity(line), line.unit))
-            panel.points.extend(points)
-    every = [point for panel in panels.values() for point in panel.points]
-    return ScanChart(
-        axis=first.axis,
-        axis_kind=first.axis_kind,
-        family=first.family,
-        title=title,
-        labels=tuple(dict.fromkeys(point["label"] for point in every)) if labels is None else labels,
-        domain=time_domain(every, "low", "high") if shared else None,
-        panels=panels,
-        logarithmic=logarithmic,
-    )
 
 
 def stage_or_quantity(line: ScanSeries) -> str:
@@ -134,22 +158,55 @@ def but_for_kind(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | s
     return tuple((axis, value) for axis, value in condition.items() if axis != TASK_KIND)
 
 
-def series_labels(series: Sequence[ScanSeries]) -> list[str]:
+def series_words(series: Sequence[ScanSeries]) -> list[Words]:
     """Name each line by its mechanism and by what differs between the lines."""
     temperatures = len({line.temperature for line in series}) > 1
-    shared = {item for item in series[0].condition.items() if all(item in line.condition.items() for line in series)}
-    names = []
-    for line in series:
-        words = [mechanism_name(line.workload)]
-        words += [axis_words(*item) for item in line.condition.items() if item not in shared]
-        words += [PLACEMENT_NAMES[line.placement]] if line.placement in PLACEMENT_NAMES else []
-        words += [line.temperature] if temperatures and line.temperature else []
-        names.append(", ".join(words))
-    return names
+    axes = dict.fromkeys(axis for line in series for axis in line.condition)
+    differing = [axis for axis in axes if len({line.condition.get(axis) for line in series}) > 1]
+    return [
+        (
+            mechanism_name(line.workload),
+            *(axis_words(axis, line.condition[axis]) if axis in line.condition else "" for axis in differing),
+            PLACEMENT_NAMES.get(line.placement or "", ""),
+            line.temperature or "" if temperatures else "",
+        )
+        for line in series
+    ]
 
 
-def series_points(line: ScanSeries, label: str) -> list[dict[str, Any]]:
-    """The points of a line, but for those whose interval reaches to zero or below."""
+FAMILY_DRAWING = Drawing(stage_or_quantity, series_words, family_title)
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """Which lines a figure draws, and how.
+
+    Attributes
+    ----------
+    draws
+        Whether a line belongs to it.
+    drawing
+        Makes charts of lines.
+    grouped
+        What lines of one chart have in common.
+    leads
+        Whether a line of it is drawn; the others only explain these.
+    """
+
+    draws: Callable[[ScanSeries], bool]
+    drawing: Drawing = FAMILY_DRAWING
+    grouped: Callable[[ScanSeries], object] = lambda line: (line.axis, line.family)
+    leads: Callable[[ScanSeries], bool] = lambda line: not line.detail
+
+    def charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:
+        """Arrange lines as charts, in the order of the run."""
+        shown = [line for line in lines if self.leads(line) and not is_beside(line.family, line.quantity)]
+        keys = dict.fromkeys(map(self.grouped, shown))
+        groups = [[line for line in shown if self.grouped(line) == key] for key in keys]
+        return [chart for lines in groups for chart in self.drawing.charts(lines)]
+
+
+def _points(line: ScanSeries, label: str) -> list[dict[str, Any]]:
     say = format_duration_interval if line.unit == "ns" else _megabytes
     return [
         {
@@ -161,7 +218,6 @@ def series_points(line: ScanSeries, label: str) -> list[dict[str, Any]]:
             "tip": f"{label}, {_x_text(line, x)}: {say(median, low, high)}",
         }
         for x, median, low, high in zip(line.x, line.medians, line.lows, line.highs, strict=True)
-        if low > 0
     ]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clonometer.views.axes import NumberAxis
 
 Spec = dict[str, Any]
 Datum = Mapping[str, Any]
@@ -24,30 +26,27 @@ PALETTE = (
 )
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
-ENOUGH_TICKS = 4
 LINE_HEIGHT = 36
+_DASHES = {"warm": [1, 0], "cold": [5, 3]}
 LABEL_LIMIT = 200
 LETTER_WIDTH = 7.4
-_TICK_STEPS = (("1",), ("1", "3"), ("1", "2", "5"), ("1", "1.5", "2", "3", "4", "5", "7"))
-TIME_LABEL = (
-    "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
-    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
-    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
-    "format(datum.value, '~g') + ' ns'"
-)
 #: What is shown where the pointer is.
 TIP: Spec = {"field": "tip", "type": "nominal"}
 
 
-def theme(ink: str = "#24292f", ground: str = "white") -> Spec:
+#: Ink and ground of pictures that stand alone, and of charts on a page, which decides itself.
+LIGHT, DARK, PAGE = ("#24292f", "white"), ("#e3e7ec", "#14181d"), ("currentColor", "transparent")
+
+
+def theme(ink: str, ground: str) -> Spec:
     """Configure every chart alike.
 
     Parameters
     ----------
     ink
-        Colour of all that is no data; ``currentColor`` where the page decides, light or dark.
+        Colour of all that is no data.
     ground
-        Background; ``transparent`` where the page decides.
+        Background.
     """
     text = {"labelColor": ink, "titleColor": ink, "labelFont": FONT, "titleFont": FONT}
     return {
@@ -75,10 +74,10 @@ def theme(ink: str = "#24292f", ground: str = "white") -> Spec:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "titleFontWeight": "normal",
-            "labelLimit": 260,
+            "labelLimit": 380,
             "symbolStrokeWidth": 2.5,
             "orient": "bottom",
-            "columns": 4,
+            "columns": 5,
         },
         "title": {
             "color": ink,
@@ -87,7 +86,13 @@ def theme(ink: str = "#24292f", ground: str = "white") -> Spec:
             "fontWeight": 600,
             "anchor": "start",
             "offset": 10,
+            "subtitleColor": ink,
+            "subtitleFont": FONT,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 6,
         },
+        "rule": {"color": ink},
+        "text": {"color": ink, "font": FONT},
     }
 
 
@@ -95,7 +100,7 @@ def ecdf_panel(
     data: Sequence[Datum],
     *,
     labels: Sequence[str],
-    domain: Sequence[float] | None = None,
+    axis: NumberAxis,
     title: str | None = None,
     width: int | str = 300,
     height: int = 220,
@@ -107,19 +112,20 @@ def ecdf_panel(
     data
         ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature`` of each point.
     """
+    present = [name for name in _DASHES if any(point["temperature"] == name for point in data)]
     return {
         **frame(data, title, width, height, "Share of launches done within a time, a line for each mechanism."),
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
         "encoding": {
-            "x": time_axis("time_ns", "time since the call began (log)", domain),
+            "x": axis.encode("time_ns"),
             "y": {
                 "field": "share",
                 "type": "quantitative",
-                "scale": {"domain": [0, 1]},
-                "axis": {"title": "share of launches", "format": "%", "tickCount": 5},
+                "scale": {"domain": [0, 1.04], "nice": False},
+                "axis": {"title": "share of launches", "format": "%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
             },
             "color": colour(labels),
-            "strokeDash": choice("temperature", ["warm", "cold"], [[1, 0], [5, 3]]),
+            "strokeDash": choice("temperature", _DASHES, _DASHES.values(), values=present),
             "order": {"field": "share", "type": "quantitative"},
         },
     }
@@ -130,7 +136,7 @@ def overview_panel(
     *,
     mechanisms: Sequence[str],
     stages: Sequence[str],
-    domain: Sequence[float] | None = None,
+    axis: NumberAxis,
     label_letters: int = 0,
     title: str | None = None,
     width: int | str = 520,
@@ -144,7 +150,6 @@ def overview_panel(
     label_letters
         Length of the longest label of all panels, so that their axes start at the same place.
     """
-    x = time_axis("median_ns", "median since the call began (log)", domain)
     present = {point["stage"] for point in data}
     shared: Spec = {
         "y": {
@@ -168,7 +173,7 @@ def overview_panel(
             values=[stage for stage in stages if stage in present],
         ),
     }
-    dots = {**shared, "x": x, "tooltip": TIP}
+    dots = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
     dot = {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1}
     return {
         **frame(
@@ -179,7 +184,7 @@ def overview_panel(
             "Medians and intervals of each mechanism and stage.",
         ),
         "layer": [
-            rule({**shared, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}}),
+            rule({**shared, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}}),
             {
                 "transform": [{"filter": "datum.temperature !== 'cold'"}],
                 "mark": {**dot, "filled": True},
@@ -192,31 +197,6 @@ def overview_panel(
             },
         ],
     }
-
-
-def stack(rows: Sequence[Sequence[Spec]]) -> Spec:
-    """Set panels in rows of a picture, with one legend for colours of the same meaning."""
-    return {"vconcat": [{"hconcat": list(row)} if len(row) > 1 else row[0] for row in rows], "spacing": 28}
-
-
-def time_ticks(low_ns: float, high_ns: float) -> list[float]:
-    """Choose where a log time axis has its ticks: round numbers, the coarsest set that has at least four.
-
-    Examples
-    --------
-    >>> time_ticks(8_000, 110_000)
-    [10000.0, 20000.0, 50000.0, 100000.0]
-    """
-    if not 0 < low_ns < high_ns:
-        return []
-    decades = range(math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns)) + 1)
-    inside: list[float] = []
-    for steps in _TICK_STEPS:
-        ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
-        inside = [tick for tick in ticks if low_ns <= tick <= high_ns]
-        if len(inside) >= ENOUGH_TICKS:
-            break
-    return inside
 
 
 def frame(data: Sequence[Datum], title: str | None, width: int | str, height: Any, description: str) -> Spec:
@@ -232,20 +212,7 @@ def frame(data: Sequence[Datum], title: str | None, width: int | str, height: An
     return panel
 
 
-def time_axis(name: str, title: str, domain: Sequence[float] | None) -> Spec:
-    """Encode a time on a log axis with round ticks."""
-    axis: Spec = {"title": title, "labelExpr": TIME_LABEL, "tickCount": ENOUGH_TICKS}
-    scale: Spec = {"type": "log", "nice": False}
-    if domain:
-        scale["domain"] = list(domain)
-        ticks = time_ticks(*domain)
-        if len(ticks) > 1:
-            # Vega thins given values down to tickCount.
-            axis |= {"values": ticks, "tickCount": len(ticks)}
-    return {"field": name, "type": "quantitative", "scale": scale, "axis": axis}
-
-
-def choice(field: str, names: Sequence[str], drawn: Sequence[Any], **legend: Any) -> Spec:
+def choice(field: str, names: Iterable[str], drawn: Iterable[Any], **legend: Any) -> Spec:
     """Encode a text by a colour, a shape or dashes for each of its names, with a legend without a title."""
     scale = {"domain": list(names), "range": list(drawn)}
     return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None, **legend}}
@@ -262,7 +229,7 @@ def dots(encoding: Spec, size: int, **mark: Any) -> Spec:
 
 
 def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size: int = 50) -> list[Spec]:
-    """Draw intervals with their middles on a line.
+    """Draw intervals as bars, with their middles on a line where their points are ``joined``.
 
     Parameters
     ----------
@@ -271,14 +238,18 @@ def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size:
     middle
         Encodes what lies between; its ``tip`` is shown where the pointer is.
     along
-        What only the line has: dashes, or the order of its points.
+        What only the line has, such as the order of its points.
     size
         Of the points, in square pixels.
     """
     pointed = {**middle, "tooltip": TIP}
     return [
+        {
+            "transform": [{"filter": "datum.joined"}],
+            "mark": {"type": "line", "strokeWidth": 1.5},
+            "encoding": {**pointed, **(along or {})},
+        },
         rule(ends),
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**pointed, **(along or {})}},
         dots(pointed, size),
     ]
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from clonometer.studies.types import Curve, FigureRow, Reproduction
 from clonometer.units import format_number
-from clonometer.views.pictures import FORMATS, rendered
-from clonometer.views.specs import PALETTE, Spec, frame
+from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
+from clonometer.views.pictures import FORMATS, provenance, rendered, titled
+from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, palette, rule
 from clonometer.views.studies import ours_text, published_text
 
-_CAPTION_COLUMNS = 90
 _HERE, _THEN = "here", "published"
+_NS_PER_US = 1e3
+_PLACES = ("x", "x2", "value")
 
 
 #: What a mark is in words: read out by screen readers, shown on hover.
@@ -37,44 +38,39 @@ def figure_specs(reproduction: Reproduction) -> Iterator[tuple[str, Spec]]:
 
 
 def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
-    """Draw published ranges as bars and ours as points with their intervals, on a log axis."""
+    """Draw published ranges as bars and ours as points with their intervals, on a log axis of times."""
     data: list[dict[str, Any]] = []
     for row in rows:
         published = row.published
         low = published.low if published.low is not None else published.value
         high = published.high if published.high is not None else published.value
         label = f"{row.id} {published.what}"
-        data.append({"label": label, "kind": _THEN, "x": low, "x2": max(high or 0, (low or 0) * 1.12),
-                     "said": f"{label}, published: {published_text(published)}"})  # fmt: skip
-        if row.value is not None and row.value > 0:
-            ends = (row.low or row.value, row.high or row.value)
-            data.append({"label": label, "kind": _HERE, "x": max(ends[0], row.value / 100), "x2": ends[1],
-                         "value": row.value, "said": f"{label}, here: {ours_text(row)}"})  # fmt: skip
+        if low:
+            # A bar that can be seen, where one number was published.
+            ends = {"x": low * _NS_PER_US, "x2": max(high or 0, low * 1.12) * _NS_PER_US}
+            data.append(
+                {"label": label, "kind": _THEN, **ends, "said": f"{label}, published: {published_text(published)}"}
+            )
+        if row.value is not None:
+            low, high = (row.value if end is None else end for end in (row.low, row.high))
+            ends = {"x": low * _NS_PER_US, "x2": high * _NS_PER_US, "value": row.value * _NS_PER_US}
+            data.append({"label": label, "kind": _HERE, **ends, "said": f"{label}, here: {ours_text(row)}"})
+    axis = number_axis([datum[name] for datum in data for name in _PLACES if name in datum], "time")
+    placed = [{**datum, **{name: axis.place(datum[name]) for name in _PLACES if name in datum}} for datum in data]
     y = {"field": "label", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 260, "grid": True}}
-    colour = {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": [_THEN, _HERE], "range": [PALETTE[9], PALETTE[0]]},
-        "legend": {"title": None},
-    }
-    x = {
-        "type": "quantitative",
-        "scale": {"type": "log"},
-        "axis": {"title": "µs (log)", "format": "~s", "tickCount": 6, "grid": True},
-    }
-    ranges = {"y": y, "color": colour, "x": {**x, "field": "x"}, "x2": {"field": "x2"}, **_SAID}
+    colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]), symbolOpacity=1)
+    ranges = {"y": y, "color": colours, "x": axis.encode("x"), "x2": {"field": "x2"}, **_SAID}
+    height = 26 * len({datum["label"] for datum in data})
+    then, here = ([{"filter": f"datum.kind === '{kind}'"}] for kind in (_THEN, _HERE))
     return {
-        **frame(data, title, width, 26 * len({datum["label"] for datum in data}), "Published ranges and ours."),
+        **frame(placed, title, width, height, "Published ranges and ours."),
         "layer": [
-            {"transform": [{"filter": f"datum.kind === '{_THEN}'"}],
-             "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
-            {"transform": [{"filter": f"datum.kind === '{_HERE}'"}],
-             "mark": {"type": "rule", "strokeWidth": 2}, "encoding": ranges},
-            {"transform": [{"filter": f"datum.kind === '{_HERE}'"}],
-             "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-             "encoding": {"y": y, "color": colour, "x": {**x, "field": "value"}, **_SAID}},
+            {"transform": then, "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
+            {"transform": here, **rule(ranges)},
+            {"transform": here, **dots({"y": y, "color": colours, "x": axis.encode("value"), **_SAID}, 60)},
+            *axis.break_marks(height),
         ],
-    }  # fmt: skip
+    }
 
 
 def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
@@ -100,12 +96,7 @@ def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -
             **_SAID,
             "xOffset": {"field": "kind", "type": "nominal", "sort": [_THEN, _HERE]},
             "y": {"field": "seconds", "type": "quantitative", "axis": {"title": "seconds"}},
-            "color": {
-                "field": "kind",
-                "type": "nominal",
-                "scale": {"domain": [_THEN, _HERE], "range": [PALETTE[9], PALETTE[0]]},
-                "legend": {"title": None},
-            },
+            "color": choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0])),
         },
     }
 
@@ -133,20 +124,20 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
             for x, y in line.published
         ]  # fmt: skip
     labels = [line.label for line in curve.lines]
+    x_axis = number_axis(
+        [point["x"] for point in data], curve.x_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.x_zero
+    )
+    ends = [point[name] for point in data for name in ("low", "y", "high") if name in point]
+    y_axis = number_axis(ends, curve.y_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.y_zero)
     shared: Spec = {
-        "x": {"field": "x", "type": "quantitative", "axis": {"title": curve.x_title}, "scale": {"zero": curve.x_zero}},
-        "color": {
-            "field": "line",
-            "type": "nominal",
-            "scale": {"domain": labels, "range": list(PALETTE[: len(labels)])},
-            "legend": {"title": None},
-        },
+        "x": x_axis.encode("x"),
+        "color": choice("line", labels, palette(len(labels)), symbolOpacity=1),
     }
-    y = {"field": "y", "type": "quantitative", "axis": {"title": curve.y_title}, "scale": {"zero": curve.y_zero}}
+    y = y_axis.encode("y")
     ours = [{"filter": "datum.what === 'here'"}]
     layers: list[Spec] = [
         {"transform": ours, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-         "encoding": {**shared, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **_SAID}},
+         "encoding": {**shared, "y": y_axis.encode("low"), "y2": {"field": "high"}, **_SAID}},
     ]  # fmt: skip
     # Lines say nothing, and lie below the points, which do.
     if curve.joined:
@@ -175,11 +166,11 @@ def _said(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) 
 
 def study_pictures(reproduction: Reproduction) -> Iterator[tuple[str, bytes]]:
     """Draw every figure that can be, as PNG and SVG: file name and data."""
+    made = provenance(reproduction.host, reproduction.started)
     for name, spec in figure_specs(reproduction):
         # On the page the caption stands below; a picture alone must carry it, with the equations of its fits.
-        lines = [line for part in spec["description"].split("; ") for line in textwrap.wrap(part, _CAPTION_COLUMNS)]
-        title = {"text": spec.get("title", ""), "subtitle": lines, "subtitleFontSize": 10}
-        whole = {**spec, "title": title}
+        texts = [*spec["description"].split("; "), made]
+        whole = titled([{**spec, "title": None}], spec.get("title", ""), texts)
         for image_format in reversed(FORMATS):
             drawn = rendered(partial(dict, whole), image_format)
             yield f"{name}.{image_format}", drawn.encode() if isinstance(drawn, str) else drawn

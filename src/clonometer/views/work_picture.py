@@ -8,6 +8,7 @@ from typing import Any
 from clonometer.explain.parts import UNEXPLAINED, WORK_KINDS
 from clonometer.explain.work.types import GapPart, WorkExplanation, WorkTimeline
 from clonometer.units import format_duration, format_duration_interval
+from clonometer.views.axes import TIME_LABEL
 from clonometer.views.explain_panels import (
     TIME_AXIS,
     coloured,
@@ -17,7 +18,7 @@ from clonometer.views.explain_panels import (
     tooltip,
     whole_axis,
 )
-from clonometer.views.specs import PALETTE, TIME_LABEL, Spec
+from clonometer.views.specs import PALETTE, Spec
 from clonometer.views.work_texts import named_sides
 
 _BAR = 34

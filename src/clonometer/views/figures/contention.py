@@ -7,21 +7,17 @@ from functools import partial
 
 from clonometer.results.series.types import ScanSeries
 from clonometer.views.figures.scanned import scan_rows
-from clonometer.views.figures.types import Figure, Section
-from clonometer.views.scans import TASK_KIND, ScanChart, Scanned, but_for_kind, family_title, make_chart
+from clonometer.views.figures.types import Figure, Section, answered_by
+from clonometer.views.multiples import Words
+from clonometer.views.scans import TASK_KIND, Drawing, Scanned, but_for_kind, family_title
 from clonometer.words import PLACEMENT_NAMES, axis_words, mechanism_name
 
 FAMILY = "contend"
 _QUANTITY = "op_ns"
-_SIDES = ("threads", "processes")
 
 
-def _chart_of_operations(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    """Threads set against processes: a panel for each operation."""
-    leading = [line for line in lines if line.quantity == _QUANTITY]
-    names = [axis_words(TASK_KIND, line.condition.get(TASK_KIND, "thread")) for line in leading]
-    named = zip(leading, names, strict=True)
-    return make_chart(lines[0], named, _operation, title=family_title(lines), labels=_SIDES, shared=False)
+def _sides(lines: Sequence[ScanSeries]) -> list[Words]:
+    return [(axis_words(TASK_KIND, line.condition.get(TASK_KIND, "thread")),) for line in lines]
 
 
 def _operation(line: ScanSeries) -> str:
@@ -36,6 +32,8 @@ FIGURES = (
         "contention",
         "an operation's cost against the workers",
         "cells of contend.* with several numbers of workers",
+        "What does an operation cost as more workers do it at once?",
+        answered_by("contention"),
         partial(scan_rows, "contention"),
         Section(
             "Workers that share something",
@@ -43,6 +41,11 @@ FIGURES = (
             "The cost of one operation as more workers do it at the same time: threads of one process, and processes. "
             "Medians with 95% intervals.",
         ),
-        scans=Scanned(draws=lambda line: line.family == FAMILY, chart_of=_chart_of_operations, before=lambda _: ""),
+        scans=Scanned(
+            draws=lambda line: line.family == FAMILY,
+            # Threads set against processes: a panel for each operation.
+            drawing=Drawing(_operation, _sides, family_title, shared=False),
+            leads=lambda line: line.quantity == _QUANTITY,
+        ),
     ),
 )

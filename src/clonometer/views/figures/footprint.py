@@ -9,8 +9,8 @@ from typing import Any
 from clonometer.results.series.types import FootprintBar
 from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
-from clonometer.views.against import BYTES_LABEL
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
+from clonometer.views.axes import BYTES_LABEL
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, palette
 
 _LABEL_LIMIT = 420
@@ -103,6 +103,8 @@ FIGURES = (
         "footprint",
         "memory of idle tasks",
         "idle tasks whose memory was read (the plan footprint has)",
+        "What does an idle task hold in memory?",
+        answered_by("footprint.process_thread", "footprint"),
         _footprint,
         Section(
             "What idle tasks hold",

@@ -10,13 +10,15 @@ from typing import Any
 from clonometer.results.series.types import LadderSeries
 from clonometer.results.types import Results
 from clonometer.units import format_duration, format_duration_interval
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
-from clonometer.views.plots import time_domain
-from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, time_axis
+from clonometer.views.axes import NumberAxis, number_axis
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
+from clonometer.views.multiples import joined, multiples
+from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_words, mechanism_name
 
 LONGEST = 0
+_ENDS = ("low_ns", "median_ns", "high_ns")
 _STEP_NAMES = {2: "p50", 10: "p90", 100: "p99", 1000: "p99.9", 10000: "p99.99", LONGEST: "longest"}
 _SHARE_LABEL = "datum.value >= 0.01 ? format(datum.value, '~%') : '1 in ' + format(1 / datum.value, ',.0f')"
 
@@ -27,7 +29,7 @@ class LadderChart:
 
     title: str
     labels: tuple[str, ...]
-    domain: list[float] | None
+    times: NumberAxis
     panels: Mapping[str, list[dict[str, Any]]]
 
 
@@ -37,19 +39,16 @@ def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
     charts = []
     for key in keys:
         ladders = [ladder for ladder in series if (ladder.workload, ladder.of, _choices(ladder)) == key]
-        panels: dict[str, list[dict[str, Any]]] = {}
-        for ladder in ladders:
-            panels.setdefault(ladder.name, []).extend(_points(ladder))
         words = [axis_words(*item) for item in key[2]]
-        every = [point for points in panels.values() for point in points]
-        charts.append(
-            LadderChart(
-                title=", ".join([f"{key[1]} ({mechanism_name(key[0])})", *words]),
-                labels=tuple(dict.fromkeys(_line_name(ladder) for ladder in ladders)),
-                domain=time_domain(every, "low_ns", "high_ns"),
-                panels=panels,
-            )
-        )
+        title = ", ".join([f"{key[1]} ({mechanism_name(key[0])})", *words])
+        every = [point for ladder in ladders for point in _points(ladder, _line_name(ladder))]
+        times = number_axis([point[name] for point in every for name in _ENDS], "length")
+        for part, members in multiples([(ladder, (_line_name(ladder),)) for ladder in ladders]):
+            panels: dict[str, list[dict[str, Any]]] = {}
+            for ladder, label in members:
+                panels.setdefault(ladder.name, []).extend(_points(ladder, label))
+            labels = tuple(dict.fromkeys(label for _, label in members))
+            charts.append(LadderChart(joined((title, part)), labels, times, panels))
     return charts
 
 
@@ -61,29 +60,26 @@ def _line_name(ladder: LadderSeries) -> str:
     return ", ".join(axis_words(*item) for item in ladder.condition.items() if isinstance(item[1], int)) or "as usual"
 
 
-def _points(ladder: LadderSeries) -> list[dict[str, Any]]:
-    label = _line_name(ladder)
+def _points(ladder: LadderSeries, label: str) -> list[dict[str, Any]]:
     return [
         {
             "label": label,
             "median_ns": step.median_ns,
             "low_ns": step.low_ns,
             "high_ns": step.high_ns,
+            "joined": True,
             "longer": 1 / step.one_in if step.one_in else 1 / max(ladder.count, 1.0),
             "tip": f"{ladder.name}, {label}, {_STEP_NAMES.get(step.one_in, f'1 in {step.one_in:,}')}: "
             f"{format_duration_interval(step.median_ns, step.low_ns, step.high_ns)}",
         }
         for step in ladder.steps
-        if step.low_ns > 0
     ]
 
 
 def ladder_panel(
     data: Sequence[Datum],
+    chart: LadderChart,
     *,
-    labels: Sequence[str],
-    of: str,
-    domain: Sequence[float] | None = None,
     title: str | None = None,
     width: int | str = 300,
     height: int = 260,
@@ -95,24 +91,17 @@ def ladder_panel(
     data
         ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip`` of each point.
     """
-    least = min((point["longer"] for point in data), default=0.1)
-    decades = [10.0**-power for power in range(9) if 10.0**-power >= least]
-    y: Spec = {
-        "field": "longer",
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": [least / 2, 1], "nice": False},
-        "axis": {"title": "share that is longer (log)", "values": decades, "labelExpr": _SHARE_LABEL},
-    }
-    x = {field: time_axis(field, f"{of} (log)", domain) for field in ("low_ns", "median_ns")}
-    shared = {"y": y, "color": colour(labels)}
-    panel = frame(data, title, width, height, f"Share of {of} that is longer than a time.")
+    shares = number_axis([1.0, *(point["longer"] for point in data)], "share that is longer", _SHARE_LABEL)
+    shared = {"y": shares.encode("longer"), "color": colour(chart.labels)}
+    placed = [{**point, **{name: chart.times.place(point[name]) for name in _ENDS}} for point in data]
     layer = interval_marks(
-        {**shared, "x": x["low_ns"], "x2": {"field": "high_ns"}},
-        {**shared, "x": x["median_ns"]},
+        {**shared, "x": chart.times.encode("low_ns"), "x2": {"field": "high_ns"}},
+        {**shared, "x": chart.times.encode("median_ns")},
         along={"order": {"field": "longer", "type": "quantitative"}},
         size=40,
     )
-    return {**panel, "layer": layer}
+    panel = frame(placed, title, width, height, "Share of values that is longer than a time.")
+    return {**panel, "layer": [*layer, *chart.times.break_marks(height)]}
 
 
 def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:
@@ -159,7 +148,7 @@ def _gaps(results: Results) -> list[Row]:
                     f"gaps-{number}-{place}",
                     f"{chart.title}, {name}",
                     alt(f"{chart.title}, {name}", points),
-                    partial(ladder_panel, points, labels=chart.labels, of="length", domain=chart.domain),
+                    partial(ladder_panel, points, chart),
                     short=name,
                 )
                 for place, (name, points) in enumerate(chart.panels.items())
@@ -180,6 +169,8 @@ FIGURES = (
         "gaps",
         "how many gaps are longer than a time",
         "distribution of gaps (the plan cow has: those between another thread's writes)",
+        "How long are the longest gaps?",
+        answered_by("cow.story"),
         _gaps,
         Section(
             "Gaps, and how long the longest are",

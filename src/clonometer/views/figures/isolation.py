@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from clonometer.results.series.types import IsolationRow
 from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, rule, time_axis
+from clonometer.views.axes import number_axis
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, rule
 from clonometer.words import axis_words
 
 _LINE = 26
@@ -60,23 +62,21 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
     """Draw a line for each fault and arrangement: at its left who survives, then when it is known and mended."""
     rows = list(dict.fromkeys(point["row"] for point in data))
     timed = [point for point in data if point["kind"] != "fate"]
+    times = number_axis([point[end] for point in timed for end in ("low_ns", "high_ns")], "time since the failure")
     # The left third is for words.
-    low = min((point["low_ns"] for point in timed), default=1e3)
-    high = max((point["high_ns"] for point in timed), default=1e6)
-    domain = [low * (low / high) ** 0.62, high * 1.15]
+    axis = replace(times, low=times.low * (times.low / times.high) ** 0.62)
     y = {
         "field": "row",
         "type": "nominal",
         "sort": rows,
         "axis": {"title": None, "grid": True, "labelLimit": _LABEL_LIMIT, "ticks": False, "labelPadding": 8},
     }
-    x = time_axis("median_ns", "time since the failure (log)", domain)
-    x["axis"] |= {"values": [tick for tick in x["axis"].get("values", []) if tick >= low * 0.8]}
     kinds = choice("kind", _TIMES, [PALETTE[0], PALETTE[3], PALETTE[6]], symbolOpacity=1)
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
     words = {"field": "fate", "type": "nominal", "scale": None}
     panel = frame(data, title, width, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
-    times = {"transform": [{"filter": "datum.kind !== 'fate'"}]}
+    only_times = {"transform": [{"filter": "datum.kind !== 'fate'"}]}
+    medians = {"y": y, "x": axis.encode("median_ns"), "color": kinds}
     return {
         **panel,
         "layer": [
@@ -85,8 +85,8 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
                 "mark": {"type": "text", "align": "left", "fontSize": 12, "fontWeight": 600},
                 "encoding": {"y": y, "x": {"value": 4}, "text": {"field": "said"}, "color": words, "tooltip": TIP},
             },
-            {**times, **rule({"y": y, "x": {**x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "color": kinds})},
-            {**times, **dots({"y": y, "x": x, "color": kinds, "shape": shapes, "tooltip": TIP}, 60)},
+            {**only_times, **rule({**medians, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}})},
+            {**only_times, **dots({**medians, "shape": shapes, "tooltip": TIP}, 60)},
         ],
     }
 
@@ -100,7 +100,6 @@ def _isolation(results: Results) -> list[Row]:
         "Who survives, and how soon it is mended",
         alt("Failing workers", points),
         partial(isolation_panel, points),
-        short="A worker fails: who survives, and how soon it is mended",
         tall=False,
     )
     return [Row([panel])]
@@ -112,6 +111,8 @@ FIGURES = (
         "isolation",
         "failing workers",
         "worker that fails (the plan isolate has)",
+        "A worker fails: who survives, and how soon is it mended?",
+        answered_by("isolation"),
         _isolation,
         Section(
             "A worker fails",

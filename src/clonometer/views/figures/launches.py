@@ -9,11 +9,14 @@ from typing import Any
 from clonometer.families import axis
 from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
+from clonometer.views.axes import number_axis
 from clonometer.views.figures.scanned import scan_rows
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, labels_of
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by, labels_of
 from clonometer.views.labels import family_name
+from clonometer.views.multiples import Words, joined, multiples
 from clonometer.views.plots import (
     drawable_families,
+    ecdf_axis,
     ecdf_choice,
     ecdf_index,
     ecdf_points,
@@ -21,11 +24,10 @@ from clonometer.views.plots import (
     overview_stages,
     short_rows,
     stage_title,
-    time_domain,
 )
-from clonometer.views.scans import ScanChart, Scanned, make_chart, stage_or_quantity
+from clonometer.views.scans import Drawing, Scanned, stage_or_quantity
 from clonometer.views.specs import ecdf_panel, overview_panel
-from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, stage_place
+from clonometer.words import STAGE_ORDER, axis_words, mechanism_name
 
 MEMORY = "parent_bytes"
 
@@ -33,9 +35,11 @@ MEMORY = "parent_bytes"
 def _overview(results: Results) -> list[Row]:
     split = drawable_families(short_rows(results))
     shown = [row for members in split.values() for row in members]
+    points = overview_points(shown)
+    ends = [point[name] for point in points for name in ("low_ns", "median_ns", "high_ns")]
     shared: dict[str, Any] = {
         "stages": overview_stages(shown),
-        "domain": time_domain(overview_points(shown), "low_ns", "high_ns"),
+        "axis": number_axis(ends, "median since the call began"),
         "label_letters": max((len(row.label) for row in shown), default=0),
     }
     rows = []
@@ -47,7 +51,6 @@ def _overview(results: Results) -> list[Row]:
             family_name(family),
             alt("Medians with 95% intervals", points),
             partial(overview_panel, points, mechanisms=mechanisms, **shared),
-            short=f"{family_name(family)} (filled: warm, hollow: cold)",
             tall=False,
         )
         rows.append(Row([panel]))
@@ -56,55 +59,73 @@ def _overview(results: Results) -> list[Row]:
 
 def _ecdf(results: Results) -> list[Row]:
     chosen = ecdf_choice(ecdf_index(results, results.ecdfs))
-    labels = labels_of(chosen)
-    rows = []
+    rows: list[Row] = []
     for family in dict.fromkeys(entry["family"] for entry in chosen):
         members = [entry for entry in chosen if entry["family"] == family]
-        domain = time_domain(ecdf_points(members), "time_ns", "time_ns")
-        panels = []
-        for stage in STAGE_ORDER:
-            of_stage = [entry for entry in members if entry["stage"] == stage]
-            if of_stage:
-                draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels, domain=domain)
-                title = f"{family_name(family)}, {stage_title(stage)}"
-                panels.append(Panel(f"ecdf-{family}-{stage}", title, title, draw))
-        rows.append(Row(panels))
+        members.sort(key=lambda entry: entry["temperature"] == "cold")
+        axis = ecdf_axis(members)
+        for part, named in multiples([(entry, (entry["label"], entry["temperature"])) for entry in members]):
+            inside = [entry for entry, _ in named]
+            title = joined((family_name(family), part))
+            panels = []
+            for stage in STAGE_ORDER:
+                of_stage = [entry for entry in inside if entry["stage"] == stage]
+                if of_stage:
+                    draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels_of(inside), axis=axis)
+                    whole = f"{title}, {stage_title(stage)}"
+                    panels.append(Panel(f"ecdf-{family}-{len(rows)}-{stage}", whole, whole, draw, stage_title(stage)))
+            rows.append(Row(panels, title))
     return rows
 
 
-def _memory_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    return make_chart(
-        lines[0],
-        sorted(zip(lines, memory_labels(lines), strict=True), key=lambda pair: stage_place(pair[0].stage)),
-        stage_or_quantity,
-        labels=tuple(dict.fromkeys(memory_labels(lines))),
-        quantity=lambda _: "launch time",
-        logarithmic=True,
-    )
-
-
-def memory_labels(series: Sequence[ScanSeries]) -> list[str]:
+def memory_words(series: Sequence[ScanSeries]) -> list[Words]:
     """Name launches against the parent's memory by mechanism, and by kind and state of the pages where those differ."""
     kinds, pages = (len({line.condition[name] for line in series}) > 1 for name in ("page_kind", "pages"))
     state = axis("pages").qualifies
-    names = []
+    names: list[Words] = []
     for line in series:
-        words = [mechanism_name(line.workload)]
-        words += [axis_words("page_kind", line.condition["page_kind"])] if kinds else []
         unusual = state is None or line.condition["pages"] != state.usual
-        words += [axis_words("pages", line.condition["pages"])] if pages and (unusual or not kinds) else []
-        names.append(", ".join(words))
+        kind = axis_words("page_kind", line.condition["page_kind"]) if kinds else ""
+        names.append(
+            (
+                mechanism_name(line.workload),
+                kind,
+                axis_words("pages", line.condition["pages"]) if pages and (unusual or not kinds) else "",
+            )
+        )
     return names
 
 
 FIGURES = (
-    Figure(0, "overview", "medians", "launches", _overview),
-    Figure(10, "ecdf", "distributions", "distributions of launches", _ecdf),
+    Figure(
+        0,
+        "overview",
+        "medians",
+        "launches",
+        "What does a launch cost?",
+        answered_by("process_vs_thread.warm", "fastest", "process_vs_thread", "step"),
+        _overview,
+        reading="Medians with 95% intervals; where there is none, it is narrower than the dot. Filled: warm (after "
+        "warm-up in one process). Hollow: cold (the first launch in a fresh process).",
+    ),
+    Figure(
+        10,
+        "ecdf",
+        "distributions",
+        "distributions of launches",
+        "How steady are launches?",
+        answered_by(),
+        _ecdf,
+        reading="Each line shows which share of launches was done within a time. A steep line means steady times; a "
+        "long flat end to the right means rare slow launches.",
+    ),
     Figure(
         20,
         "memory",
         "time against the parent's memory",
         "cells that differ in parent_bytes",
+        "What does the parent's memory add to a launch?",
+        answered_by("memory"),
         partial(scan_rows, "memory"),
         Section(
             "Launch time against the parent's memory",
@@ -114,9 +135,8 @@ FIGURES = (
         ),
         scans=Scanned(
             draws=lambda line: line.axis == MEMORY and line.stage is not None and not line.phase,
+            drawing=Drawing(stage_or_quantity, memory_words, lambda _: "", lambda _: "launch time", logarithmic=True),
             grouped=lambda line: line.axis,
-            chart_of=_memory_chart,
-            before=lambda _: "",
         ),
     ),
 )

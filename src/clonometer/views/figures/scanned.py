@@ -9,10 +9,10 @@ from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.against import scan_panel
 from clonometer.views.figures import figures
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, in_rows
-from clonometer.views.plots import time_domain
-from clonometer.views.scans import ScanChart, Scanned, make_chart
-from clonometer.words import axis_title, axis_words, mechanism_name, stage_name
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
+from clonometer.views.multiples import Words
+from clonometer.views.scans import Drawing, ScanChart, Scanned
+from clonometer.words import axis_words, mechanism_name, phase_words
 
 
 def _scanned() -> Mapping[str, Scanned]:
@@ -30,47 +30,39 @@ def scan_charts(series: Sequence[ScanSeries], kind: str) -> list[ScanChart]:
 
 
 def scan_rows(kind: str, results: Results) -> list[Row]:
-    """The panels of a figure of scans, a few to a row."""
+    """The panels of a figure of scans, a chart a row."""
     rows = []
-    scanned = _scanned()[kind]
-    width, height = scanned.size
     for number, chart in enumerate(scan_charts(results.scans, kind)):
         panels = []
         for place, (name, panel) in enumerate(chart.panels.items()):
-            draw = partial(
-                scan_panel,
-                panel.points,
-                labels=chart.labels,
-                axis_title=axis_title(chart.axis),
-                axis_kind=chart.axis_kind,
-                domain=chart.domain or time_domain(panel.points, "low", "high"),
-                quantity=panel.quantity,
-                unit=panel.unit,
-                logarithmic=chart.logarithmic,
-                width=width,
-                height=height,
-            )
-            words = alt(f"{panel.quantity.capitalize()} by {axis_title(chart.axis)}", panel.points)
+            words = alt(f"{panel.quantity.capitalize()} by {panel.x.title}", panel.points)
             title = f"{chart.title}, {name}" if chart.title else name
-            panels.append(Panel(f"{kind}-{number}-{place}", title, words, draw, f"{scanned.before(chart)}{name}"))
-        rows += in_rows(panels)
+            panels.append(Panel(f"{kind}-{number}-{place}", title, words, partial(scan_panel, panel), name))
+        rows.append(Row(panels, chart.title))
     return rows
 
 
-def _story_chart(lines: Sequence[ScanSeries], _: Sequence[ScanSeries]) -> ScanChart:
-    def condition(line: ScanSeries) -> str:
-        return ", ".join(axis_words(*item) for item in line.condition.items()) or "as usual"
+def _scanned_axes(results: Results) -> list[str]:
+    return [f"scan.{line.axis}" for line in results.scans if drawn_kind(line) == "scan"]
 
-    named = [(line, stage_name(line.stage, line.quantity)) for line in lines]
-    return make_chart(lines[0], named, condition, title=mechanism_name(lines[0].workload))
+
+def _event_words(lines: Sequence[ScanSeries]) -> list[Words]:
+    """Phases of an event by what they are of, and when."""
+    return [phase_words(line.family, line.quantity) for line in lines]
+
+
+def _event_condition(line: ScanSeries) -> str:
+    return ", ".join(axis_words(*item) for item in line.condition.items()) or "default condition"
 
 
 FIGURES = (
     Figure(
-        95,
+        65,
         "story",
         "an event and its phases, such as a fork and its aftermath",
         "event whose phases were measured against a numeric axis (the plan cow has: a fork)",
+        "What does an event cost while it happens, and afterwards?",
+        answered_by("cow.story"),
         partial(scan_rows, "story"),
         Section(
             "An event and its phases",
@@ -78,12 +70,10 @@ FIGURES = (
             "What an event costs while it happens, what others notice of it, and what it leaves to be done afterwards. "
             "Medians with 95% intervals; an axis that spans far is logarithmic, and says so.",
         ),
-        own_colours=True,
         scans=Scanned(
             draws=lambda line: line.phase,
+            drawing=Drawing(_event_condition, _event_words, lambda lines: mechanism_name(lines[0].workload)),
             grouped=lambda line: (line.workload, line.axis),
-            chart_of=_story_chart,
-            before=lambda chart: f"{chart.title}, ",
         ),
     ),
     Figure(
@@ -91,6 +81,8 @@ FIGURES = (
         "scan",
         "time against every other number that the run varies",
         "cells that differ in any other numeric axis",
+        "What does each thing more cost?",
+        _scanned_axes,
         partial(scan_rows, "scan"),
         Section(
             "What each thing more costs",
@@ -98,7 +90,6 @@ FIGURES = (
             "The same launch, with one number of its condition varied. Medians with 95% intervals; an axis that spans "
             "far is logarithmic, and says so.",
         ),
-        own_colours=True,
         scans=Scanned(draws=lambda _: True),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
-from clonometer.results.types import Results
+from clonometer.results.types import Finding, Results
 from clonometer.views.scans import Scanned
 from clonometer.views.specs import Datum, Spec
 from clonometer.views.table import Table
@@ -41,10 +41,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Row:
-    """Panels beside each other, with what to say above them in a picture."""
+    """Panels beside each other, in a picture ``columns`` of them at most; what to say above them there."""
 
     panels: Sequence[Panel]
     title: str = ""
+    columns: int = 3
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class Figure:
         What it shows, in a few words.
     needs
         What a run must have for it: "this run has no ...".
+    question
+        What it answers; a picture's title where no finding answers it.
+    answers
+        Beginnings of the ids of findings that answer it, the best first.
     rows
         Its panels, row by row; empty where the run has nothing for it.
     section
@@ -81,24 +86,38 @@ class Figure:
         has, by workload.
     scans
         Which scans it draws and how, so that the figure of any other scan leaves them out; None: it draws none.
-    own_colours
-        Whether the lines of two panels are called differently, so that they share no colours.
+    reading
+        How to read it, where it has no section that says so.
     """
 
     place: int
     kind: str
     about: str
     needs: str
+    question: str
+    answers: Callable[[Results], Sequence[str]]
     rows: Callable[[Results], Sequence[Row]]
     section: Section | None = None
     tables: Callable[[Results], Sequence[Table]] = lambda _: ()
     sums_up: Callable[[Results, Set[str]], Sequence[Table]] = lambda _, __: ()
     scans: Scanned | None = None
-    own_colours: bool = False
+    reading: str = ""
+
+    def answering(self, results: Results) -> list[Finding]:
+        """The findings that answer its question, the best first; what states a difference before what could not."""
+        starts = self.answers(results)
+        matching = [
+            (not finding.states_difference, place, finding)
+            for finding in results.findings
+            for place, start in enumerate(starts)
+            if f"{finding.id}.".startswith(f"{start}.")
+        ]
+        return [finding for _, _, finding in sorted(matching, key=lambda each: each[:2])]
 
 
-# Stages of a launch fit in one row.
-_PANELS_A_ROW = 4
+def answered_by(*starts: str) -> Callable[[Results], Sequence[str]]:
+    """Findings whose ids begin so answer a figure's question, whatever the run."""
+    return lambda _: starts
 
 
 def alt(about: str, points: Sequence[Datum]) -> str:
@@ -109,8 +128,3 @@ def alt(about: str, points: Sequence[Datum]) -> str:
 def labels_of(points: Sequence[Datum]) -> list[str]:
     """The labels of points, in their order."""
     return list(dict.fromkeys(str(point["label"]) for point in points))
-
-
-def in_rows(panels: Sequence[Panel], most: int = _PANELS_A_ROW) -> list[Row]:
-    """Set panels in rows of ``most``."""
-    return [Row(panels[start : start + most]) for start in range(0, len(panels), most)]

@@ -7,11 +7,11 @@ from functools import partial
 
 from clonometer.results.series.types import AblationSeries, FitSeries
 from clonometer.results.types import Results
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, in_rows
-from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts, fitted_panel
+from clonometer.views.against import scan_panel
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
+from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts
 from clonometer.views.gaps import ablation_table, fit_tables
 from clonometer.views.table import Table
-from clonometer.words import axis_title
 
 # Of a run that has nothing but curves, as many tables as a terminal has room for.
 _MOST_TABLES = 2
@@ -19,23 +19,17 @@ _MOST_TABLES = 2
 
 def _fits(results: Results) -> list[Row]:
     panels = [
-        Panel(
-            f"fit-{number}",
-            chart.title,
-            alt(f"Time by {axis_title(chart.axis)}", chart.points),
-            partial(fitted_panel, chart),
-        )
-        for number, chart in enumerate(fitted_charts(results.scans, _fits_of(results)))
+        Panel(f"fit-{number}", title, alt(f"Time by {panel.x.title}", panel.points), partial(scan_panel, panel))
+        for number, (title, panel) in enumerate(fitted_charts(results.scans, _fits_of(results)))
     ]
-    return in_rows(panels, 2)
+    return [Row(panels, columns=2)] if panels else []
 
 
 def _ablations(results: Results) -> list[Row]:
     rows = []
     for number, ablation in enumerate(_ablations_of(results)):
-        points = ablation_points(ablation)
-        words = alt("The gap by what was taken away", points)
-        draw = partial(ablation_panel, points)
+        words = alt("The gap by what was taken away", ablation_points(ablation))
+        draw = partial(ablation_panel, ablation)
         rows.append(Row([Panel(f"ablation-{number}", ablation_title(ablation), words, draw, tall=False)]))
     return rows
 
@@ -68,12 +62,14 @@ FIGURES = (
         "ablation",
         "a gap as shared things are taken away",
         "threads and processes under conditions that differ one by one (the plan work-ablation has)",
+        "What is the gap between threads and processes made of?",
+        answered_by("ablation"),
         _ablations,
         Section(
             "What the gap is made of",
             "The gap",
             "Each line takes one thing more away that threads share, and keeps what was taken before. What is left on "
-            "the last line is unexplained. Differences of medians with 95% intervals; zero is no gap.",
+            "the last line is unexplained. Ratios of medians with 95% intervals; 1× is no gap.",
         ),
         _ablation_tables,
         _ablations_sum_up,
@@ -83,6 +79,8 @@ FIGURES = (
         "fit",
         "workers, and curves",
         "scan of workers or their numbers (the plans work-ops and work-workers have)",
+        "How does the time grow with the work?",
+        answered_by("workers"),
         _fits,
         Section(
             "Workers, and curves through them",
@@ -92,6 +90,5 @@ FIGURES = (
         ),
         lambda results: fit_tables(_fits_of(results)),
         _fits_sum_up,
-        own_colours=True,
     ),
 )

@@ -12,7 +12,7 @@ from clonometer.units import format_duration_interval
 from clonometer.views.html import environment, page_assets
 from clonometer.views.html.explain import launch_section, versus_section
 from clonometer.views.html.work import work_section
-from clonometer.views.specs import theme
+from clonometer.views.specs import PAGE, theme
 
 
 def render_explain_page(explanation: AnyExplanation) -> str:
@@ -26,7 +26,7 @@ def render_explain_page(explanation: AnyExplanation) -> str:
         title = f"Where the time of {' and '.join(names)} goes"
         sections = [versus_section(explanation, "ratio")] if isinstance(explanation, Versus) else []
         sections += [launch_section(each, str(mark), charts) for mark, each in enumerate(explanation.mechanisms)]
-    data = {"charts": charts, "theme": theme("currentColor", "transparent")}
+    data = {"charts": charts, "theme": theme(*PAGE)}
     return (
         environment()
         .get_template("explain.html.j2")

@@ -10,8 +10,8 @@ from clonometer.results.types import Results
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel
 from clonometer.views.labels import family_name, family_place
-from clonometer.views.plots import ecdf_index, stage_title
-from clonometer.views.specs import PALETTE, ecdf_panel, theme
+from clonometer.views.plots import ecdf_axis, ecdf_index, stage_title
+from clonometer.views.specs import PAGE, PALETTE, ecdf_panel, theme
 from clonometer.words import STAGE_ORDER
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
@@ -31,7 +31,7 @@ def figure_content(results: Results) -> dict[str, Any]:
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
-        "theme": theme("currentColor", "transparent"),
+        "theme": theme(*PAGE),
         "palette": list(PALETTE),
         "charts": charts,
         "ecdf": ecdf,
@@ -89,8 +89,24 @@ def _ecdf(results: Results) -> dict[str, Any]:
         "choices": choices,
         "chosen": chosen,
         "left_out": len(results.ecdfs) - len(kept),
-        "spec": ecdf_panel([], labels=[], width="container", height=300),
+        "spec": ecdf_panel([], labels=[], axis=ecdf_axis(index), width="container", height=300),
+        "axes": {
+            family: {condition: _ecdf_x(index, family, condition) for condition, _ in choices["condition"]}
+            for family, _ in choices["family"]
+        },
     }
+
+
+def _ecdf_x(index: Sequence[dict[str, Any]], family: str, condition: str) -> dict[str, Any]:
+    """The axis of all that has a family and condition, so that it stays while anything else is chosen."""
+    return ecdf_axis(
+        [
+            entry
+            for entry in index
+            if entry["family"] == family
+            and (condition == EVERY or (entry["plain"] if condition == PLAIN else entry["condition"] == condition))
+        ]
+    ).encode("time_ns")
 
 
 def _found(index: Sequence[dict[str, Any]], name: str, order: Sequence[str]) -> list[str]:

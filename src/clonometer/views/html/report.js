@@ -67,31 +67,12 @@ function ecdfPoints(series) {
   return points;
 }
 
-function timeTicks(low, high) {
-  const sets = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]];
-  let found = [];
-  for (const steps of sets) {
-    found = [];
-    for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade += 1) {
-      found.push(...steps.map((step) => Number(`${step}e${decade}`)));
-    }
-    found = found.filter((tick) => tick >= low && tick <= high);
-    if (found.length >= 4) break;
-  }
-  return found;
-}
-
-function ecdfSpec(points) {
+function ecdfSpec(points, choice) {
   const spec = structuredClone(report.ecdf.spec);
   const labels = [...new Set(points.map((point) => point.label))];
-  const times = points.map((point) => point.time_ns);
-  const low = times.reduce((least, time) => Math.min(least, time), Infinity) * 0.9;
-  const high = times.reduce((most, time) => Math.max(most, time), 0) * 1.1;
-  const ticks = timeTicks(low, high);
   spec.data = { values: points };
   spec.encoding.color.scale = { domain: labels, range: labels.map((_, place) => report.palette[place % report.palette.length]) };
-  spec.encoding.x.scale.domain = [low, high];
-  if (ticks.length > 1) Object.assign(spec.encoding.x.axis, { values: ticks, tickCount: ticks.length });
+  spec.encoding.x = report.ecdf.axes[choice.family][choice.condition];
   if (new Set(points.map((point) => point.temperature)).size < 2) spec.encoding.strokeDash.legend = null;
   return spec;
 }
@@ -99,7 +80,8 @@ function ecdfSpec(points) {
 async function drawEcdf(form) {
   const element = document.getElementById("ecdf");
   const caption = document.getElementById("ecdf-caption");
-  const series = chosenSeries(Object.fromEntries(new FormData(form)));
+  const choice = Object.fromEntries(new FormData(form));
+  const series = chosenSeries(choice);
   const points = ecdfPoints(series);
   if (points.length === 0) {
     views.get(element)?.finalize();
@@ -108,7 +90,7 @@ async function drawEcdf(form) {
     caption.textContent = "Nothing was measured for this choice.";
     return;
   }
-  await draw(element, ecdfSpec(points));
+  await draw(element, ecdfSpec(points, choice));
   const names = [...new Set(series.map((one) => one.label))].join("; ");
   caption.textContent = `Shown: ${names}.`;
   element.setAttribute("aria-label", `Distributions of launch times. ${caption.textContent}`);

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.studies.types import Reproduction
 from clonometer.views.drawing import can_draw, draw_svg, how_to_install
 from clonometer.views.html import asset, environment
-from clonometer.views.specs import theme
+from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
     condition_table,
     contradiction_table,
@@ -111,5 +111,5 @@ _MARK = re.compile(r'<(path|line)( aria-label="([^"]*)"[^>]*)/>')
 
 def _svg(spec: dict[str, Any]) -> str:
     """Draw a figure; each mark's words become its title, which browsers show on hover without any script."""
-    drawn = draw_svg({**spec, "config": theme("currentColor", "transparent")})
+    drawn = draw_svg({**spec, "config": theme(*PAGE)})
     return _MARK.sub(r"<\1\2><title>\3</title></\1>", drawn)
