@@ -68,8 +68,8 @@ def test_without_a_kind_and_a_name_it_draws_what_shows_most_and_says_what_else_t
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         assert plot(run_file) == 0
-    said = "wrote clonometer-run-scan.png\nThis run also has ecdf, overview: --kind draws them.\n"
-    assert capsys.readouterr().err == 2 * said
+    expected = "wrote clonometer-run-scan.png\nThis run also has ecdf, overview: --kind draws them.\n"
+    assert capsys.readouterr().err == 2 * expected
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"clonometer-run-scan.png", "clonometer-run-scan.previous.png"}
 

@@ -100,8 +100,8 @@ class Drawing:
             for title in dict.fromkeys(self.panel_of(line) for line, _ in members):
                 inside = [(line, label) for line, label in members if self.panel_of(line) == title]
                 points = placed_points(inside, labels, x)
-                own = together or self._y_axis([line for line, _ in inside])
-                panels[title] = ScanPanel(points, labels, self.quantity(inside[0][0]), x, own)
+                y = together or self._y_axis([line for line, _ in inside])
+                panels[title] = ScanPanel(points, labels, self.quantity(inside[0][0]), x, y)
             charts.append(ScanChart(joined((self.title(lines), part)), panels))
         return charts
 

@@ -61,13 +61,13 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
     colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]), symbolOpacity=1)
     ranges = {"y": y, "color": colours, "x": axis.encode("x"), "x2": {"field": "x2"}, **_SAID}
     height = 26 * len({datum["label"] for datum in data})
-    then, here = ([{"filter": f"datum.kind === '{kind}'"}] for kind in (_THEN, _HERE))
+    of_then, of_now = ([{"filter": f"datum.kind === '{kind}'"}] for kind in (_THEN, _HERE))
     return {
         **frame(placed, title, width, height, "Published ranges and ours."),
         "layer": [
-            {"transform": then, "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
-            {"transform": here, **rule(ranges)},
-            {"transform": here, **dots({"y": y, "color": colours, "x": axis.encode("value"), **_SAID}, 60)},
+            {"transform": of_then, "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
+            {"transform": of_now, **rule(ranges)},
+            {"transform": of_now, **dots({"y": y, "color": colours, "x": axis.encode("value"), **_SAID}, 60)},
             *axis.break_marks(height),
         ],
     }
