@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from clonometer.dataset.types import FleetCompared, FleetShown
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.fleet.types import FleetRun
@@ -35,6 +36,12 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "make the ratio under versus; or why threads and processes at work take different times (work), of "
         f"work.factor. Times are nanoseconds, shares fractions of 1. {_WITHIN}",
         {"launch": Versus, "work": WorkExplanation},
+    ),
+    "fleet": (
+        "clonometer fleet show --json, clonometer fleet compare --json",
+        "A folder of runs, the host being the unit: all groups of hosts, or groups against each other. Times are in "
+        f"nanoseconds, standard deviations shares. {_NULLS}",
+        {"fleet_shown": FleetShown, "fleet_compared": FleetCompared},
     ),
     "show": (
         "clonometer show --json",

@@ -10,10 +10,14 @@ from clonometer.cli.options import examples
 # A subcommand's name, and its module of clonometer.cli.
 _MODULES: dict[str, str] = {
     "run": "fleet_run",
+    "show": "fleet_show",
+    "compare": "fleet_compare",
 }
 
 _EXAMPLES = examples(
     "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
+    "clonometer fleet show fleet/           what its hosts measured",
+    "clonometer fleet compare fleet/ --by kernel",
 )
 
 

@@ -85,6 +85,11 @@ def _hypervisor(source: Source) -> str:
     return "unknown" if flagged else "none"
 
 
+@register("virt.product", "text", "what the firmware calls the machine; on many clouds the instance type")
+def _product(source: Source) -> str:
+    return source.text(f"{_DMI}/product_name")
+
+
 @register("virt.container", "text", "the container around this process; none where there is none")
 def _container(source: Source) -> str:
     """By the marks that engines leave, the surest first; paths of control groups before an empty file."""

@@ -114,11 +114,45 @@ def change_of_runs(base: Sequence[float], other: Sequence[float], typical: float
         tell little of one row's variance, and many rows tell much of each other's.
     """
     degrees = len(base) + len(other) - 2
-    variance = variance_of_runs(base, other)
-    if typical is not None:
-        variance, degrees = (variance + typical) / 2, 2 * degrees
+    variance, degrees = _beside_typical(variance_of_runs(base, other), degrees, typical)
     error = math.sqrt(variance * (1 / len(base) + 1 / len(other)))
     return LogChange(fmean(other) - fmean(base), error, error, degrees=degrees)
+
+
+def change_of_pairs(differences: Sequence[float], typical: float | None = None) -> LogChange:
+    """The change between two moments of the same units: each unit's difference is one value.
+
+    Parameters
+    ----------
+    differences
+        Of logarithms, one a unit; two at least.
+    typical
+        The variance of such differences in rows of the same kind; None where there are none.
+
+    Returns
+    -------
+    LogChange
+        As of `change_of_runs`.
+
+    Examples
+    --------
+    >>> change = change_of_pairs([0.1, 0.12, 0.08])
+    >>> round(change.value, 3), change.degrees
+    (0.1, 2)
+    """
+    variance, degrees = _beside_typical(sample_variance(differences), len(differences) - 1, typical)
+    error = math.sqrt(variance / len(differences))
+    return LogChange(fmean(differences), error, error, degrees=degrees)
+
+
+def sample_variance(values: Sequence[float]) -> float:
+    """The variance of a population of which these are some, two at least."""
+    mean = fmean(values)
+    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _beside_typical(variance: float, degrees: int, typical: float | None) -> tuple[float, int]:
+    return (variance, degrees) if typical is None else ((variance + typical) / 2, 2 * degrees)
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_RUNS, SHARE
+from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_HOSTS, OF_RUNS, SHARE
 from clonometer.results.compare.types import (
     SAME,
     UNDECIDED,
@@ -224,6 +224,8 @@ def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
         return f"{rate}, if moments differ by as much as in the rounds of 'clonometer noise'."
     if moments == OF_RUNS:
         return f"{rate}: the runs of each side say how far moments are apart."
+    if moments == OF_HOSTS:
+        return f"{rate}: the hosts of each group say how far hosts are apart."
     return f"{rate}."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clonometer.results.compare.types import Difference
@@ -71,7 +71,17 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Diff
         *_values("status", base.get("status"), other.get("status")),
         *_options(base, other),
     ]
+    return by_importance(changes)
+
+
+def by_importance(changes: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Sort what differs: what moves launches most first."""
     return tuple(sorted(changes, key=lambda difference: _rank(difference.key)))
+
+
+def lasting_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the facts that differ from minute to minute on one machine, and why others are not known."""
+    return {key: value for key, value in facts.items() if not key.startswith(_VOLATILE)}
 
 
 def _rank(key: str) -> int:

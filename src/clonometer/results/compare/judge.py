@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 
 from clonometer.families import family
 from clonometer.results.compare.moments import Moments
@@ -19,7 +19,16 @@ from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.types import Estimate
-from clonometer.stats.changes import LogChange, change_of_ratio, change_of_runs, score, sure_levels, variance_of_runs
+from clonometer.stats.changes import (
+    LogChange,
+    change_of_pairs,
+    change_of_ratio,
+    change_of_runs,
+    sample_variance,
+    score,
+    sure_levels,
+    variance_of_runs,
+)
 from clonometer.stats.interval import CONFIDENCE
 from clonometer.units import format_share
 
@@ -70,6 +79,49 @@ class Draft:
         return self.change.ends(level)
 
 
+@dataclass(frozen=True)
+class UnitRow:
+    """One row of two sides whose units are runs, or hosts: the logarithm of a median for each.
+
+    ``paired``: both sides have the same units, in one order, and each is compared with itself.
+    """
+
+    base: Estimate
+    other: Estimate
+    base_logs: Sequence[float]
+    other_logs: Sequence[float]
+    paired: bool = False
+
+    @property
+    def variance(self) -> float:
+        """That between units, or of their differences where they are paired."""
+        if self.paired:
+            return sample_variance(self._differences)
+        return variance_of_runs(self.base_logs, self.other_logs)
+
+    def change(self, typical: float | None) -> LogChange:
+        """What the row changed by; ``typical``: the variance of rows like it."""
+        if self.paired:
+            return change_of_pairs(self._differences, typical)
+        return change_of_runs(self.base_logs, self.other_logs, typical)
+
+    @property
+    def _differences(self) -> list[float]:
+        return [other - base for base, other in zip(self.base_logs, self.other_logs, strict=True)]
+
+
+def unit_drafts(rows: Sequence[UnitRow]) -> list[Draft]:
+    """Find what rows of units changed by; each has three units or more, or two pairs."""
+    typical = _typical_variances(rows)
+    return [_unit_draft(row, typical) for row in rows]
+
+
+def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
+    change = row.change(typical.get(row.base.is_first_launch))
+    bare = ComparedRow(row.base, row.other, _ratio(change.value), None, None, UNDECIDED, None, None)
+    return Draft(bare, change, of_runs=True)
+
+
 def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
     """Find what each row changed by, and how sure that is.
 
@@ -80,8 +132,12 @@ def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
     moments
         What moments differ by, for rows of two runs.
     """
-    typical = _typical_variances(matches)
-    listed = [_draft(match, moments, typical) for match in matches]
+    rows = [_unit_row(match) for match in matches]
+    typical = _typical_variances([row for row in rows if row is not None])
+    listed = [
+        _draft(match, moments) if row is None else _unit_draft(row, typical)
+        for match, row in zip(matches, rows, strict=True)
+    ]
     alone = [not match.same_run and not match.several for match in matches]
     changes = _changes_of_kinds([draft for draft, single in zip(listed, alone, strict=True) if single])
     return [_beside_rest(draft, changes) if single else draft for draft, single in zip(listed, alone, strict=True)]
@@ -157,16 +213,19 @@ def resolution_share(row: ComparedRow) -> float:
     return max(row.base.resolution_ns, row.other.resolution_ns) / least
 
 
-def _draft(match: Match, moments: Moments, typical: Mapping[bool, float]) -> Draft:
+def _unit_row(match: Match) -> UnitRow | None:
+    """The row of a match whose units are runs; None where it is of two runs, or has no ratio."""
+    if not match.several or no_ratio_of(*match.bases, *match.others) is not None:
+        return None
+    return UnitRow(_estimate_of(match.bases), _estimate_of(match.others), _logs(match.bases), _logs(match.others))
+
+
+def _draft(match: Match, moments: Moments) -> Draft:
     reason = no_ratio_of(*match.bases, *match.others)
     sides = _estimate_of(match.bases), _estimate_of(match.others)
     row = ComparedRow(*sides, None, None, None, UNDECIDED, None, reason)
     if reason is not None:
         return Draft(_without_ratio(row, match), None)
-    if match.several:
-        typical_variance = typical.get(match.base.estimate.is_first_launch)
-        change = change_of_runs(_logs(match.bases), _logs(match.others), typical_variance)
-        return Draft(replace(row, ratio=_ratio(change.value)), change, of_runs=True)
     ratio = ratio_of(match.other, match.base, seed=match.seed, same_run=match.same_run)
     between = 0.0 if match.same_run else moments.of(row.base)
     row = replace(row, ratio=ratio.value, between=None if match.same_run else between)
@@ -198,24 +257,36 @@ def _estimate_of(side: Sequence[Evidence]) -> Estimate:
     pooled = replace(first, n_samples=samples, n_processes=processes)
     if no_ratio_of(*side) is not None:
         return pooled
-    logs = _logs(side)
+    return of_units(pooled, _logs(side))
+
+
+def of_units(pooled: Estimate, logs: Sequence[float]) -> Estimate:
+    """A side's row: the mean of its units' medians (on the logarithm), with its 95% interval over units.
+
+    Parameters
+    ----------
+    pooled
+        Of all units: what it is about, how many samples and processes there are; it is a time where it has no value.
+    logs
+        One a unit; a single one has no interval.
+    """
     centre, degrees = fmean(logs), len(logs) - 1
-    half = score(1 - CONFIDENCE, degrees) * stdev(logs) / math.sqrt(len(logs))
-    middle, low, high = (math.exp(centre + offset) for offset in (0.0, -half, half))
-    if side[0].is_time:
-        return replace(pooled, median_ns=middle, median_low_ns=low, median_high_ns=high)
-    return replace(pooled, value=middle, value_low=low, value_high=high)
+    ends: tuple[float | None, float | None] = (None, None)
+    if degrees:
+        half = score(1 - CONFIDENCE, degrees) * math.sqrt(sample_variance(logs) / len(logs))
+        ends = math.exp(centre - half), math.exp(centre + half)
+    if pooled.value is None:
+        return replace(pooled, median_ns=math.exp(centre), median_low_ns=ends[0], median_high_ns=ends[1])
+    return replace(pooled, value=math.exp(centre), value_low=ends[0], value_high=ends[1])
 
 
-def _typical_variances(matches: Sequence[Match]) -> dict[bool, float]:
-    """The variance between runs of first launches and of other rows, where there are several cells of them."""
+def _typical_variances(rows: Sequence[UnitRow]) -> dict[bool, float]:
+    """The variance between units of first launches and of other rows, where there are several cells of them."""
     cells: dict[bool, dict[str, list[float]]] = {}
-    for match in matches:
-        if match.several and no_ratio_of(*match.bases, *match.others) is None:
-            of_cell = cells.setdefault(match.base.estimate.is_first_launch, {}).setdefault(match.base.cell, [])
-            of_cell.append(variance_of_runs(_logs(match.bases), _logs(match.others)))
+    for row in rows:
+        cells.setdefault(row.base.is_first_launch, {}).setdefault(row.base.cell, []).append(row.variance)
     return {
-        first: fmean(fmean(rows) for rows in of_cells.values())
+        first: fmean(fmean(values) for values in of_cells.values())
         for first, of_cells in cells.items()
         if len(of_cells) > 1
     }

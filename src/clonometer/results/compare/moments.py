@@ -13,7 +13,9 @@ from clonometer.records import Count, Least
 from clonometer.results.types import Estimate
 
 ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS = "assumed", "given", "measured", "these runs", "one run"
-SOURCES = (ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS)
+#: Of a fleet: hosts are the units.
+OF_HOSTS = "these hosts"
+SOURCES = (ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS, OF_HOSTS)
 #: Standard deviation of a row between moments of a quiet machine, where nobody measured it (docs/methods.md).
 SHARE = 0.02
 #: The same of first launches: a process has one, whose level depends on caches and on memory's layout.

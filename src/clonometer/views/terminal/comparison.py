@@ -32,6 +32,11 @@ _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 @rendered(least_width=60)
 def render_comparison(compared: Compared, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write comparisons; ``wide``: every row, every difference and every reason."""
+    return comparison_lines(compared, width=width, colour=colour, wide=wide)
+
+
+def comparison_lines(compared: Compared, *, width: int, colour: bool, wide: bool) -> list[str]:
+    """The lines of `render_comparison`."""
     parts = [_pair(pair, width, wide, colour) for pair in compared.pairs]
     if not all(pair.same_run for pair in compared.pairs):
         parts.append(wrap(summary(compared), width))

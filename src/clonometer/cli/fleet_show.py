@@ -1,0 +1,48 @@
+"""``clonometer fleet show``: what the hosts of a folder of runs measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.fleet_folder import by_option, folder_argument, only_option, read_folder, where_option
+from clonometer.cli.options import examples, json_option
+
+_EXAMPLES = examples(
+    "clonometer fleet show runs/",
+    "clonometer fleet show runs/ --by kernel --only 'launch.fork*'",
+    "clonometer fleet show runs/ --where cpu='AMD EPYC 9R14' --by microcode",
+    "clonometer fleet show runs/ --json | jq '.odd_hosts[].host'",
+)
+
+
+@click.command(name="show", epilog=_EXAMPLES)
+@folder_argument
+@by_option("class")
+@only_option
+@where_option
+@json_option
+@click.option("--wide", is_flag=True, help="Show every group, row and odd host.")
+def command(
+    *, folder: Path, by: str, globs: tuple[str, ...], conditions: tuple[str, ...], as_json: bool, wide: bool
+) -> None:
+    """Sum up a folder of run files: medians over hosts, how hosts and runs differ, odd hosts.
+
+    The host is the unit. Between hosts and within a host are standard deviations, as shares. A host is odd where all
+    its rows of a workload are far from those of the others.
+
+    Summaries of the runs are kept in the folder, so that only new files are read.
+    """
+    from clonometer.dataset.show import show_fleet
+
+    shown = show_fleet(read_folder(folder, globs, conditions), by)
+    if as_json:
+        from clonometer.records import to_json
+
+        print_json(to_json(shown))
+        return
+    from clonometer.views.terminal.fleet import render_fleet
+
+    print_drawn(render_fleet, shown, characters="µ–…", wide=wide)

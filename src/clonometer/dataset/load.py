@@ -1,0 +1,263 @@
+"""Loads a folder of runs as arrays: which runs count, and the rows that are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clonometer.dataset.index import FoundFile, Progress, Rows, Summaries, is_current, read_summaries
+from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
+from clonometer.errors import InputError
+from clonometer.plan.cell import matches
+from clonometer.plan.names import full_globs
+from clonometer.runfile.summaries import NUMBERS, read_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: A host's clock that is farther from this machine's than this is said to be apart.
+CLOCKS_APART = timedelta(minutes=5)
+
+#: Names that users write for facts.
+ALIASES = {
+    "host": "host.name_hash",
+    "cpu": "cpu.model",
+    "kernel": "kernel.release",
+    "microcode": "cpu.microcode",
+    "mitigation": "mitigations.summary",
+    "mitigations": "mitigations.summary",
+    "instance": "virt.product",
+    "hypervisor": "virt.hypervisor",
+    "libc": "libc.version",
+}
+#: Not facts, but made of them: what kind of machine it is, and no groups at all.
+HOST_CLASS, EVERYTHING = "class", "all"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The runs of a folder that count, in order of their starts, and their rows.
+
+    Attributes
+    ----------
+    labels
+        What rows are about; a row's ``label`` is a place in it, its ``run`` a place in ``runs``.
+    rows
+        Arrays of one length: ``run``, ``label``, and the numbers of `clonometer.runfile.summaries`.
+    """
+
+    reading: FolderReading
+    runs: Sequence[RunEntry]
+    labels: Sequence[Label]
+    rows: Mapping[str, NDArray[Any]]
+
+    def groups(self, by: str) -> list[str]:
+        """The group of each run."""
+        return [group_of(run.facts, by) for run in self.runs]
+
+    @cached_property
+    def hosts(self) -> tuple[list[str], NDArray[Any]]:
+        """The hosts, and for each run the place of its host."""
+        import numpy as np
+
+        names = list(dict.fromkeys(run.host for run in self.runs))
+        places = {name: place for place, name in enumerate(names)}
+        return names, np.array([places[run.host] for run in self.runs], np.int64)
+
+
+def load(
+    folder: Path,
+    *,
+    only: Sequence[str] = (),
+    where: Callable[[RunEntry], bool] = lambda _: True,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Load a folder.
+
+    Parameters
+    ----------
+    only
+        Globs of cells; empty: all.
+    where
+        Which runs.
+    progress
+        As of `read_summaries`.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be read, or has no run that counts.
+    UsageError
+        If a glob matches no cell.
+    """
+    summaries = read_summaries(folder, progress)
+    listed = list(_listed(summaries))
+    counted, damaged, duplicates = _counted(listed)
+    entries = {key: _entry(run) for key, run in counted.items()}
+    reading = FolderReading(
+        str(folder),
+        len(summaries.files),
+        len(entries),
+        len({entry.host for entry in entries.values()}),
+        damaged,
+        duplicates,
+        sum(entry.status != "complete" for entry in entries.values()),
+        [apart for key, run in counted.items() if (apart := _clocks_apart(run, summaries.files[run["path"]]))],
+    )
+    if not entries:
+        raise InputError(_nothing(reading), "clonometer run writes run files: move them there")
+    chosen = sorted((key for key in entries if where(entries[key])), key=lambda key: _moment(entries[key].started))
+    if not chosen:
+        raise InputError(f"{folder} has no run of that kind", "clonometer fleet show FOLDER names the groups")
+    labels, rows = _rows(summaries, chosen, only)
+    return Dataset(reading, [entries[key] for key in chosen], labels, rows)
+
+
+#: A run by its part (those that could not be written come last) and its place there.
+_Key = tuple[int, int]
+
+
+def _listed(summaries: Summaries) -> Iterator[tuple[_Key, Mapping[str, Any]]]:
+    tables = [part.runs for part in summaries.parts] + [runs for runs, _, _ in summaries.loose]
+    for number, runs in enumerate(tables):
+        for place, run in enumerate(runs):
+            if is_current(run, summaries.files):
+                yield (number, place), run
+
+
+def _counted(
+    listed: Sequence[tuple[_Key, Mapping[str, Any]]],
+) -> tuple[dict[_Key, Mapping[str, Any]], list[LeftOutFile], list[LeftOutFile]]:
+    """Choose the runs that count: each file once, each run once, none that is damaged."""
+    files: dict[str, tuple[_Key, Mapping[str, Any]]] = {run["path"]: (key, run) for key, run in listed}
+    counted: dict[_Key, Mapping[str, Any]] = {}
+    first: dict[tuple[str, str, str], str] = {}
+    damaged, duplicates = [], []
+    for path in sorted(files):
+        key, run = files[path]
+        if run["damage"] is not None:
+            damaged.append(LeftOutFile(path, run["damage"]))
+            continue
+        same = first.setdefault((run["started"], run["seed"], run["host"]), path)
+        if same != path:
+            duplicates.append(LeftOutFile(path, f"the same run as {same}"))
+            continue
+        counted[key] = run
+    return counted, damaged, duplicates
+
+
+def _nothing(reading: FolderReading) -> str:
+    if reading.damaged:
+        worst = reading.damaged[0]
+        return f"{reading.folder} has no sound run file: {worst.path}: {worst.reason}"
+    return f"{reading.folder} has no run file"
+
+
+def _entry(run: Mapping[str, Any]) -> RunEntry:
+    return RunEntry(run["path"], run["started"], run["host"], run["status"], _metadata(run["metadata"]))
+
+
+@lru_cache(maxsize=4096)
+def _metadata(text: str) -> Mapping[str, Any]:
+    # Thousands of runs share the facts of some hosts.
+    known: Mapping[str, Any] = json.loads(text)
+    return known
+
+
+def _clocks_apart(run: Mapping[str, Any], file: FoundFile) -> LeftOutFile | None:
+    """Say so where a run ended after its file was written, or will start only."""
+    written, ended = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), _moment(run["ended"])
+    if ended - datetime.now(UTC) > CLOCKS_APART:
+        return LeftOutFile(run["path"], f"it ends in the future: {run['ended']}")
+    if ended - written > CLOCKS_APART:
+        ahead = round((ended - written).total_seconds() / 60)
+        return LeftOutFile(run["path"], f"its file was written {ahead} min before it ended")
+    return None
+
+
+@lru_cache(maxsize=65536)
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> tuple[list[Label], Rows]:
+    """Read the rows of runs, and number their labels across parts."""
+    import numpy as np
+
+    tables = [(part.runs, part.labels) for part in summaries.parts]
+    tables += [(runs, labels) for runs, labels, _ in summaries.loose]
+    globs = _globs(only, tables)
+    numbers = {key: number for number, key in enumerate(chosen)}
+    labels: dict[str, int] = {}
+    pieces: list[Rows] = []
+    for number, (runs, described) in enumerate(tables):
+        run_of = np.array([numbers.get((number, place), -1) for place in range(len(runs))], np.int64)
+        wanted = [place for place, label in enumerate(described) if not globs or matches(label["cell"], globs)]
+        if not (run_of >= 0).any() or not wanted:
+            continue
+        of_runs = np.flatnonzero(run_of >= 0)
+        if number < len(summaries.parts):
+            # A few of many: pages without any of them are not decoded. All that are there need no test.
+            few_runs = of_runs.tolist() if of_runs.size < len(runs) / 2 else None
+            few_labels = wanted if len(wanted) < len(described) else None
+            rows = read_rows(summaries.parts[number], few_labels, few_runs)
+        else:
+            rows = summaries.loose[number - len(summaries.parts)][2]
+        label_of = np.full(len(described), -1, np.int64)
+        for place in wanted:
+            text = json.dumps(described[place], sort_keys=True)
+            label_of[place] = labels.setdefault(text, len(labels))
+        run, label = run_of[rows["run"]], label_of[rows["label"]]
+        kept = (run >= 0) & (label >= 0)
+        pieces.append({"run": run[kept], "label": label[kept], **{name: rows[name][kept] for name in NUMBERS}})
+    names = ("run", "label", *NUMBERS)
+    empty = {name: [np.empty(0)] for name in names}
+    joined = {name: np.concatenate([piece[name] for piece in pieces] or empty[name]) for name in names}
+    return [_label(json.loads(text)) for text in labels], joined
+
+
+def _globs(only: Sequence[str], tables: Sequence[tuple[Any, Sequence[Mapping[str, Any]]]]) -> tuple[str, ...]:
+    cells = dict.fromkeys(label["cell"] for _, labels in tables for label in labels)
+    return tuple(full_globs(list(only), list(cells))) if only else ()
+
+
+def _label(fields: Mapping[str, Any]) -> Label:
+    return Label(**{name: value for name, value in fields.items() if name != "point"})
+
+
+def group_of(facts: Mapping[str, Any], by: str) -> str:
+    """The group of a host: its value of a fact, in a text.
+
+    Parameters
+    ----------
+    by
+        A key of docs/host.md, one of `ALIASES`, ``class`` (processor, CPUs and hypervisor) or ``all``.
+    """
+    if by == EVERYTHING:
+        return "all hosts"
+    if by == HOST_CLASS:
+        hypervisor = facts.get("virt.hypervisor") or "none"
+        on = "" if hypervisor == "none" else f", {hypervisor}"
+        return f"{facts.get('cpu.model') or 'not known'}, {facts.get('cpu.online') or '?'} CPUs{on}"
+    value = facts.get(ALIASES.get(by, by))
+    return "not known" if value is None else str(value)
+
+
+def check_by(runs: Sequence[RunEntry], by: str) -> None:
+    """Refuse a fact that no run has.
+
+    Raises
+    ------
+    UsageError
+        With the nearest name.
+    """
+    from clonometer.errors import unknown
+
+    known = {key for run in runs for key in run.facts} | set(ALIASES) | {HOST_CLASS, EVERYTHING}
+    if by not in known:
+        raise unknown("fact", by, sorted(known))

@@ -1,0 +1,97 @@
+"""A run file to its summary: what is kept of its metadata, and the median of every row."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clonometer.results.compare.differences import lasting_facts
+from clonometer.results.compare.sides import read_side
+from clonometer.results.types import Estimate
+from clonometer.runfile import open_run
+
+Figures = tuple[float, float, float, int, int]
+#: A label as text: `json` of its fields, by which the labels of runs are told apart.
+LabelText = str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    run
+        ``started``, ``seed``, ``host``, ``status`` and, as JSON, ``metadata``.
+    rows
+        Label -> median, ends of its interval (NaN: none), samples, processes.
+    """
+
+    run: Mapping[str, Any]
+    rows: Mapping[LabelText, Figures]
+
+
+def summarize_file(path: Path, name: str) -> Summary:
+    """Read a run file.
+
+    Parameters
+    ----------
+    name
+        What errors call it.
+
+    Raises
+    ------
+    RunFileError
+        If it is no sound run file.
+    """
+    with open_run(path) as run:
+        book = read_side(run, name)
+        metadata = run.metadata
+    facts = lasting_facts(metadata["host"])
+    kept = {
+        "host": facts,
+        "clonometer_version": metadata["clonometer_version"],
+        "status": metadata["status"],
+        "clock": {"clock": (metadata.get("clock") or {}).get("clock")},
+    }
+    points = {name: entry.get("point") for name, entry in metadata["catalogue"].get("quantities", {}).items()}
+    return Summary(
+        {
+            "started": metadata["started"],
+            "ended": metadata["ended"],
+            "seed": str(metadata["seed"]),
+            "host": host_of(facts),
+            "status": metadata["status"],
+            "metadata": json.dumps(kept, sort_keys=True, separators=(",", ":")),
+        },
+        {_label(row.estimate, points): _figures(row.estimate) for row in book.all_rows},
+    )
+
+
+def host_of(facts: Mapping[str, Any]) -> str:
+    """What tells a host from others: the hash of its name, or where there is none its processor and memory."""
+    known = facts.get("host.name_hash")
+    return str(known) if known else f"{facts.get('cpu.model') or 'unknown'} {facts.get('memory.total_bytes') or ''}"
+
+
+def _label(estimate: Estimate, points: Mapping[str, Any]) -> LabelText:
+    names = ("cell", "workload", "temperature", "stage", "placement", "quantity", "unit", "family", "resolution_ns")
+    label: dict[str, Any] = {name: getattr(estimate, name) for name in names}
+    # A clock's step has digits that differ from calibration to calibration.
+    label["resolution_ns"] = float(f"{estimate.resolution_ns:.1g}")
+    label |= {"condition": dict(estimate.condition), "is_time": estimate.value is None}
+    # Where a quantity ends at another point than elsewhere it is another quantity.
+    label["point"] = points.get(estimate.quantity)
+    return json.dumps(label, sort_keys=True, separators=(",", ":"))
+
+
+def _figures(estimate: Estimate) -> Figures:
+    ends = (estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns)
+    if estimate.value is not None:
+        ends = (estimate.value, estimate.value_low, estimate.value_high)
+    value, low, high = (math.nan if end is None else end for end in ends)
+    return value, low, high, estimate.n_samples, estimate.n_processes

@@ -1,0 +1,180 @@
+"""What a folder of runs hands to views and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from clonometer.records import Count, Least, Mark, version
+from clonometer.results.compare.types import Compared
+from clonometer.results.types import Estimate
+
+FLEET_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run of the folder, without its rows.
+
+    Attributes
+    ----------
+    path
+        From the folder.
+    started
+        ISO 8601 with UTC offset.
+    host
+        What tells its host from others.
+    metadata
+        What is kept of its metadata: ``host`` (lasting facts), ``clonometer_version``, ``status``, ``clock``.
+    """
+
+    path: str
+    started: str
+    host: str
+    status: str
+    metadata: Mapping[str, Any]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The lasting facts of its host (docs/host.md)."""
+        facts: Mapping[str, Any] = self.metadata["host"]
+        return facts
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a kind of row is about: all of an estimate but its figures."""
+
+    cell: str
+    workload: str
+    condition: Mapping[str, int | str]
+    temperature: str | None
+    stage: str | None
+    placement: str | None
+    quantity: str
+    unit: str
+    family: str
+    resolution_ns: float
+    is_time: bool
+
+    def estimate(
+        self, figures: tuple[float, float | None, float | None] | None, n_samples: int, n_processes: int
+    ) -> Estimate:
+        """An estimate with a median and its ends: in ns of a time, else in the label's unit."""
+        shown = (None, None, None) if figures is None else figures
+        times, values = (shown, (None, None, None)) if self.is_time else ((None, None, None), shown)
+        about = {name: value for name, value in vars(self).items() if name != "is_time"}
+        return Estimate(
+            **about,
+            n_samples=n_samples,
+            n_processes=n_processes,
+            median_ns=times[0],
+            median_low_ns=times[1],
+            median_high_ns=times[2],
+            value=values[0],
+            value_low=values[1],
+            value_high=values[2],
+            p99_ns=None,
+            p99_reason="a summary of many runs has none",
+            min_ns=None,
+            effective_mhz=None,
+        )
+
+
+@dataclass(frozen=True)
+class LeftOutFile:
+    """A file of the folder that is not counted, or a run of which something is to be known, and why."""
+
+    path: Annotated[str, "From the folder."]
+    reason: str
+
+
+@dataclass(frozen=True)
+class FolderReading:
+    """What was read of a folder, and what was not."""
+
+    folder: str
+    n_files: Annotated[Count, "Files that are named as run files."]
+    n_runs: Annotated[Count, "Runs that are counted."]
+    n_hosts: Count
+    damaged: Annotated[Sequence[LeftOutFile], "Left out: they cannot be read."]
+    duplicates: Annotated[Sequence[LeftOutFile], "Left out: another file holds the same run."]
+    partial: Annotated[Count, "Runs that did not end as planned; what they have is counted."]
+    clocks_apart: Annotated[Sequence[LeftOutFile], "Counted, but their host's clock disagrees with this machine's."]
+
+
+@dataclass(frozen=True)
+class HostGroup:
+    """Runs whose hosts share what was asked for."""
+
+    name: str
+    n_hosts: Count
+    n_runs: Count
+    first: Annotated[str, "When its first run started."]
+    last: str
+
+
+@dataclass(frozen=True)
+class FleetRow:
+    """One kind of row in one group: the median over hosts, and how hosts and runs differ."""
+
+    group: str
+    cell: str
+    workload: str
+    quantity: str
+    unit: Annotated[str, "ns where it is a time."]
+    stage: str | None
+    temperature: str | None
+    placement: str | None
+    n_hosts: Count
+    n_runs: Count
+    median: Annotated[float, "Over hosts; a host is the mean of its runs' medians (on the logarithm)."]
+    low: Annotated[float | None, "Lower end of its 95% interval over hosts; null with one host."]
+    high: float | None
+    between_hosts: Annotated[
+        float | None, Least(0), "Standard deviation between hosts, as a share; null with fewer than two hosts."
+    ]
+    within_host: Annotated[
+        float | None, Least(0), "Standard deviation between runs of a host, as a share; null where no host has two."
+    ]
+    label: Annotated[Label, Mark.UNWRITTEN]
+
+
+@dataclass(frozen=True)
+class OddHost:
+    """A host that is far from the others of its group in all rows of a workload."""
+
+    group: str
+    host: str
+    workload: Annotated[str | None, "Null: over all workloads."]
+    ratio: Annotated[float, Least(0), "How many times as long as the median host takes: the median over its rows."]
+    score: Annotated[float, "Its distance in robust standard deviations (0.6745 / MAD)."]
+    limit: Annotated[float, "The distance beyond which a host is odd."]
+    n_rows: Count
+
+
+@dataclass(frozen=True)
+class FleetShown:
+    """What a folder of runs says: groups, rows, hosts that are odd."""
+
+    schema = version(FLEET_SCHEMA)
+
+    reading: FolderReading
+    by: Annotated[str, "The fact that groups hosts."]
+    groups: Sequence[HostGroup]
+    rows: Sequence[FleetRow]
+    odd_hosts: Sequence[OddHost]
+
+
+@dataclass(frozen=True)
+class FleetCompared:
+    """Groups of hosts against each other, the host being the unit."""
+
+    schema = version(FLEET_SCHEMA)
+
+    reading: FolderReading
+    by: str
+    groups: Sequence[HostGroup]
+    paired: Annotated[Sequence[str], "Groups whose hosts are compared each with itself in the base."]
+    compared: Annotated[Compared, "As of compare; a side's runs are hosts."]

@@ -1,0 +1,131 @@
+"""Arranges what a folder of runs says for every view: what was read, groups, rows, odd hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.dataset.types import FleetRow, FleetShown, FolderReading, HostGroup, Label, LeftOutFile, OddHost
+from clonometer.results.types import Estimate
+from clonometer.units import format_share, table_unit
+from clonometer.views.labels import condition_phrases
+from clonometer.views.rows import median_text, value_unit
+from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.words import mechanism_name, stage_name
+
+_NAMED = 2
+
+
+def reading_text(reading: FolderReading) -> str:
+    """Say how many runs and hosts were read."""
+    runs, hosts = _many(reading.n_runs, "run"), _many(reading.n_hosts, "host")
+    return f"{runs} of {hosts} in {reading.folder}."
+
+
+def reading_notes(reading: FolderReading) -> list[str]:
+    """Say what of a folder was left out, and what is not as it should be."""
+    partial = [f"{_many(reading.partial, 'run')} did not end as planned; what they have is counted."]
+    return [
+        *_files(reading.damaged, "file is damaged and left out", "files are damaged and left out"),
+        *_files(reading.duplicates, "file is a copy and left out", "files are copies and left out"),
+        *(partial if reading.partial else []),
+        *_files(
+            reading.clocks_apart,
+            "run has a clock that disagrees with this machine's",
+            "runs have clocks that disagree with this machine's",
+        ),
+    ]
+
+
+def _files(files: Sequence[LeftOutFile], one_file: str, many_files: str) -> list[str]:
+    if not files:
+        return []
+    named = "; ".join(f"{file.path}: {file.reason}" for file in files[:_NAMED])
+    more = f"; and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return [f"{len(files):,} {one_file if len(files) == 1 else many_files} ({named}{more})."]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def group_text(group: HostGroup) -> str:
+    """Name a group, with its hosts, its runs and when they were made."""
+    days = group.first[:10] if group.first[:10] == group.last[:10] else f"{group.first[:10]} to {group.last[:10]}"
+    return f"{group.name}: {_many(group.n_hosts, 'host')}, {_many(group.n_runs, 'run')}, {days}"
+
+
+def label_parts(label: Label) -> tuple[str, ...]:
+    """What a kind of row is about, in phrases."""
+    phrases = condition_phrases(label.cell, label.condition, label.placement)
+    return (mechanism_name(label.workload), *phrases, *([label.temperature] if label.temperature else []))
+
+
+def label_text(label: Label) -> str:
+    """What a kind of row is about, in one line, with its stage."""
+    return f"{', '.join(label_parts(label))}, {stage_name(label.stage, label.quantity)}"
+
+
+def pick_labels(labels: Sequence[Label], room: int) -> list[int]:
+    """Choose at most ``room`` labels for a short table: whole launches and what has no stages first.
+
+    Returns
+    -------
+    list of int
+        Places, in their order.
+    """
+    ranked = sorted(range(len(labels)), key=lambda place: labels[place].stage not in ("reaped", None))
+    return sorted(ranked[:room])
+
+
+def fleet_table(rows: Sequence[FleetRow]) -> Table:
+    """The rows of a group: the median over hosts with its interval, and how hosts and runs differ."""
+    estimates = [_estimate(row) for row in rows]
+    unit = table_unit([estimate.median_ns for estimate in estimates])
+    texts = [median_text(estimate, unit) for estimate in estimates]
+    until = [_until(row, estimate) for row, estimate in zip(rows, estimates, strict=True)]
+    return Table(
+        [
+            label_column("", [BREAK.join(label_parts(row.label)) for row in rows]),
+            Column("until", until),
+            Column("median", [text.median for text in texts], "point"),
+            Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=3),
+            Column("between hosts", [share_text(row.between_hosts) for row in rows], "point"),
+            Column("within host", [share_text(row.within_host) for row in rows], "point", drop=2),
+            Column("hosts", [f"{row.n_hosts:,}" for row in rows], "point", drop=1),
+        ],
+        title=f"Medians over hosts in {unit}.",
+    )
+
+
+def _until(row: FleetRow, estimate: Estimate) -> str:
+    name = stage_name(row.stage, row.quantity)
+    return name if row.label.is_time else f"{name}, {value_unit(estimate).strip() or row.unit}"
+
+
+def _estimate(row: FleetRow) -> Estimate:
+    return row.label.estimate((row.median, row.low, row.high), row.n_runs, row.n_hosts)
+
+
+def share_text(share: float | None) -> str:
+    """Write a standard deviation as a share; a dash where there is none."""
+    return MISSING if share is None else format_share(share)
+
+
+def odd_text(host: OddHost, several_groups: bool) -> str:
+    """Say in what a host is odd."""
+    what = "everything" if host.workload is None else mechanism_name(host.workload)
+    times = f"{host.ratio:.2f}" if 0.1 < host.ratio < 10 else f"{host.ratio:.3g}"
+    among = f" among {host.group}" if several_groups else ""
+    return (
+        f"{host.host}{among}: {what} takes {times} times as long as on the median host (score {host.score:.1f}, "
+        f"limit {host.limit:.1f}, {_many(host.n_rows, 'row')})"
+    )
+
+
+def odd_heading(shown: FleetShown) -> str:
+    """Say whether there are odd hosts, or why nobody can know."""
+    if shown.odd_hosts:
+        return "Odd hosts"
+    if max((group.n_hosts for group in shown.groups), default=0) < 8:
+        return "Fewer than 8 hosts in each group: no host can be called odd."
+    return "No host is odd."
