@@ -43,7 +43,7 @@ def checked(again: bool = False, **fields: Any) -> Checked:
     return replace(made, **fields)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("again", [False, True])
 def test_no_line_is_longer_than_the_terminal(width: int, wide: bool, again: bool) -> None:

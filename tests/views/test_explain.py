@@ -33,13 +33,14 @@ def text(width: int = 80, **wishes: bool) -> str:
     return render_explanation(explained(), width=width, colour=False, ascii_only=False, **wishes)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
     rendered = text(width, timeline=True, calls=True)
     assert all(len(line) <= width for line in rendered.splitlines())
     assert "…" not in rendered, "labels and events are wrapped, not cut"
     for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "all until reaped", "100%"):
-        assert words in rendered
+        # In a narrow column a label is wrapped.
+        assert words in rendered if width > 40 else set(words.split()) <= set(rendered.split())
     assert "exit_group" in rendered
     assert "timeline of the launch nearest the median: 100 ns" in rendered
     assert "nan" not in rendered.lower()

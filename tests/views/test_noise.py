@@ -31,7 +31,7 @@ def noise(**fields: Any) -> Noise:
     )
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("wide", [False, True])
 def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:
     text = render_noise(noise(), width=width, wide=wide)

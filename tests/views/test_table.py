@@ -37,12 +37,11 @@ def test_a_terminal_aligns_each_column_and_says_a_label_once() -> None:
         (40, ["                    median, ms      n", "fork, free, 64 MiB        1.25      1"]),
         (30, ["                        n", "fork, free, 64 MiB      1"]),
         (24, ["                    n", "fork                1", "  free, 64 MiB  1,000"]),
-        (19, ["                  n", "fork              1", "  free, 64 …  1,000"]),
-        (12, ["           …", "fork       …", "  free, 64 …"]),
+        (19, ["", "    n", "fork", "    1", "  free, 64 MiB", "    1,000"]),
     ],
-    ids=["the first to go", "the second", "labels run down", "labels are cut", "lines are cut"],
+    ids=["the first to go", "the second", "labels run down", "columns run on"],
 )
-def test_where_room_is_short_columns_go_then_labels_are_cut(width: int, first_lines: list[str]) -> None:
+def test_where_room_is_short_columns_go_and_nothing_is_cut(width: int, first_lines: list[str]) -> None:
     drawn = draw_table(table(), width, colour=False)
     assert max(map(len, drawn)) <= width
     assert drawn[: len(first_lines)] == first_lines

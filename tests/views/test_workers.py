@@ -46,7 +46,7 @@ def test_many_cells_have_a_line_each_named_by_what_differs() -> None:
     assert "2.47" in lines[3]
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("count", [1, DETAILED_CELLS + 1])
 def test_no_line_is_wider_than_the_terminal(width: int, count: int) -> None:
     cells = [of(f"work.factor[task_kind=process,workers={number}]", 2) for number in range(count)]

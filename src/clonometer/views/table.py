@@ -31,12 +31,12 @@ class Column:
     optional
         Whether it is left out where no row has anything in it.
     least, most
-        A terminal cuts texts to ``most``, and to no less than ``least`` where the columns that stay are too wide.
-        0: it cuts none.
+        A terminal wraps texts where the columns that stay are too wide, and cuts paths to ``most``; to no less than
+        ``least``. 0: it does neither.
     wrap_at
         A text that is longer and stands for several rows runs down these, broken where it may be. 0: as ``most``.
     cut_start
-        Whether a text is cut at its beginning, as a path, whose name is at its end.
+        Whether texts are paths, which are cut at their beginning, as the name is at the end. Nothing else is cut.
     once
         Whether a text that repeats the one above it is shown once for all these rows.
     dim
@@ -111,7 +111,7 @@ class Table:
 
 
 def label_column(head: str, texts: Sequence[str], *, least: int = 12, most: int = 44) -> Column:
-    """Make the column that says what its rows are: said once for rows that share it, and cut where room is short."""
+    """Make the column that says what its rows are: said once for rows that share it; runs down them."""
     return Column(head, texts, least=least, most=most, once=True)
 
 

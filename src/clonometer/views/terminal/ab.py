@@ -23,7 +23,7 @@ _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 _MANY_TIMES = 2.0
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a comparison of two sides.
 

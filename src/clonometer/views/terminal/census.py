@@ -17,7 +17,7 @@ _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_census(census: Census, name: str, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a census of what the user named; ``wide``: every creator, not only the 15 that cost most."""
     drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]

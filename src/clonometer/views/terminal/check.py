@@ -39,7 +39,7 @@ SHORT_DIFFERENCES = 5
 _STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a check, its verdict last; ``wide``: every row, not only those that alarm or are suspected."""
     drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]

@@ -29,7 +29,7 @@ SHORT_REASONS = 3
 _STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_comparison(compared: Compared, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write comparisons; ``wide``: every row, every difference and every reason."""
     return comparison_lines(compared, width=width, colour=colour, wide=wide)

@@ -18,7 +18,7 @@ _VALUE_WIDTH = 34
 _WIDE = 110
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_doctor(answer: Mapping[str, Any], *, width: int, colour: bool) -> Iterator[str]:
     """Write what ``doctor --json`` prints; only commands may be longer than a line."""
     yield from wrap(str(answer["host"]), width)

@@ -28,7 +28,7 @@ _MOST_ROWS = 60
 _UNLIMITED = 10_000
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_explanation(
     explanation: Explanation, *, width: int, colour: bool, timeline: bool = False, calls: bool = False
 ) -> Iterator[str]:
@@ -48,7 +48,7 @@ def render_explanation(
     yield from _footnotes(explanation, width)
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_versus(versus: Versus, *, width: int, colour: bool) -> Iterator[str]:
     """Write two budgets side by side and the parts that make their ratio."""
     first, second = versus.first, versus.second

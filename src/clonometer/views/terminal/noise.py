@@ -17,7 +17,7 @@ from clonometer.views.terminal.text import rendered, wrap
 from clonometer.words import mechanism_name, stage_name
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a machine's noise.
 

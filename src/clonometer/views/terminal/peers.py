@@ -21,7 +21,7 @@ _WORDS = {
 }
 
 
-@rendered(least_width=70)
+@rendered(least_width=40)
 def render_peers(rows: Sequence[PeerRow], installs: Iterable[str], *, width: int, colour: bool) -> Iterator[str]:
     """Write rows by word, each with what it measures and its reason; only commands may be longer than a line."""
     yield from wrap(

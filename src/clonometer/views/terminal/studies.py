@@ -24,7 +24,7 @@ _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
 _STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold", "holds_in_direction": "bold"}
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_studies(reproduction: Reproduction, *, width: int, colour: bool, wide: bool = True) -> list[str]:
     """Write a reproduction: the contradictions, then each study, in a line each or ``wide`` with all evidence."""
     drawn = _contradictions(reproduction, width, colour)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from clonometer.views.table import BREAK, Column, Table
-from clonometer.views.terminal.text import elide, elide_left, paint, printable, wrap
+from clonometer.views.terminal.text import elide_left, paint, printable, wrap
 
 GAP = "  "
 _DASH = " – "
 _INDENT = "  "
+_RUN_ON = "    "
 
 #: More than any table takes: nothing is left out or cut.
 ANY_WIDTH = 1 << 20
@@ -64,7 +65,8 @@ def _alone(table: Table, width: int, colour: bool) -> DrawnTables:
 
 
 def _between_title_and_note(table: Table, drawn: DrawnTables, width: int) -> list[str]:
-    [lines] = drawn.tables
+    [entries] = drawn.tables
+    lines = [line for entry in entries for line in entry.split("\n")]
     return [*wrap(table.title, width), *lines, *wrap(table.note, width)]
 
 
@@ -76,8 +78,8 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
     tables
         The title of each stands in the line of its headings, above the first columns, which have none.
     width
-        No line is longer: labels are wrapped (those that stand for several rows are cut, after columns have gone), then
-        columns go, then lines are cut.
+        No line is longer: labels are wrapped, then columns go, then the last columns that stay run on in a line of
+        their own below each row. Nothing is cut but paths, at their beginning.
     """
     titles = [table.title for table in tables]
     layers: list[Layer] = list(zip(*(table.columns for table in tables), strict=True))
@@ -92,18 +94,21 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
         laid = _laid(layers, titles)
         if layer[0].least and (over := _width(laid) - width) > 0:
             room = len(laid[place][0][0]) - over
-            if place or layer[0].once:
+            if layer[0].cut_start:
                 room = max(room, layer[0].least)
                 layers[place] = [replace(column, most=room, wrap_at=0) for column in layer]
-            else:
+            elif layer[0].once:
+                layers[place] = [replace(column, wrap_at=max(room, 1)) for column in layer]
+            elif not place:
                 wrapped = [_wrapped(column, max(room, _longest_word(layer))) for column in layer]
                 layers[0], further = [column for column, _ in wrapped], [rest for _, rest in wrapped]
     laid = _laid(layers, titles)
     dim = [layer[0].dim for layer in layers]
     drawn = []
     for number, table in enumerate(tables):
-        head, *rows = _lines(table, [cells[number] for cells in laid], dim, width, colour)
-        drawn.append([head, *("\n".join([row, *rest]) for row, rest in zip(rows, further[number], strict=True))])
+        entries = _entries(table, [cells[number] for cells in laid], dim, width, colour)
+        below = [[], *further[number]]
+        drawn.append(["\n".join([first, *rest, *more]) for (first, *more), rest in zip(entries, below, strict=True)])
     return DrawnTables(drawn, tuple(reversed(dropped)))
 
 
@@ -172,10 +177,7 @@ def _shortened(column: Column) -> list[str]:
         wrap_at = column.wrap_at or column.most
         texts = [line for text, count in groups for line in _run_down(text, count, wrap_at)]
     texts = [printable(text.replace(BREAK, ", ")) for text in texts]
-    if not column.most:
-        return texts
-    cut = elide_left if column.cut_start else elide
-    return [cut(text, column.most) for text in texts]
+    return [elide_left(text, column.most) for text in texts] if column.cut_start and column.most else texts
 
 
 def _run_down(text: str, count: int, wrap_at: int) -> list[str]:
@@ -201,19 +203,35 @@ def _aligned(texts: Sequence[str], align: str) -> list[str]:
     return list(texts)
 
 
-def _lines(table: Table, laid: Sequence[Sequence[str]], dim: Sequence[bool], width: int, colour: bool) -> list[str]:
-    """Join a table's cells to lines, its title in the place of the first headings."""
+def _entries(
+    table: Table, laid: Sequence[Sequence[str]], dim: Sequence[bool], width: int, colour: bool
+) -> list[list[str]]:
+    """The lines of the heading and of each row: one each, or more where the last columns have no room beside others.
+
+    A table's title stands in the place of the first headings.
+    """
     head, *rows = zip(*laid, strict=True)
-    heading = table.title + GAP.join(head)[len(table.title) :]
-    lines = [paint(elide(heading.rstrip(), width), "bold", colour)]
+    beside = max(1, sum(_width([[[cell]] for cell in head[:count]]) <= width for count in range(1, len(head) + 1)))
+    heading = table.title + GAP.join(head[:beside])[len(table.title) :]
+    entries = [[paint(line, "bold", colour) for line in _with_rest(heading, head[beside:], width)]]
     for number, cells in enumerate(rows):
-        line = GAP.join(cells).rstrip()
         style = table.row_styles[number] if table.row_styles else None
-        if style:
-            line = paint(elide(line, width), style, colour)
-        elif len(line) > width:
-            line = elide(line, width)
-        else:
-            line = GAP.join(paint(cell, "dim", colour and pale) for cell, pale in zip(cells, dim, strict=True)).rstrip()
-        lines.append(line)
-    return lines
+        pale = zip(cells[:beside], dim, strict=False)
+        line = GAP.join(cell if style else paint(cell, "dim", colour and dimmed) for cell, dimmed in pale)
+        whole = len(GAP.join(cells[:beside]).rstrip()) <= width
+        lines = [line.rstrip(), *_run_on(cells[beside:], width)] if whole else _with_rest(line, cells[beside:], width)
+        entries.append([paint(each, style, colour) for each in lines] if style else lines)
+    return entries
+
+
+def _with_rest(line: str, cells: Sequence[str], width: int) -> list[str]:
+    """A line that is broken between words where it is too long, and the cells that run on below it."""
+    line = line.rstrip()
+    return [*([line] if len(line) <= width else wrap(line, width)), *_run_on(cells, width)]
+
+
+def _run_on(cells: Sequence[str], width: int) -> list[str]:
+    text = GAP.join(cell.strip() for cell in cells if cell.strip())
+    if len(text) + len(_RUN_ON) <= width:
+        return [_RUN_ON + text] if text else []
+    return wrap(text, width, bullet=_RUN_ON)
