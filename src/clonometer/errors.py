@@ -31,7 +31,7 @@ EXIT_INTERRUPTED = 130
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
 _LONGEST_LIST = 240
-_LISTED = ("workload", "mechanism", "axis", "plan")
+_LISTED = ("workload", "mechanism", "axis", "plan", "name")
 
 
 class ClonometerError(Exception):

@@ -206,7 +206,7 @@ def test_without_a_driver_the_status_is_4(
 
 
 def test_list_tells_what_is_here_and_why_the_rest_is_not(inside: CommandLine, capsys: Captured) -> None:
-    assert run_to_the_end(["list"]) == 0
+    assert run_to_the_end(["list", "--wide"]) == 0
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     for expected in (
@@ -218,6 +218,29 @@ def test_list_tells_what_is_here_and_why_the_rest_is_not(inside: CommandLine, ca
         "Plans (--plan NAME)",
     ):
         assert expected in text
+
+
+def test_list_names_what_can_be_measured_on_a_screen_and_how_to_see_the_rest(
+    inside: CommandLine, capsys: Captured
+) -> None:
+    assert run_to_the_end(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert any("parent_bytes" in line for line in lines)
+    assert any("clonometer list NAME" in line for line in lines)
+    assert any("clonometer list --wide" in line for line in lines)
+
+
+def test_list_explains_a_name_and_what_of_it_is_not_here(inside: CommandLine, capsys: Captured) -> None:
+    assert run_to_the_end(["list", "page_kind", "fork"]) == 0
+    text = capsys.readouterr().out
+    assert max(len(line) for line in text.splitlines() if "example" not in line) <= 80
+    for expected in ("page_kind (axis)", "hugetlb: 0 huge pages are reserved", "no effect", "launch.fork (workload)"):
+        assert expected in text
+    assert run_to_the_end(["list", "fork", "--json"]) == 0
+    (fork,) = json.loads(capsys.readouterr().out)["about"]
+    assert (fork["kind"], fork["example"]) == ("workload", "clonometer run launch.fork")
 
 
 def test_list_json_has_the_same(inside: CommandLine, capsys: Captured) -> None:

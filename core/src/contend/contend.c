@@ -24,9 +24,9 @@ enum {
 const struct column CONTEND_COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
     {"op_ns", COLUMN_REAL_NS, offsetof(struct contend_row, op_ns), NULL,
-     "one operation of one worker, waiting for a CPU included"},
+     "one operation of one worker, with its waiting for a CPU"},
     {"cpu_op_ns", COLUMN_REAL_NS, offsetof(struct contend_row, cpu_op_ns), NULL,
-     "CPU time of one operation, waiting not included"},
+     "CPU time of one operation, without waiting"},
     {"throughput_per_s", COLUMN_PER_SECOND, offsetof(struct contend_row, throughput_per_s), NULL,
      "operations of all workers together in a second"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},

@@ -77,7 +77,7 @@ RUNG(vm, UP_TO_VM, "wait", "flags.sysvsem", "and the memory is shared (on a stac
 RUNG(sighand, UP_TO_VM | TASK_SIGHAND, "wait", "flags.vm", "and the signal handlers are shared");
 RUNG(parent_settid, UP_TO_SETTID, "wait", "flags.sighand", "and the kernel stores the task's id");
 RUNG(child_cleartid, UP_TO_SETTID | TASK_CHILD_CLEARTID, "wait", "flags.parent_settid",
-     "and the kernel clears that id at the end and wakes a futex");
+     "and the kernel clears the task's id at its end and wakes a futex");
 RUNG(thread, TASK_RAW_THREAD, "futex", "flags.child_cleartid",
      "and the thread group is shared: a thread, reaped by futex");
 RUNG(settls, TASK_PTHREAD, "futex", "flags.thread", "and TLS of its own: all flags of pthread_create");

@@ -26,7 +26,7 @@ const struct column EXCHANGE_COLUMNS[] = {
     {"stream_ns", COLUMN_EACH, offsetof(struct exchange_row, stream), NULL,
      "each of many messages that follow one another"},
     {"bandwidth", COLUMN_BYTES_PER_S, offsetof(struct exchange_row, bytes_per_s), NULL,
-     "bytes of such a stream in a second"},
+     "bytes a second of many messages that follow one another"},
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},
     {"cpu_child", COLUMN_CPU, offsetof(struct sample, cpu_child), NULL, NULL},

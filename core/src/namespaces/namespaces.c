@@ -169,7 +169,7 @@ static const char *const AXES[] = {AXES_PLACE, AXES_PARENT, AXES_SPIN, NULL};
         .launch = launch,                                                                                    \
     }
 
-NAMESPACE(none, 0, NULL, "no new namespace: what the others are compared with");
+NAMESPACE(none, 0, NULL, "no new namespace: the base of all others");
 NAMESPACE(uts, TASK_NEWUTS, "namespaces.none", "a new UTS namespace (host name)");
 NAMESPACE(ipc, TASK_NEWIPC, "namespaces.none", "a new IPC namespace");
 NAMESPACE(user, TASK_NEWUSER, "namespaces.none", "a new user namespace");

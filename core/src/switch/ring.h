@@ -39,7 +39,7 @@ extern const char *const RING_AXES[];
         {"alone_ns", COLUMN_EACH, offsetof(struct ring_row, alone), NULL,                                    \
          "the same calls and work by one task alone"},                                                       \
         {"switch_ns", COLUMN_SIGNED_EACH, offsetof(struct ring_row, difference), NULL,                       \
-         "the difference of the two: the switch itself"},                                                    \
+         "the switch itself: a hand-over less the same calls and work of one task"},                         \
         {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},                         \
         {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL}, {                         \
         "cpu_child", COLUMN_CPU, offsetof(struct sample, cpu_child), NULL, NULL                              \

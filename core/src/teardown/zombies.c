@@ -81,7 +81,8 @@ static int64_t operations(const struct request *request) {
 static const struct column COLUMNS[] = {
     {"reap_all_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL,
      "reaping all children that have ended"},
-    {"reap_each_ns", COLUMN_EACH, offsetof(struct timed_row, ticks), NULL, "the same, for each of them"},
+    {"reap_each_ns", COLUMN_EACH, offsetof(struct timed_row, ticks), NULL,
+     "the time to reap all, divided by the number of children"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -19,22 +19,61 @@ if TYPE_CHECKING:
 LIST_SCHEMA = 1
 
 
-@click.command(name="list", epilog=examples("clonometer list", "clonometer list --json | jq '.workloads[].id'"))
-@json_option
-def command(as_json: bool) -> None:
-    """List workloads, axes and plans, and what of them this machine has.
+_EXAMPLES = examples(
+    "clonometer list",
+    "clonometer list parent_bytes            what it is, what it takes, an example",
+    "clonometer list reaped thp memory       stages, values and plans too",
+    "clonometer list --wide                  everything, and why it is not possible here",
+    "clonometer list --json | jq '.workloads[].id'",
+)
 
-    What exists but not here stands with the reason.
+
+@click.command(name="list", epilog=_EXAMPLES)
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--wide", is_flag=True, help="Show every name with its summary, and what this machine lacks.")
+@json_option
+def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
+    """List what can be measured, or explain a name.
+
+    NAME is a workload, an axis or one of its values, a stage, a quantity, a family or a plan. The answer says what it
+    is, what it takes, what it defaults to, where it comes from, and shows a command that works.
     """
+    from clonometer.errors import UsageError
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.runner.drivers import find_drivers
 
     drivers = find_drivers()
-    listing = describe(read_catalogue(drivers.descriptions), drivers)
+    from clonometer.views.terminal.listing import render_about, render_all, render_screen
+
+    catalogue = read_catalogue(drivers.descriptions)
+    if names:
+        from clonometer.plan.about import Names
+
+        if wide:
+            raise UsageError("--wide lists every name", "clonometer list NAME explains one")
+        known = Names(catalogue, _sources(drivers))
+        meant = [asdict(each) for name in names for each in known.about(name)]
+        if as_json:
+            print_json({"schema": LIST_SCHEMA, "about": meant})
+        else:
+            click.echo("\n".join(render_about(meant, plain_width())))
+        return
+    listing = describe(catalogue, drivers)
     if as_json:
         print_json(listing)
     else:
+        render = render_all if wide else render_screen
         click.echo("\n".join(render(listing, plain_width())))
+
+
+def _sources(drivers: Drivers) -> Mapping[str, str]:
+    """Who measures each workload, and where its figures are explained."""
+    return {
+        workload["id"]: f"the driver {described['driver']['name']} ({described['driver']['language']}); "
+        "docs/workloads.md explains the figures"
+        for described in drivers.descriptions
+        for workload in described["workloads"]
+    }
 
 
 def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
@@ -106,63 +145,3 @@ def _plans(catalogue: Catalogue, drivers: Drivers) -> list[dict[str, Any]]:
         cells = [cell.text for cell in plan.cells]
         plans.append({**entry, "budget_seconds": plan.budget_seconds, "cells": cells, "unavailable": missing})
     return plans
-
-
-def render(listing: dict[str, Any], width: int) -> Iterator[str]:
-    """Write the listing as lines of at most ``width`` columns."""
-    yield "Workloads"
-    indent = 2 + max((len(entry["id"]) for entry in listing["workloads"]), default=0) + 2
-    for entry in listing["workloads"]:
-        yield from _item(entry["id"], entry["summary"], indent, width)
-        yield from _missing(entry["reason"] if not entry["available"] else None, indent, width)
-    yield ""
-    yield "Axes (--set NAME=VALUE,...)"
-    indent = 2 + max((len(entry["name"]) for entry in listing["axes"]), default=0) + 2
-    for entry in listing["axes"]:
-        yield from _item(entry["name"], entry["summary"], indent, width)
-        yield from _item("", _values(entry), indent, width)
-        for value, reason in entry["unavailable"].items():
-            yield from _missing(f"{value}: {reason}", indent, width)
-    yield ""
-    yield "Plans (--plan NAME)"
-    indent = 2 + max((len(entry["name"]) for entry in listing["plans"]), default=0) + 2
-    for entry in listing["plans"]:
-        budget = f" (about {entry['budget_seconds']:.0f} s)" if entry["budget_seconds"] else ""
-        yield from _item(entry["name"], f"{entry['title']}: {len(entry['cells'])} cells{budget}", indent, width)
-        yield from _missing(entry["reason"], indent, width)
-        for missing in entry["unavailable"]:
-            yield from _missing(f"{missing['cell']}: {missing['reason']}", indent, width)
-    broken = [entry for entry in listing["drivers"] if entry["reason"]]
-    if broken or listing["lacks"]:
-        yield ""
-        yield "Not on this machine"
-        for lack in listing["lacks"]:
-            yield from _item("", f"{lack['what']}: {lack['reason']}", 2, width)
-        for entry in broken:
-            yield from _item("", f"{entry['name']}: {entry['reason']}", 2, width)
-
-
-def _values(axis: dict[str, Any]) -> str:
-    from clonometer.units import format_bytes
-
-    default = format_bytes(axis["default"]) if axis["type"] == "bytes" else axis["default"]
-    if axis["values"]:
-        return f"{' | '.join(axis['values'])}; default {default}"
-    what = {"bytes": "a size such as 64MiB", "count": "a whole number", "text": "a text"}[axis["type"]]
-    least = f", at least {axis['minimum']}" if axis["minimum"] else ""
-    return f"{what}{least}; default {default}"
-
-
-def _missing(reason: str | None, indent: int, width: int) -> Iterator[str]:
-    if reason:
-        yield from _item("", f"not here: {reason}", indent, width)
-
-
-def _item(name: str, text: str, indent: int, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width=max(width, indent + 20),
-        initial_indent=f"  {name}".ljust(indent),
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-    ) or [f"  {name}"]

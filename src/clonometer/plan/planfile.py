@@ -52,6 +52,17 @@ def plan_title(name: str) -> str:
     return _text(document, "title", f"plan {name}", "")
 
 
+def plan_place(name: str) -> str:
+    """Where the file of a plan lies that comes with Clonometer; that of ``NAME-quick`` is NAME's.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    """
+    return str(_shipped_path(name)[0])
+
+
 def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     """Read a plan: one that comes with Clonometer, by name, or a TOML file, by path.
 
