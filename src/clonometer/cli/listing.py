@@ -21,9 +21,9 @@ LIST_SCHEMA = 1
 
 _EXAMPLES = examples(
     "clonometer list",
-    "clonometer list parent_bytes            what it is, what it takes, an example",
-    "clonometer list reaped thp memory       stages, values and plans too",
-    "clonometer list --wide                  everything, and why it is not possible here",
+    "clonometer list parent_bytes           what it is, with an example",
+    "clonometer list reaped thp memory      stages, values and plans too",
+    "clonometer list --wide                 every name, and what is not here",
     "clonometer list --json | jq '.workloads[].id'",
 )
 

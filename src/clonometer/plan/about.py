@@ -305,9 +305,9 @@ class Names:
         return cell.condition.get(axis.name, axis.default) != axis.default
 
     def _usable(self, cell: Cell) -> bool:
-        here = self._catalogue.axes
+        axes = self._catalogue.axes
         return self._catalogue.workloads[cell.workload].available and not any(
-            value in here[name].unavailable for name, value in cell.condition.items()
+            value in axes[name].unavailable for name, value in cell.condition.items()
         )
 
 
