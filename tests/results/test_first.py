@@ -26,7 +26,7 @@ def default() -> FirstScreen:
 
 
 def test_the_default_plan_says_what_why_and_what_to_do(default: FirstScreen) -> None:
-    assert ids(default.answer) == ["answer.contest", "answer.effect.parent_bytes"]
+    assert ids(default.answer) == ["answer.contest", "answer.effect.parent_bytes.launch.fork"]
     contest, effect = default.answer
     assert contest.numbers["ratio"] == pytest.approx(3, rel=0.03)
     assert effect.numbers["cells"][0] == f"launch.fork[parent_bytes={GIB},temperature=warm]"

@@ -142,7 +142,9 @@ def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
     return texts
 
 
-def pick_lines(lines: Sequence[ScreenLine], spoken: Sequence[str], room: int, *, named: bool) -> list[ScreenLine]:
+def pick_lines(
+    lines: Sequence[ScreenLine], spoken: Sequence[Sequence[str]], room: int, *, named: bool
+) -> list[ScreenLine]:
     """Choose lines where not all have room, in their order.
 
     Parameters
@@ -150,7 +152,7 @@ def pick_lines(lines: Sequence[ScreenLine], spoken: Sequence[str], room: int, *,
     lines
         All.
     spoken
-        Cells that sentences speak of, the most important first.
+        Cells of the answer, then those that other sentences speak of.
     room
         The most lines.
     named
@@ -159,9 +161,9 @@ def pick_lines(lines: Sequence[ScreenLine], spoken: Sequence[str], room: int, *,
     Returns
     -------
     list of ScreenLine
-        First the two cells that are spoken of first, then the plainest condition of each mechanism, then what else is
-        spoken of, then the others: in the order of the plan where the user named them, else those with the fewest axes
-        off their default. A cell's further quantities come last.
+        First the cells of the answer, then the plainest condition of each mechanism, then what else is spoken of, then
+        the others: in the order of the plan where the user named them, else those with the fewest axes off their
+        default. A cell's further quantities come last.
     """
     # The first of a cell's quantities; others have room when all cells have.
     heads = list({(line.row.family, line.row.group): line for line in reversed(lines)}.values())[::-1]
@@ -169,9 +171,10 @@ def pick_lines(lines: Sequence[ScreenLine], spoken: Sequence[str], room: int, *,
     for line in heads:
         if line.row.distance < nearest.setdefault(line.row.workload, line).row.distance:
             nearest[line.row.workload] = line
-    about = [line for cell in spoken for line in heads if cell in line.cells]
+    answer, *others = ([line for cell in cells for line in heads if cell in line.cells] for cells in spoken)
+    about = [line for group in others for line in group]
     rest = heads if named else sorted(heads, key=lambda line: line.row.distance)
-    ranked = list({id(line): line for line in (*about[:2], *nearest.values(), *about, *rest, *lines)}.values())
+    ranked = list({id(line): line for line in (*answer, *nearest.values(), *about, *rest, *lines)}.values())
     chosen = {id(line) for line in ranked[:room]}
     return [line for line in lines if id(line) in chosen]
 

@@ -74,7 +74,7 @@ def _changes(changed: Sequence[ComparedRow], seen: float | None) -> str:
     if not changed:
         if seen is None:
             return "too few processes to see a change"
-        return f"no change seen (half of the rows would have shown {format_share(seen)})"
+        return f"no change seen (would have seen {format_share(seen)} in half of the rows)"
     first, rest = changed[0], len(changed) - 1
     more = f", and {rest} more row{'' if rest == 1 else 's'} changed" if rest else ""
     return f"{_name(first)} {format_share(_size(first))} {first.verdict}{more}"

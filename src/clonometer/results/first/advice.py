@@ -10,7 +10,7 @@ from clonometer.families import family, workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import sentence
 from clonometer.results.first.effects import AxisEffect, effects, is_interesting, plain_rows, rivals
-from clonometer.results.first.words import condition_words, cost, is_launch_row, with_value
+from clonometer.results.first.words import condition_words, cost, is_launch_row
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name
@@ -91,7 +91,13 @@ def _conditions(comparer: Comparer) -> Iterator[_Choice]:
         if text:
             name = mechanism_name(effect.comparison.a.estimate.workload)
             dear = effect.value if effect.cheaper == effect.base else effect.base
-            full = f"{text}: with {with_value(effect.axis, dear)}, {name} takes {{dear}}, {{times}} times as much"
+            others = {
+                axis: value
+                for axis, value in comparer.book.changes(effect.comparison.a.estimate).items()
+                if axis != effect.axis
+            }
+            where = condition_words({effect.axis: dear, **others})
+            full = f"{text}: {where}, {name} takes {{dear}}, {{times}} times as much"
             yield _Choice(effect.axis, full, f"{text}: {name} takes {{cheap}} instead of {{dear}}", effect.comparison)
 
 

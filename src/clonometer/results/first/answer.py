@@ -61,7 +61,7 @@ def _of_launches(comparer: Comparer, launches: Sequence[Evidence]) -> list[Findi
     listed = [first]
     largest = next((effect for effect in effects(comparer) if effect.is_sure and is_interesting(effect)), None)
     if largest is not None:
-        listed.append(_effect(largest))
+        listed.append(_effect(comparer, largest))
     others = [row for row in plain_rows(comparer.book) if row.estimate.family != subject.estimate.family]
     alike = [row for row in others if row.estimate.family == others[0].estimate.family]
     cheapest = sorted(alike, key=lambda row: row.estimate.median_ns or 0.0)
@@ -101,15 +101,19 @@ def _alone(comparer: Comparer, row: Evidence) -> Finding:
     return Finding(f"answer.{estimate.workload}", sentence(text), numbers)
 
 
-def _effect(effect: AxisEffect) -> Finding:
+def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     compared = effect.comparison
     longer = compared.verdict == "longer"
     row, value, other = (compared.a, effect.value, effect.base) if longer else (compared.b, effect.base, effect.value)
     ratio = compared.text if longer else compared.inverse_text
+    others = {name: each for name, each in comparer.book.changes(row.estimate).items() if name != effect.axis}
     name = mechanism_name(row.estimate.workload)
-    text = f"with {with_value(effect.axis, value)}, {name} {verb(row)} {cost(row)}: {ratio} times as much as "
+    text = (
+        f"{condition_words({effect.axis: value, **others})}, {name} {verb(row)} {cost(row)}: {ratio} times as much as "
+    )
     text += f"with {with_value(effect.axis, other)}" if other else "without"
-    return Finding(f"answer.effect.{effect.axis}", sentence(text), compared.numbers | {"axis": effect.axis})
+    numbers = compared.numbers | {"axis": effect.axis}
+    return Finding(f"answer.effect.{effect.axis}.{row.estimate.workload}", sentence(text), numbers)
 
 
 def _steps(findings: Sequence[Finding]) -> list[Finding]:
@@ -127,7 +131,9 @@ def _of_others(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]
     candidates = [finding for finding in findings if not finding.id.startswith(_NOT_AN_ANSWER)]
     stating = [_first_sentence(finding) for finding in candidates if finding.states_difference]
     unsure = [_first_sentence(finding) for finding in candidates if not finding.states_difference]
-    chosen = [_effect(effect) for effect in effects(comparer) if effect.is_sure and is_interesting(effect)]
+    sure = [_effect(comparer, effect) for effect in effects(comparer) if effect.is_sure and is_interesting(effect)]
+    # Of what one axis does to a workload a sentence is enough, whatever else was varied.
+    chosen = list({finding.id: finding for finding in reversed(sure)}.values())[::-1]
     short = [finding for finding in [*stating, *chosen, *unsure] if n_words(finding.sentence) <= MOST_WORDS]
     return [*short, *(_alone(comparer, row) for row in plain_rows(comparer.book))]
 

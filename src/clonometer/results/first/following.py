@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from clonometer.families import family
 from clonometer.families.types import CROWD
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.first.answer import contest
-from clonometer.results.first.effects import plain_rows
+from clonometer.results.first.effects import main_rows, plain_rows
 from clonometer.results.first.words import is_launch_row
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.warnings import FEW_PROCESSES
 from clonometer.results.types import RUN_FILE, NextCommand
 from clonometer.words import mechanism_name
 
@@ -17,7 +20,10 @@ AS_PAGE = NextCommand(("report", RUN_FILE, "--out", "report.html"), "all of it a
 
 
 def next_command(comparer: Comparer) -> NextCommand:
-    """Choose what to try next."""
+    """Choose what to try next; where every figure rests on few processes, the same for longer."""
+    longer = _longer(comparer.book)
+    if longer is not None:
+        return longer
     compared = contest(comparer)
     if compared is not None:
         names = [_typed(row) for row in (compared.a, compared.b)]
@@ -32,6 +38,22 @@ def next_command(comparer: Comparer) -> NextCommand:
     if workers is not None and workers.estimate.condition.get("numbers") is not None:
         return NextCommand(("explain", workers.estimate.workload), "why threads and processes differ")
     return AS_PAGE
+
+
+def _longer(book: Book) -> NextCommand | None:
+    """The run's command with a budget that has room for enough processes; None where it had enough."""
+    command = list(book.metadata["command"])
+    fewest = min((row.estimate.n_processes for row in main_rows(book)), default=0)
+    most = max((row.estimate.n_processes for row in main_rows(book)), default=0)
+    budget_s = book.metadata["plan"].get("budget_seconds")
+    if not 0 < most < FEW_PROCESSES or command[1:2] != ["run"] or not budget_s:
+        return None
+    for option in ("--budget", "--seed"):
+        if option in command:
+            place = command.index(option)
+            del command[place : place + 2]
+    enough_s = math.ceil(budget_s * FEW_PROCESSES / fewest / 10) * 10
+    return NextCommand((*command[1:], "--budget", f"{enough_s}s"), "narrower intervals")
 
 
 def _typed(row: Evidence) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clonometer.families import axis as axis_of
 from clonometer.families import family, workload_words
 from clonometer.families.types import LAUNCH
-from clonometer.results.findings.wording import measured, short_median
+from clonometer.results.findings.wording import listed, measured, short_median
 from clonometer.results.first.effects import Changes
 from clonometer.results.rows.evidence import Evidence
 from clonometer.units import approximate_bytes
@@ -54,4 +54,4 @@ def with_value(name: str, value: int | str) -> str:
 def condition_words(changes: Changes) -> str:
     """Say all that is off its default, as it begins a sentence; empty where nothing is."""
     words = [with_value(name, value) for name, value in changes.items()]
-    return f"with {' and '.join(words)}" if words else ""
+    return f"with {listed(words)}" if words else ""

@@ -242,6 +242,6 @@ def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | 
         return None
     return RunWarning(
         "wall.far_above_cpu",
-        f"wall time was more than {WALL_OVER_CPU} times CPU time in {slow} of {judged} blocks that only compute",
+        f"in {slow} of {judged} computing blocks wall time was above {WALL_OVER_CPU} times CPU time",
         "another program or the hypervisor had the CPU: look at steal time, then repeat",
     )

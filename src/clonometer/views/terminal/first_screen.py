@@ -99,8 +99,8 @@ class _Table:
         self._width, self._colour = width, colour
         self._named = results.plan_name == _AD_HOC
         first = results.first
-        findings = (*first.answer, *first.advice)
-        self._spoken = [cell for finding in findings for cell in finding.numbers["cells"]]
+        groups = (first.answer, first.advice)
+        self._spoken = [[cell for finding in group for cell in finding.numbers["cells"]] for group in groups]
         workloads = {row.workload for row in shown}
         tables = next((made for figure in figures() if (made := figure.sums_up(results, workloads))), ())
         self._summary = [line for table in tables for line in draw_table(table, width, colour)]
