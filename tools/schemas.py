@@ -12,6 +12,7 @@ from clonometer.dataset.types import FleetCompared, FleetShown
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.fleet.types import FleetRun
+from clonometer.model.calibration import Calibration
 from clonometer.predict.answer import Predicted
 from clonometer.predict.profile import Profile
 from clonometer.predict.ranking import Ranking
@@ -90,6 +91,12 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "clonometer predict --save-profile",
         f"What a process has that its fork depends on, apart from its machine. {_NULLS}",
         {"profile": Profile},
+    ),
+    "calibration": (
+        "clonometer calibrate --json",
+        "What fork, exit, posix_spawn, vfork and copying on write cost on one machine: models fitted to its "
+        f"measurements. Times are in nanoseconds. {_WITHIN}",
+        {"calibration": Calibration},
     ),
     "reproduce": (
         "clonometer reproduce --json",

@@ -136,7 +136,7 @@ def test_memory_is_of_the_kind_that_was_asked_for(workload: str, kind: str, page
     size = 16 * MIB
     words = (f"parent_bytes={size}", f"page_kind={kind}", f"pages={pages}")
     resident = grown(workload, "rss_bytes", *words)
-    expected = 0 if kind in ("untouched", "hugetlb") else size
+    expected = {"untouched": 0, "hugetlb": 0, "sparse": size // (2 * MIB) * PAGE}.get(kind, size)
     assert expected <= resident + 64 * PAGE
     assert resident < expected + MIB
     assert grown(workload, "anon_huge_bytes", *words) == (size if kind == "thp" else 0)
@@ -165,6 +165,7 @@ def faults_each(*words: str) -> float:
         ("dontfork", 0),
         ("untouched", 0),
         ("thp", 2),
+        ("sparse", 2),
     ],
 )
 def test_only_pages_that_a_fork_protects_fault_when_rewritten(kind: str, faults: int) -> None:
@@ -174,7 +175,16 @@ def test_only_pages_that_a_fork_protects_fault_when_rewritten(kind: str, faults:
     assert faults * 0.99 - 8 <= each - bare <= faults + 8
 
 
-@pytest.mark.parametrize(("kind", "resident"), [("untouched", 0), ("touched", 3000 * PAGE), ("dontfork", 3000 * PAGE)])
+@pytest.mark.parametrize(
+    ("kind", "resident"),
+    [
+        ("untouched", 0),
+        ("touched", 3000 * PAGE),
+        ("dontfork", 3000 * PAGE),
+        ("wipeonfork", 3000 * PAGE),
+        ("file", 3000 * PAGE),
+    ],
+)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_memory_areas_are_counted_by_the_kernel(workload: str, kind: str, resident: int) -> None:
     words = ("vmas=3000", f"vma_kind={kind}")
@@ -182,9 +192,17 @@ def test_memory_areas_are_counted_by_the_kernel(workload: str, kind: str, reside
     assert abs(grown(workload, "rss_bytes", *words) - resident) < MIB
 
 
-def test_areas_kept_from_children_are_passed_over() -> None:
+@pytest.mark.parametrize("kind", ["dontfork", "wipeonfork", "file"])
+def test_areas_whose_pages_children_do_not_get_are_passed_over(kind: str) -> None:
     """What a fork does not copy it does not protect either: nothing faults when they are written again."""
-    assert faults_each("vmas=500", "vma_kind=dontfork") - faults_each() < 8
+    assert faults_each("vmas=500", f"vma_kind={kind}") - faults_each() < 8
+
+
+def test_the_parent_s_areas_with_anonymous_memory_are_counted() -> None:
+    grown_areas = grown("launch.fork", "anon_areas", "vmas=500", "vma_kind=touched")
+    assert grown_areas == 500
+    assert grown("launch.fork", "anon_bytes", "vmas=500", "vma_kind=touched") == pytest.approx(500 * PAGE, abs=8 * PAGE)
+    assert facts("workload=launch.fork", "vmas=2000")["anon_areas"] == -1
 
 
 def test_touched_areas_are_rewritten_before_each_fork() -> None:

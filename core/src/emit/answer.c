@@ -292,6 +292,8 @@ static void write_facts(struct json *json, const struct block *block) {
     json_int(json, "open_files", block->parent.open_files);
     json_int(json, "anon_huge_bytes", block->parent.anon_huge_bytes);
     json_int(json, "hugetlb_bytes", block->parent.hugetlb_bytes);
+    json_int(json, "anon_areas", block->parent.anon_areas);
+    json_int(json, "anon_bytes", block->parent.anon_bytes);
     json_close(json, '}');
 }
 

@@ -5,8 +5,30 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "parent/parts.h"
+#include "sys/sys.h"
+
+/* Every area maps the first page of the file, so that no two continue each other and none merge. */
+static int map_file(unsigned char *areas, size_t count, size_t page) {
+    int fd = sys_memory_file("clonometer-areas", page);
+    int error = fd < 0 ? fd : 0;
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        void *mapped = mmap(areas + i * page, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+        error = mapped == MAP_FAILED ? -errno : 0;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return error;
+}
+
+static int advise(const struct bench *bench, size_t length) {
+    int64_t kind = bench->request->vma_kind;
+    int advice = kind == VMA_DONTFORK ? MADV_DONTFORK : kind == VMA_WIPEONFORK ? MADV_WIPEONFORK : 0;
+    return advice != 0 && madvise(bench->parent.areas, length, advice) != 0 ? -errno : 0;
+}
 
 static int map_areas(struct bench *bench) {
     size_t page = (size_t)parent_small_page_bytes();
@@ -21,14 +43,18 @@ static int map_areas(struct bench *bench) {
     if (munmap(start, page) != 0 || munmap(start + (count + 1) * page, page) != 0) {
         return -errno;
     }
-    for (size_t i = 1; i < count; i += 2) {
+    bool file = bench->request->vma_kind == VMA_FILE;
+    int error = file ? map_file(bench->parent.areas, count, page) : 0;
+    if (error != 0) {
+        return error;
+    }
+    for (size_t i = 1; !file && i < count; i += 2) {
         if (madvise(bench->parent.areas + i * page, page, MADV_DONTDUMP) != 0) {
             return -errno;
         }
     }
     parent_areas_touch(bench);
-    bool kept = bench->request->vma_kind == VMA_DONTFORK;
-    return kept && madvise(bench->parent.areas, count * page, MADV_DONTFORK) != 0 ? -errno : 0;
+    return advise(bench, count * page);
 }
 
 void parent_areas_touch(const struct bench *bench) {
@@ -55,7 +81,8 @@ int parent_areas_renew(struct bench *bench) {
 static int verify(const struct bench *bench, struct reason *reason) {
     int64_t count = bench->request->vmas;
     int64_t page = parent_small_page_bytes();
-    int64_t written = bench->request->vma_kind == VMA_UNTOUCHED ? 0 : count * page;
+    bool anonymous = bench->request->vma_kind != VMA_UNTOUCHED && bench->request->vma_kind != VMA_FILE;
+    int64_t written = anonymous ? count * page : 0;
     int64_t kept = bench->request->vma_kind == VMA_DONTFORK ? count : 0;
     struct parent_region all;
     int error = parent_region_read(bench->parent.areas, (size_t)(count * page), &all);

@@ -8,6 +8,9 @@
 #include "parent/parts.h"
 #include "sys/sys.h"
 
+/* The kernel's text about more areas takes longer than the block that follows. */
+enum { MOST_AREAS_READ = 1000 };
+
 /* A file read line by line through a buffer of the caller's: /proc/self/maps of many VMAs has megabytes. */
 struct lines {
     int fd;
@@ -55,8 +58,12 @@ static bool add_kb(const char *line, const char *key, int64_t *bytes) {
 }
 
 static void read_field(const char *line, struct parent_region *region) {
-    if (add_kb(line, "Rss:", &region->rss_bytes) || add_kb(line, "Anonymous:", &region->anonymous_bytes) ||
-        add_kb(line, "AnonHugePages:", &region->huge_bytes) ||
+    int64_t anonymous = region->anonymous_bytes;
+    if (add_kb(line, "Anonymous:", &region->anonymous_bytes)) {
+        region->anonymous_areas += region->anonymous_bytes > anonymous;
+        return;
+    }
+    if (add_kb(line, "Rss:", &region->rss_bytes) || add_kb(line, "AnonHugePages:", &region->huge_bytes) ||
         add_kb(line, "ShmemPmdMapped:", &region->huge_bytes) ||
         add_kb(line, "FilePmdMapped:", &region->huge_bytes) ||
         add_kb(line, "Private_Hugetlb:", &region->hugetlb_bytes) ||
@@ -120,8 +127,13 @@ static int64_t field(const char *text, const char *key, int64_t unit) {
 }
 
 void parent_facts_read(struct parent_facts *facts, char *scratch, size_t capacity) {
-    *facts = (struct parent_facts){
-        .vm_pte_bytes = -1, .rss_bytes = -1, .threads = -1, .anon_huge_bytes = -1, .hugetlb_bytes = -1};
+    *facts = (struct parent_facts){.vm_pte_bytes = -1,
+                                   .rss_bytes = -1,
+                                   .threads = -1,
+                                   .anon_huge_bytes = -1,
+                                   .hugetlb_bytes = -1,
+                                   .anon_areas = -1,
+                                   .anon_bytes = -1};
     if (sys_read_file("/proc/self/status", scratch, capacity) > 0) {
         facts->vm_pte_bytes = field(scratch, "\nVmPTE:", 1024);
         facts->rss_bytes = field(scratch, "\nVmRSS:", 1024);
@@ -132,5 +144,10 @@ void parent_facts_read(struct parent_facts *facts, char *scratch, size_t capacit
         facts->anon_huge_bytes = field(scratch, "\nAnonHugePages:", 1024);
     }
     facts->vmas = count_lines("/proc/self/maps", scratch, capacity);
+    struct parent_region region;
+    if (facts->vmas <= MOST_AREAS_READ && parent_region_read(NULL, SIZE_MAX, &region) == 0) {
+        facts->anon_areas = region.anonymous_areas;
+        facts->anon_bytes = region.anonymous_bytes;
+    }
     facts->open_files = sys_count_entries("/proc/self/fd", scratch, capacity);
 }

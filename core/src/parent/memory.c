@@ -16,6 +16,9 @@
 /* Of linux/mman.h; old headers lack them. */
 enum { ADVICE_POPULATE_WRITE = 23, ADVICE_COLLAPSE = 25 };
 
+/* What one page table of 4 KiB entries maps, with entries of 8 bytes. */
+enum { SPARSE_STEP_BYTES = 2 << 20 };
+
 enum touch { TOUCH_NOTHING, TOUCH_READ, TOUCH_WRITE };
 
 struct kind {
@@ -43,6 +46,7 @@ static const struct kind KINDS[] = {
     {MAP_SHARED, PROT_READ, TOUCH_READ, true, MADV_NOHUGEPAGE},                    /* file_shared_read */
     {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                  /* dontfork */
     {ANONYMOUS, READ_WRITE, TOUCH_NOTHING, false, MADV_NOHUGEPAGE},                /* untouched */
+    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                  /* sparse */
 };
 
 int64_t parent_small_page_bytes(void) {
@@ -158,7 +162,7 @@ static int map_memory(struct bench *bench) {
     if (error != 0) {
         return error;
     }
-    if (KINDS[request->page_kind].touch == TOUCH_WRITE) {
+    if (KINDS[request->page_kind].touch == TOUCH_WRITE && request->page_kind != PAGE_KIND_SPARSE) {
         /* The same faults without a trap for each, which is a good quarter of the time to build a GiB; a
          * kernel before 5.14 has no such advice and leaves it to the touching. */
         (void)madvise(bench->parent.memory, (size_t)request->parent_bytes, ADVICE_POPULATE_WRITE);
@@ -177,13 +181,19 @@ int parent_memory_renew(struct bench *bench) {
     return map_memory(bench);
 }
 
+int64_t parent_touched_bytes(const struct request *request) {
+    bool sparse = request->page_kind == PAGE_KIND_SPARSE;
+    int64_t steps = (request->parent_bytes + SPARSE_STEP_BYTES - 1) / SPARSE_STEP_BYTES;
+    return sparse ? steps * parent_small_page_bytes() : request->parent_bytes;
+}
+
 /* Asks the kernel whether the memory became what was asked for. */
 static int verify(const struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
     enum touch touch = KINDS[request->page_kind].touch;
-    int64_t bytes = request->parent_bytes;
+    int64_t bytes = parent_touched_bytes(request);
     struct parent_region region;
-    int error = parent_region_read(bench->parent.memory, (size_t)bytes, &region);
+    int error = parent_region_read(bench->parent.memory, (size_t)request->parent_bytes, &region);
     if (error != 0) {
         return reason_set(reason, error, "/proc/self/smaps does not show the parent's memory: %s",
                           strerror(-error));
@@ -240,6 +250,9 @@ int parent_memory_build(struct bench *bench, struct reason *reason) {
         return reason_set(reason, -EOPNOTSUPP,
                           "parent_bytes=%lld is no multiple of this kind's page of %lld bytes",
                           (long long)request->parent_bytes, (long long)step);
+    }
+    if (request->page_kind == PAGE_KIND_SPARSE) {
+        step = SPARSE_STEP_BYTES;
     }
     bench->parent.memory_step = kind->touch == TOUCH_NOTHING ? 0 : (size_t)step;
     int error = kind->file ? open_file(bench) : 0;

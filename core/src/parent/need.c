@@ -26,6 +26,11 @@ static void need_memory(const struct request *request, struct limits_need *need)
         need->memory_bytes = 2 * request->parent_bytes;
         need->commit_bytes = request->parent_bytes;
         return;
+    case PAGE_KIND_SPARSE:
+        /* A page and its page table, in the parent and in the child. */
+        need->memory_bytes = 4 * parent_touched_bytes(request);
+        need->commit_bytes = request->parent_bytes;
+        return;
     case PAGE_KIND_SHARED:
     case PAGE_KIND_FILE_SHARED:
     case PAGE_KIND_FILE_PRIVATE_READ:

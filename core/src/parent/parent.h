@@ -46,6 +46,8 @@ struct parent_facts {
     int64_t open_files;
     int64_t anon_huge_bytes;
     int64_t hugetlb_bytes;
+    int64_t anon_areas; /* those with anonymous memory, and how much; -1 too where there are many areas */
+    int64_t anon_bytes;
 };
 
 /* Reads this process's page tables, memory, VMAs, threads and files through `scratch` (shared memory of ours,

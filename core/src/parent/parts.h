@@ -13,7 +13,8 @@ struct parent_region {
     int64_t anonymous_bytes;
     int64_t huge_bytes; /* anonymous, shared or of files: mapped by one entry for a whole huge page */
     int64_t hugetlb_bytes;
-    int64_t areas; /* VMAs */
+    int64_t areas;           /* VMAs */
+    int64_t anonymous_areas; /* those with anonymous memory */
     int64_t areas_kept_from_children;
 };
 
@@ -24,6 +25,9 @@ int parent_region_read(const void *start, size_t length, struct parent_region *r
 int64_t parent_small_page_bytes(void);
 int64_t parent_huge_page_bytes(void);    /* transparent ones; 0: this kernel has none */
 int64_t parent_hugetlb_page_bytes(void); /* the default size; 0: none */
+
+/* How much of parent_bytes is in pages that are touched, where any is. */
+int64_t parent_touched_bytes(const struct request *request);
 
 /* The size of this kind's pages; 0: this kernel has none. */
 int64_t parent_page_bytes(int64_t page_kind);

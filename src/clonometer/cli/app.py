@@ -19,6 +19,7 @@ _MODULES = {
     "compare": "compare",
     "check": "check",
     "noise": "noise",
+    "calibrate": "calibrate",
     "export": "export",
     "plot": "plot",
     "list": "listing",

@@ -58,7 +58,7 @@ BUILD_NS_PER_BYTE = 0.7
 # Pages that fork copies no entries for, or few: less is copied, and writing them again faults in nothing.
 _CHEAP_LAUNCH_NS_PER_BYTE = 0.05
 _CHEAP_KINDS = frozenset(
-    ("thp", "hugetlb", "shared", "file_shared", "file_shared_read", "file_private_read", "dontfork")
+    ("thp", "hugetlb", "shared", "file_shared", "file_shared_read", "file_private_read", "dontfork", "sparse")
 )
 _VMA = Cost(1_500.0, 3_000.0)
 # A written VMA has page tables of its own.
@@ -143,6 +143,7 @@ AXES = {
             "file_shared_read": "shared file, only read",
             "dontfork": "DONTFORK",
             "untouched": "untouched",
+            "sparse": "a page in each 2 MiB",
         },
         qualifies=Qualifier("parent_bytes", "4k"),
         advice={
@@ -154,7 +155,13 @@ AXES = {
     "pages": Axis({"first": "never forked pages"}, phrase="{} pages", qualifies=Qualifier("parent_bytes", "rewritten")),
     "vmas": Axis(thing="VMA", things="VMAs", cost=_vmas_cost, fewer="launch from few memory areas"),
     "vma_kind": Axis(
-        {"touched": "touched VMAs", "untouched": "untouched VMAs", "dontfork": "DONTFORK VMAs"},
+        {
+            "touched": "touched VMAs",
+            "untouched": "untouched VMAs",
+            "dontfork": "DONTFORK VMAs",
+            "wipeonfork": "WIPEONFORK VMAs",
+            "file": "file VMAs",
+        },
         qualifies=Qualifier("vmas", "untouched"),
     ),
     "open_files": Axis(

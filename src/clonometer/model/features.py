@@ -72,28 +72,3 @@ def add_features(parts: Iterable[Features]) -> Features:
     sums = {field.name: sum(getattr(part, field.name) for part in parts) for field in fields(Features)}
     sums["hugetlb_page_bytes"] = max((part.hugetlb_page_bytes for part in parts), default=0)
     return Features(**sums)
-
-
-def share_tables(pages: int, start: int, end: int) -> tuple[int, int]:
-    """Say between which numbers the page tables of an area lie that has so many small pages present.
-
-    Parameters
-    ----------
-    pages
-        Small pages present.
-    start, end
-        Addresses of the area.
-
-    Returns
-    -------
-    least, most
-        As many as the pages fill, and as many as the area touches.
-
-    Examples
-    --------
-    >>> share_tables(600, 0, 1 << 30)
-    (2, 512)
-    """
-    span = SMALL_PAGE_BYTES * 512
-    most = min(pages, -(-end // span) - start // span)
-    return min(-(-pages // 512), most), most

@@ -1,0 +1,252 @@
+/* A process made for a validation: it takes memory, areas, files and threads as asked, and times its own
+ * forks.
+ *
+ * Its arguments are KEY=COUNT, as in KEYS. It writes `made PID` once it has all that, waits for SIGUSR1 while
+ * it is looked at from outside, forks, and writes for each state of its pages a line of what fork's call
+ * took, in ns. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, HUGE = 2 << 20, MOST_WRITTEN = 32, STACK = 64 << 10, PATIENCE_S = 60 };
+
+enum key {
+    DENSE_PAGES,
+    DENSE_PARTS,
+    SPARSE_PAGES,
+    HUGE_PAGES,
+    WRITTEN_AREAS,
+    EMPTY_AREAS,
+    DONTFORK_AREAS,
+    WIPEONFORK_AREAS,
+    FILE_AREAS,
+    SHARED_PAGES,
+    OPEN_FILES,
+    THREADS,
+    FORKS,
+    IDLE_MS,
+    KEY_COUNT
+};
+
+static const char *const KEYS[KEY_COUNT] = {
+    [DENSE_PAGES] = "dense_pages",
+    [DENSE_PARTS] = "dense_parts",
+    [SPARSE_PAGES] = "sparse_pages",
+    [HUGE_PAGES] = "huge_pages",
+    [WRITTEN_AREAS] = "written_areas",
+    [EMPTY_AREAS] = "empty_areas",
+    [DONTFORK_AREAS] = "dontfork_areas",
+    [WIPEONFORK_AREAS] = "wipeonfork_areas",
+    [FILE_AREAS] = "file_areas",
+    [SHARED_PAGES] = "shared_pages",
+    [OPEN_FILES] = "open_files",
+    [THREADS] = "threads",
+    [FORKS] = "forks",
+    [IDLE_MS] = "idle_ms",
+};
+
+/* What is written again before a fork that shall find its pages written. */
+static struct {
+    unsigned char *start;
+    size_t length;
+    size_t step;
+} written[MOST_WRITTEN];
+static size_t written_count;
+
+static void die(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static unsigned char *map(size_t length, int flags, int fd) {
+    void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (mapped == MAP_FAILED) {
+        die("mmap");
+    }
+    return mapped;
+}
+
+static void keep_written(unsigned char *start, size_t length, size_t step) {
+    if (written_count == MOST_WRITTEN) {
+        fputs("too many parts\n", stderr);
+        exit(1);
+    }
+    written[written_count].start = start;
+    written[written_count].length = length;
+    written[written_count++].step = step;
+}
+
+static void touch(void) {
+    for (size_t i = 0; i < written_count; i++) {
+        for (size_t at = 0; at < written[i].length; at += written[i].step) {
+            ((volatile unsigned char *)written[i].start)[at]++;
+        }
+    }
+}
+
+static void take(size_t count, size_t page, size_t step, int flags, int advice) {
+    if (count == 0) {
+        return;
+    }
+    /* Aligned, and apart from what lies before and behind. */
+    size_t length = count * page;
+    unsigned char *start = map(length + 2 * HUGE, flags | MAP_ANONYMOUS, -1);
+    unsigned char *aligned = (unsigned char *)(((uintptr_t)start + HUGE) & ~(uintptr_t)(HUGE - 1));
+    munmap(start, (size_t)(aligned - start));
+    munmap(aligned + length, (size_t)(start + length + 2 * HUGE - (aligned + length)));
+    madvise(aligned, length, advice);
+    keep_written(aligned, length, step);
+}
+
+/* Pages side by side, of which every other one is left out of core dumps: areas that do not merge. */
+static void take_areas(size_t count, int is_written, int advice) {
+    if (count == 0) {
+        return;
+    }
+    unsigned char *start = map(count * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    madvise(start, count * PAGE, MADV_NOHUGEPAGE);
+    for (size_t i = 1; i < count; i += 2) {
+        madvise(start + i * PAGE, PAGE, MADV_DONTDUMP);
+    }
+    if (advice != 0 && madvise(start, count * PAGE, advice) != 0) {
+        die("madvise");
+    }
+    if (is_written) {
+        keep_written(start, count * PAGE, PAGE);
+    }
+}
+
+static void take_files(const long *wanted) {
+    int fd = memfd_create("clonometer-maker", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, PAGE) != 0) {
+        die("memfd_create");
+    }
+    for (long i = 0; i < wanted[FILE_AREAS]; i++) {
+        map(PAGE, MAP_SHARED, fd);
+    }
+    close(fd);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    for (long i = 0; i < wanted[OPEN_FILES]; i++) {
+        if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) {
+            die("/dev/null");
+        }
+    }
+}
+
+static void *sleep_on(void *nothing) {
+    for (;;) {
+        pause();
+    }
+    return nothing;
+}
+
+static void take_threads(long count) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK);
+    for (long i = 0; i < count; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, sleep_on, NULL) != 0) {
+            die("pthread_create");
+        }
+    }
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* One more than is counted: the first of a row finds another state than the others. */
+static void time_forks(const char *state, long forks, int rewrite, long idle_ms) {
+    printf("%s", state);
+    for (long i = 0; i <= forks; i++) {
+        if (rewrite) {
+            touch();
+        }
+        if (idle_ms > 0) {
+            struct timespec pause = {.tv_sec = idle_ms / 1000, .tv_nsec = idle_ms % 1000 * 1000000};
+            nanosleep(&pause, NULL);
+        }
+        fflush(stdout);
+        int64_t start = now_ns();
+        pid_t pid = fork();
+        if (pid == 0) {
+            _exit(0);
+        }
+        int64_t end = now_ns();
+        if (pid < 0) {
+            die("fork");
+        }
+        waitpid(pid, NULL, 0);
+        if (i > 0) {
+            printf(" %lld", (long long)(end - start));
+        }
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void read_wanted(int argc, char **argv, long *wanted) {
+    for (int i = 1; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        size_t length = value == NULL ? 0 : (size_t)(value - argv[i]);
+        int key = 0;
+        while (key < KEY_COUNT && (strlen(KEYS[key]) != length || strncmp(KEYS[key], argv[i], length) != 0)) {
+            key++;
+        }
+        if (key == KEY_COUNT) {
+            fprintf(stderr, "not understood: %s\n", argv[i]);
+            exit(2);
+        }
+        wanted[key] = strtol(value + 1, NULL, 10);
+    }
+}
+
+int main(int argc, char **argv) {
+    long wanted[KEY_COUNT] = {[DENSE_PARTS] = 1, [FORKS] = 3, [IDLE_MS] = 50};
+    read_wanted(argc, argv, wanted);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    for (long part = 0; part < wanted[DENSE_PARTS]; part++) {
+        take((size_t)(wanted[DENSE_PAGES] / wanted[DENSE_PARTS]), PAGE, PAGE, MAP_PRIVATE, MADV_NOHUGEPAGE);
+    }
+    take((size_t)wanted[SPARSE_PAGES], HUGE, HUGE, MAP_PRIVATE, MADV_NOHUGEPAGE);
+    take((size_t)wanted[HUGE_PAGES], HUGE, PAGE, MAP_PRIVATE, MADV_HUGEPAGE);
+    take((size_t)wanted[SHARED_PAGES], PAGE, PAGE, MAP_SHARED, MADV_NOHUGEPAGE);
+    take_areas((size_t)wanted[WRITTEN_AREAS], 1, 0);
+    take_areas((size_t)wanted[EMPTY_AREAS], 0, 0);
+    take_areas((size_t)wanted[DONTFORK_AREAS], 1, MADV_DONTFORK);
+    take_areas((size_t)wanted[WIPEONFORK_AREAS], 1, MADV_WIPEONFORK);
+    take_files(wanted);
+    take_threads(wanted[THREADS]);
+    touch();
+    touch();
+    printf("made %d\n", getpid());
+    fflush(stdout);
+    struct timespec patience = {.tv_sec = PATIENCE_S};
+    if (sigtimedwait(&signals, NULL, &patience) < 0) {
+        return 1;
+    }
+    time_forks("first", wanted[FORKS], 1, wanted[IDLE_MS]);
+    time_forks("later", wanted[FORKS], 0, wanted[IDLE_MS]);
+    time_forks("first_hot", wanted[FORKS], 1, 0);
+    time_forks("later_hot", wanted[FORKS], 0, 0);
+    return 0;
+}

@@ -1,0 +1,82 @@
+"""``clonometer calibrate``: this machine's cost model of fork."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from clonometer.cli.options import DURATION, FILE, examples, json_option
+from clonometer.errors import EXIT_INTERRUPTED, UsageError
+
+_EXAMPLES = examples(
+    "clonometer calibrate                   about two minutes",
+    "clonometer calibrate --quick           20 s, with wider intervals",
+    "clonometer calibrate --plot fit.png    measured against fitted times",
+    "clonometer calibrate --json | jq .models",
+)
+
+
+@click.command(name="calibrate", epilog=_EXAMPLES)
+@click.option("--quick", is_flag=True, help="Measure fewer conditions: 20 s.")
+@click.option("--budget", metavar="TIME", type=DURATION, help="Time to measure; by default that of the plan.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Draw measured against fitted times: NAME.png or NAME.svg.")
+@click.option("-o", "--out", metavar="FILE", type=FILE, help="The file to keep it in; by default your data folder.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order of measuring.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    quick: bool,
+    budget: float | None,
+    plot: Path | None,
+    out: Path | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Measure what fork costs on this machine, for 'clonometer predict'.
+
+    Forks processes with known memory, areas, files and threads, and fits the cost of each. The result is kept in your
+    data folder ($XDG_DATA_HOME, or ~/.local/share) and replaces the previous one.
+    """
+    from clonometer.cli.calibrating import calibrate
+    from clonometer.cli.measuring import draw_seed
+    from clonometer.model.store import default_path, save_calibration
+
+    _check_picture(plot)
+    path = default_path() if out is None else out
+    made, status = calibrate(quick=quick, budget_s=budget, seed=draw_seed() if seed is None else seed)
+    if made is None:
+        click.echo("clonometer: interrupted; the previous calibration is kept", err=True)
+        ctx.exit(EXIT_INTERRUPTED)
+    save_calibration(made, path)
+    click.echo(f"wrote {path}", err=True)
+    if plot is not None:
+        from clonometer.cli.outputs import write_and_say
+        from clonometer.views.calibration_picture import calibration_picture
+
+        write_and_say(plot, calibration_picture(made, plot.suffix.removeprefix(".").lower()))
+    if as_json:
+        from clonometer.cli.console import print_json
+        from clonometer.records import to_json
+
+        print_json(to_json(made))
+    else:
+        from clonometer.cli.console import print_drawn
+        from clonometer.views.terminal.calibration import render_calibration
+
+        print_drawn(render_calibration, made, characters="µ±")
+    ctx.exit(status)
+
+
+def _check_picture(path: Path | None) -> None:
+    """Refuse a picture that cannot be drawn before two minutes are measured."""
+    if path is None:
+        return
+    from clonometer.views.drawing import check_installed
+    from clonometer.views.pictures import FORMATS
+
+    if path.suffix.removeprefix(".").lower() not in FORMATS:
+        raise UsageError(f"--plot {path} must end in {' or '.join(map('.{}'.format, FORMATS))}")
+    check_installed()

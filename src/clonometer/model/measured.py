@@ -1,0 +1,165 @@
+"""What a run of the plan brings to a fit: for each condition what its parent had, and how long its calls took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clonometer.model.features import SMALL_PAGE_BYTES, Features, add_features
+from clonometer.model.terms import Floats
+from clonometer.results.rows.source import RunSource, null_mask
+
+PAGE_TABLE_ENTRIES = 512
+HUGE_PAGE_BYTES = SMALL_PAGE_BYTES * PAGE_TABLE_ENTRIES
+_LEVELS = ("process",)
+
+
+@dataclass(frozen=True)
+class MeasuredCondition:
+    """One condition of a run.
+
+    Attributes
+    ----------
+    cell
+        Its canonical text.
+    workload, condition
+        What was measured, and every axis.
+    features
+        What the parent had; None where the model has no terms for that.
+    columns
+        For each quantity in ns, and for each process, its samples, without null.
+    """
+
+    cell: str
+    workload: str
+    condition: Mapping[str, Any]
+    features: Features | None
+    columns: Mapping[str, tuple[Floats, ...]]
+
+    def medians(self, quantity: str) -> Floats:
+        """The median of each process, shape (processes,)."""
+        return np.array([np.median(values) for values in self.columns.get(quantity, ())])
+
+
+def read_conditions(run: RunSource) -> list[MeasuredCondition]:
+    """Read the conditions of a run that have samples, in the order of the plan."""
+    base = _base(run.metadata)
+    cells = set(run.cells())
+    return [
+        MeasuredCondition(
+            cell=entry["cell"],
+            workload=entry["workload"],
+            condition=entry["condition"],
+            features=features_of(entry["condition"], base),
+            columns=_columns(run, entry["cell"]),
+        )
+        for entry in run.metadata["plan"]["cells"]
+        if entry["cell"] in cells
+    ]
+
+
+def _columns(run: RunSource, cell: str) -> dict[str, tuple[Floats, ...]]:
+    names = [name for name, column in run.metadata["columns"].items() if column.get("unit") == "ns"]
+    columns = run.columns(cell, [*_LEVELS, *names, "errno"])
+    process = columns["process"]
+    sound = columns["errno"] == 0 if "errno" in columns else np.ones(len(process), dtype=bool)
+    read = {}
+    for name in names:
+        if name not in columns:
+            continue
+        valid = sound & ~null_mask(columns[name])
+        values = columns[name][valid].astype(np.float64)
+        owners = process[valid]
+        read[name] = tuple(values[owners == owner] for owner in np.unique(owners))
+    # What is left of a launch once the call has returned: the child's end, and the parent's wait for it.
+    if {"reaped_ns", "call_returns_ns"} <= read.keys():
+        pairs = zip(read["reaped_ns"], read["call_returns_ns"], strict=False)
+        read["end_ns"] = tuple(reaped - called for reaped, called in pairs if reaped.size == called.size)
+    return {name: groups for name, groups in read.items() if groups}
+
+
+def _base(metadata: Mapping[str, Any]) -> Features:
+    """What the measuring process has by itself: the least that any block saw."""
+    facts = [block["facts"] for block in metadata["blocks"] if block.get("facts")]
+
+    def least(key: str) -> int:
+        return min((entry[key] for entry in facts if entry.get(key, -1) >= 0), default=0)
+
+    areas = least("anon_areas")
+    pages = least("anon_bytes") // SMALL_PAGE_BYTES
+    return Features(
+        anon_areas=areas,
+        anon_pages=pages,
+        anon_tables=min(areas, pages),
+        file_areas=max(0, least("vmas") - areas),
+        open_files=least("open_files"),
+        threads=1,
+    )
+
+
+def features_of(condition: Mapping[str, Any], base: Features) -> Features | None:
+    """Say what a parent of this condition has; None where the model has no terms for it.
+
+    Parameters
+    ----------
+    condition
+        Every axis of a launch.
+    base
+        What it has without any.
+    """
+    if "parent_bytes" not in condition:
+        return None
+    with_memory = _with_memory(base, condition["page_kind"], condition["parent_bytes"])
+    with_areas = with_memory and _with_areas(with_memory, condition["vma_kind"], condition["vmas"])
+    return with_areas and replace(
+        with_areas,
+        open_files=base.open_files + condition["open_files"],
+        threads=base.threads + condition["parent_threads"],
+        # A stack each, with written pages, beside an area that guards it.
+        anon_areas=with_areas.anon_areas + condition["parent_threads"],
+        anon_pages=with_areas.anon_pages + condition["parent_threads"],
+        empty_areas=with_areas.empty_areas + condition["parent_threads"],
+    )
+
+
+def _with_memory(base: Features, kind: str, length: int) -> Features | None:
+    small, huge = length // SMALL_PAGE_BYTES, -(-length // HUGE_PAGE_BYTES)
+    match kind:
+        case _ if length == 0:
+            return base
+        case "4k":
+            more = Features(anon_areas=1, anon_pages=small, anon_tables=huge)
+        case "sparse":
+            more = Features(anon_areas=1, anon_pages=huge, anon_tables=huge)
+        case "thp":
+            more = Features(anon_areas=1, huge_pages=huge)
+        case "hugetlb":
+            more = Features(anon_areas=1, hugetlb_pages=huge, hugetlb_page_bytes=HUGE_PAGE_BYTES)
+        case _:
+            return None
+    return _sum(base, more)
+
+
+def _with_areas(base: Features, kind: str, count: int) -> Features:
+    tables = -(-count // PAGE_TABLE_ENTRIES)
+    match kind:
+        case _ if count == 0:
+            return base
+        case "touched":
+            more = Features(anon_areas=count, anon_pages=count, anon_tables=tables)
+        case "dontfork":
+            more = Features(dontfork_areas=count, dontfork_pages=count)
+        case "wipeonfork":
+            more = Features(wipeonfork_areas=count, wipeonfork_pages=count)
+        case "file":
+            more = Features(shared_areas=count, shared_pages=count)
+        case _:
+            more = Features(empty_areas=count)
+    return _sum(base, more)
+
+
+def _sum(base: Features, more: Features) -> Features:
+    return replace(add_features([base, more]), threads=base.threads, open_files=base.open_files)

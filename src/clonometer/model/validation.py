@@ -1,0 +1,132 @@
+"""How far predictions of processes made for it lie from their forks, and how often the interval holds them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated
+
+import numpy as np
+
+from clonometer.model.types import Contributor, CostRange, Ns, Prediction
+from clonometer.records import Count, Least, Most, version
+
+VALIDATION_SCHEMA = 1
+#: What is aimed at.
+MEDIAN_ERROR = 0.08
+NINE_IN_TEN_ERROR = 0.15
+COVERAGE = (0.85, 0.95)
+_LEAST_PAGES, _MOST_PAGES = 256, 160_000
+
+
+def random_mixture(chance: random.Random, *, forks: int = 3, idle_ms: int = 50) -> dict[str, int]:
+    """Draw what a process shall have: each kind of thing is there in half of the processes, few or many of it.
+
+    Returns
+    -------
+    dict
+        By the keys of core/targets/maker.c.
+    """
+
+    def some(most: int, least: int = 1) -> int:
+        """A number whose logarithm is even between the ends, or none."""
+        return round(least * float(most / least) ** chance.random()) if chance.random() < 0.5 else 0
+
+    dense = round(_LEAST_PAGES * (_MOST_PAGES / _LEAST_PAGES) ** chance.random()) * (chance.random() < 0.85)
+    return {
+        "dense_pages": dense,
+        "dense_parts": chance.randint(1, 6),
+        "sparse_pages": some(400, 10),
+        "huge_pages": some(100),
+        "written_areas": some(3000, 10),
+        "empty_areas": some(3000, 10),
+        "dontfork_areas": some(4000, 10),
+        "wipeonfork_areas": some(200),
+        "file_areas": some(1000, 10),
+        "shared_pages": some(32_768),
+        "open_files": some(3000, 10),
+        "threads": some(60),
+        "forks": forks,
+        "idle_ms": idle_ms,
+    }
+
+
+@dataclass(frozen=True)
+class ValidatedFork:
+    """One process in one state: what was predicted, and what its forks took."""
+
+    state: Annotated[str, "first, later, first_hot or later_hot."]
+    predicted: CostRange
+    calls_ns: Sequence[Ns]
+    largest_term: Annotated[str, "The term that contributes most to the prediction."]
+
+    @property
+    def error(self) -> float:
+        """The predicted median over that of the forks, less 1."""
+        return self.predicted.median_ns / median(self.calls_ns) - 1
+
+
+@dataclass(frozen=True)
+class ErrorSummary:
+    """Errors of one group of forks."""
+
+    group: str
+    processes: Count
+    median_error: Annotated[float, Least(0), "Of the absolute errors, as a share."]
+    nine_in_ten_error: Annotated[float, Least(0), "Nine in ten are smaller."]
+    bias: Annotated[float, "The middle one of the errors, with its sign."]
+    coverage: Annotated[float, Least(0), Most(1), "Share of single forks within the predicted interval."]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Predictions against forks."""
+
+    schema = version(VALIDATION_SCHEMA)
+
+    whole: ErrorSummary
+    states: Sequence[ErrorSummary]
+    terms: Annotated[Sequence[ErrorSummary], "By the largest term of the prediction."]
+    forks: Sequence[ValidatedFork]
+
+
+def validated_forks(prediction: Prediction, times: Mapping[str, Sequence[float]]) -> list[ValidatedFork]:
+    """Set a prediction beside the forks of its process, state by state."""
+    largest: Contributor = prediction.contributors[0]
+    return [
+        ValidatedFork(state, getattr(prediction.fork, state), tuple(map(float, calls)), largest.term)
+        for state, calls in times.items()
+    ]
+
+
+def summarize_validation(forks: Sequence[ValidatedFork]) -> Validation:
+    """Summarize errors: all together, by state, and by the largest term.
+
+    Raises
+    ------
+    ValueError
+        If there is no fork.
+    """
+    if not forks:
+        raise ValueError("a validation needs at least one fork")
+
+    def groups(key: str) -> list[ErrorSummary]:
+        names = dict.fromkeys(getattr(fork, key) for fork in forks)
+        return [_summary(name, [fork for fork in forks if getattr(fork, key) == name]) for name in names]
+
+    return Validation(_summary("all", forks), groups("state"), groups("largest_term"), tuple(forks))
+
+
+def _summary(group: str, forks: Sequence[ValidatedFork]) -> ErrorSummary:
+    errors = np.array([fork.error for fork in forks])
+    within = [fork.predicted.low_ns <= call <= fork.predicted.high_ns for fork in forks for call in fork.calls_ns]
+    return ErrorSummary(
+        group=group,
+        processes=len(forks),
+        median_error=float(np.median(np.abs(errors))),
+        nine_in_ten_error=float(np.quantile(np.abs(errors), 0.9)),
+        bias=float(np.median(errors)),
+        coverage=float(np.mean(within)),
+    )

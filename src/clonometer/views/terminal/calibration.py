@@ -1,0 +1,89 @@
+"""A calibration on a terminal: what each thing that a process has adds to a call, and how well that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.model import calibration as names
+from clonometer.model.calibration import Calibration, CostModel
+from clonometer.units import approximate_bytes, format_duration, format_share
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import rendered, wrap
+
+_COLUMNS = (
+    ("first fork", names.FORK_FIRST, 0),
+    ("later fork", names.FORK_LATER, 0),
+    ("first, hot", names.FORK_FIRST_HOT, 3),
+    ("later, hot", names.FORK_LATER_HOT, 4),
+    ("exit", names.EXIT, 1),
+    ("posix_spawn", names.POSIX_SPAWN, 2),
+    ("vfork", names.VFORK, 2),
+)
+_PAGE_BYTES = 4096
+_WRITES = {
+    "parent_small": "the parent to a small page",
+    "parent_small_alone": "the same after the child has gone",
+    "child_small": "the child to a small page",
+    "parent_huge": "the parent to a huge page, which splits it",
+    "child_huge": "the child to a huge page",
+}
+_MOST_LEFT = 3
+
+
+@rendered(least_width=50)
+def render_calibration(calibration: Calibration, *, width: int, colour: bool) -> list[str]:
+    """Write a calibration."""
+    drawn = ["Each adds to a call", "", *draw_table(_table(calibration), width, colour), ""]
+    drawn += wrap(
+        "first: pages written since the last fork; later: pages not written since; hot: forks in a tight loop.", width
+    )
+    first = calibration.models[names.FORK_FIRST]
+    drawn += wrap(
+        f"The fit of a first fork misses its {len(first.residuals)} conditions by {format_share(first.misfit)}; single "
+        f"forks scatter by {format_share(first.scatter)}.",
+        width,
+    )
+    drawn += _worst(first, width)
+    writes = [
+        f"{words} {format_duration(calibration.first_writes[name].median_ns)}"
+        for name, words in _WRITES.items()
+        if name in calibration.first_writes
+    ]
+    if writes:
+        drawn += wrap(f"The first write after a fork: {'; '.join(writes)}.", width)
+    reasons = list(dict.fromkeys(calibration.lacks.values()))
+    for reason in reasons[:_MOST_LEFT]:
+        drawn += wrap(f"Not measured: {reason}", width)
+    return drawn
+
+
+def _worst(model: CostModel, width: int) -> list[str]:
+    worst = sorted(model.residuals, key=lambda each: -abs(each.share))[:_MOST_LEFT]
+    lines = []
+    for each in worst:
+        sign = "over" if each.share > 0 else "under"
+        lines += wrap(f"{format_share(abs(each.share))} {sign} {each.condition}", width, bullet="- ")
+    return lines
+
+
+def _table(calibration: Calibration) -> Table:
+    models = {name: calibration.models.get(name) for _, name, _ in _COLUMNS}
+    terms = list(dict.fromkeys(term for model in models.values() if model is not None for term in model.terms))
+    knots = calibration.models[names.FORK_FIRST].knots
+    pieces = [f"small page, up to {approximate_bytes(knot * _PAGE_BYTES)}" for knot in knots]
+    labels = [*terms, *pieces, "small page, beyond" if pieces else "small page"]
+    columns = [Column("", labels)]
+    for head, name, drop in _COLUMNS:
+        model = models[name]
+        if model is not None:
+            columns.append(Column(head, _figures(model, terms, knots), "right", drop=drop))
+    return Table(columns)
+
+
+def _figures(model: CostModel, terms: Sequence[str], knots: Sequence[float]) -> list[str]:
+    each = dict(zip(model.terms, model.each_ns, strict=False))
+    linear = [format_duration(each[term]) if term in each else MISSING for term in terms]
+    pieces = model.each_ns[len(model.terms) :]
+    same = tuple(model.knots) == tuple(knots)
+    return [*linear, *(map(format_duration, pieces) if same else [MISSING] * (len(knots) + 1))]

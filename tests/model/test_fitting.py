@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.model.synthetic import KNOTS, TERMS, model
+
+from clonometer.errors import InputError
+from clonometer.model.features import Features
+from clonometer.model.fitting import Observation, fit_model
+from clonometer.model.predictor import cost_of
+from clonometer.model.terms import design_row
+
+BASE = Features(anon_areas=5, anon_pages=20, anon_tables=5, file_areas=8, open_files=4, threads=1)
+
+
+def plus(**counts: int) -> Features:
+    return Features(**{name: getattr(BASE, name) + counts.get(name, 0) for name in BASE.__dataclass_fields__})
+
+
+CONDITIONS = [
+    BASE,
+    *(plus(anon_areas=1, anon_pages=pages, anon_tables=pages // 512) for pages in (980, 5000, 20_000, 99_980, 400_000)),
+    plus(anon_areas=1, anon_pages=512, anon_tables=512),
+    plus(anon_areas=1000, anon_pages=1000, anon_tables=2),
+    plus(empty_areas=1000),
+    plus(shared_areas=1000),
+    plus(dontfork_areas=3000),
+    plus(huge_pages=200),
+    plus(open_files=2000),
+    plus(threads=1),
+    plus(threads=50),
+    plus(anon_areas=300, anon_pages=60_000, anon_tables=150, open_files=500, threads=5),
+]
+UNSEEN = plus(anon_areas=200, anon_pages=50_000, anon_tables=200, empty_areas=300, dontfork_areas=500, open_files=100)
+
+
+def truth_ns(features: Features) -> float:
+    return float(design_row(features, TERMS, KNOTS) @ np.array(model().each_ns))
+
+
+def observations(seed: int, noise: float, processes: int = 12) -> list[Observation]:
+    random = np.random.default_rng(seed)
+    return [
+        Observation(
+            str(number),
+            features,
+            [
+                truth_ns(features) * np.exp(noise * random.normal() + 0.02 * random.normal(size=3))
+                for _ in range(processes)
+            ],
+        )
+        for number, features in enumerate(CONDITIONS)
+    ]
+
+
+def test_without_noise_the_truth_comes_back() -> None:
+    fitted = fit_model(observations(1, 0.0, processes=40), seed=1, draws=2)
+    # Knots are where dense memory was measured: those of the truth are among them, but for the base's own pages.
+    assert cost_of(UNSEEN, fitted).median_ns == pytest.approx(truth_ns(UNSEEN), rel=0.03)
+    each = dict(zip(fitted.terms, fitted.each_ns, strict=False))
+    assert each["areas kept from children"] == pytest.approx(310, rel=0.05)
+    assert each["huge pages"] == pytest.approx(500, rel=0.1)
+    assert fitted.misfit < 0.02
+    assert fitted.scatter == pytest.approx(0.02, rel=0.3)
+    assert dict(zip((*fitted.terms, "small pages"), fitted.most, strict=True))["small pages"] == 400_020
+
+
+def test_coefficients_are_costs_and_the_curve_rises() -> None:
+    fitted = fit_model(observations(3, 0.4, processes=3), seed=1, draws=20)
+    assert min(fitted.each_ns) >= 0
+    assert min(min(draw) for draw in fitted.draws_ns) >= 0
+    pages = [plus(anon_areas=1, anon_pages=count, anon_tables=count // 512) for count in range(0, 500_000, 25_000)]
+    costs = [cost_of(features, fitted).median_ns for features in pages]
+    assert costs == sorted(costs)
+
+
+def test_nine_in_ten_forks_of_an_unseen_process_lie_within() -> None:
+    random = np.random.default_rng(5)
+    noise, within, count = 0.08, 0, 60
+    for seed in range(count):
+        predicted = cost_of(UNSEEN, fit_model(observations(seed, noise, processes=8), seed=seed, draws=20))
+        calls = truth_ns(UNSEEN) * np.exp(noise * random.normal(size=20) + 0.02 * random.normal(size=20))
+        within += int(np.sum((predicted.low_ns <= calls) & (calls <= predicted.high_ns)))
+    assert 0.84 < within / (20 * count) < 0.96
+
+
+def test_nothing_measured_is_an_error() -> None:
+    with pytest.raises(InputError, match="nothing was measured"):
+        fit_model([], seed=1)
