@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
+from clonometer.cli.console import plain_width
 from clonometer.cli.measuring import draw_seed, find_catalogue
 from clonometer.cli.options import DURATION, SHARE, examples
 from clonometer.cli.outputs import write_text
@@ -28,8 +29,6 @@ PLAN_STRETCH = 1.5
 # So long may cells that had no turn yet be measured once beyond a named budget.
 OVERTIME_S = 5.0
 DEFAULT_OUT = "clonometer-run.parquet"
-# What follows the answer on the first screen.
-_CLOSING_LINES = 2
 
 _EXAMPLES = examples(
     "clonometer run",
@@ -161,10 +160,11 @@ def command(
     outcome = _measure(wish, outputs, timeout_s)
     if outcome.path is None:
         ctx.exit(outcome.exit_status)
-    _answer(outcome.path, report, as_json=as_json, wide=wide)
-    # With --json standard output holds one JSON object and nothing else.
     since = None if no_since else since_last_time(outcome.path)
-    for line in _closing_lines(outcome, outputs, wish, since):
+    closing = _closing_lines(outcome, outputs, wish, since)
+    _answer(outcome.path, report, as_json=as_json, wide=wide, lines=SCREEN_LINES - len(closing))
+    # With --json standard output holds one JSON object and nothing else.
+    for line in closing:
         click.echo(line, err=as_json)
     ctx.exit(outcome.exit_status)
 
@@ -180,11 +180,11 @@ def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) ->
             click.echo(f"  {reason}", err=True)
 
 
-def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool) -> None:
+def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool, lines: int) -> None:
     """Print the answer and write the report; the run file is there, whatever becomes of them."""
     try:
         results = read_results(path)
-        print_answer(results, as_json=as_json, wide=wide, lines=SCREEN_LINES - _CLOSING_LINES)
+        print_answer(results, as_json=as_json, wide=wide, lines=lines)
         if report is not None:
             from clonometer.views.html import render_report
 
@@ -288,6 +288,8 @@ def _named_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
 
 def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: str | None) -> list[str]:
     """What follows the answer: why a run is not complete, where its files are, and what changed since the last one."""
+    from clonometer.views.terminal.text import wrap
+
     lines = [f"This run is {outcome.status}: {outcome.reason}."] if outcome.status != "complete" else []
     troubled = [end for end in outcome.cells if end.status == "failed"]
     lines += [f"  failed: {end.cell}: {end.reason}" for end in troubled[:5]]
@@ -295,12 +297,12 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: s
         lines.append(f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json")
     files = [str(outcome.path), *([str(outputs.report)] if outputs.report is not None else [])]
     kept = f"; the run before is {outcome.previous}" if outcome.previous is not None else ""
-    lines.append(f"Wrote {' and '.join(files)}{kept}.")
+    lines += wrap(f"Wrote {' and '.join(files)}{kept}.", plain_width())
     if outcome.status == "partial":
         again = f"{shlex.join(wish.command())} --out {shlex.quote(_other_name(outputs.out))}"
         lines.append(f"To measure all of it: {again}")
     if since is not None:
-        lines.append(since)
+        lines += wrap(since, plain_width())
     elif outcome.previous is not None:
         lines.append(f"  clonometer compare {shlex.quote(str(outcome.previous))} {shlex.quote(str(outputs.out))}")
     if outcome.previous_raw is not None:

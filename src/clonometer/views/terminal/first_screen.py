@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -192,7 +193,10 @@ def _command(words: Sequence[str], about: str, width: int) -> list[str]:
     """A command, and what it is for where that has room in its line."""
     command = clean(shlex.join(["clonometer", *words]))
     whole = f"{command}   {about}"
-    return [whole] if len(whole) <= width - _INDENT else wrap(command, width - _INDENT)
+    if len(whole) <= width - _INDENT:
+        return [whole]
+    # A command is there to be copied: a path that is longer than the terminal is left to it.
+    return textwrap.wrap(command, width - _INDENT, break_long_words=False, break_on_hyphens=False)
 
 
 def trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
