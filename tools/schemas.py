@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from clonometer.dataset.history_types import History
 from clonometer.dataset.types import FleetCompared, FleetShown
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
@@ -43,6 +44,11 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "A folder of runs, the host being the unit: all groups of hosts, or groups against each other. Times are in "
         f"nanoseconds, standard deviations shares. {_NULLS}",
         {"fleet_shown": FleetShown, "fleet_compared": FleetCompared},
+    ),
+    "history": (
+        "clonometer history --json",
+        f"When the levels of a folder of runs changed. Values of times are in nanoseconds. {_NULLS}",
+        {"history": History},
     ),
     "show": (
         "clonometer show --json",

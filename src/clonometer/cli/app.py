@@ -32,6 +32,7 @@ _MODULES = {
     "predict": "predict",
     "demo": "demo",
     "fleet": "fleet",
+    "history": "history",
     "completion": "completion",
 }
 

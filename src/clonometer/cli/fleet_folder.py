@@ -42,7 +42,9 @@ def by_option(default: str) -> Callable[[Callable[..., None]], Callable[..., Non
 
 
 def read_folder(folder: Path, globs: Sequence[str] = (), conditions: Sequence[str] = ()) -> Dataset:
-    """Read a folder of runs; files that are new are summarized first, with progress on standard error.
+    """Read a folder of runs, or a file of values that ``history --export`` has written.
+
+    Files of runs that are new are summarized first, with progress on standard error.
 
     Raises
     ------
@@ -52,7 +54,12 @@ def read_folder(folder: Path, globs: Sequence[str] = (), conditions: Sequence[st
         If a glob matches nothing, or a condition is none.
     """
     from clonometer.dataset.load import load
+    from clonometer.dataset.points import read_points
 
+    if folder.is_file() and folder.suffix != ".parquet":
+        if globs or conditions:
+            raise UsageError("--only and --where are for folders of run files")
+        return read_points(folder)
     return load(folder, only=globs, where=_chooser(conditions), progress=_Progress())
 
 

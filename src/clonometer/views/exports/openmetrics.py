@@ -65,9 +65,14 @@ def metric_family(
         yield f"# UNIT {name} {unit}\n"
     yield f"# HELP {name} {text}\n"
     suffix = "_info" if kind == "info" else ""
-    for labelled, number in samples:
-        inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in labelled.items())
-        yield f"{name}{suffix}{{{inside}}} {number!r}\n"
+    for names, number in samples:
+        yield f"{labelled(f'{name}{suffix}', names)} {number!r}\n"
+
+
+def labelled(name: str, names: Mapping[str, str]) -> str:
+    """A metric with its labels."""
+    inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in names.items())
+    return f"{name}{{{inside}}}"
 
 
 def _escaped(value: str) -> str:

@@ -27,7 +27,7 @@ _HEIGHT = 300
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
     drawn = [figure for figure in figures() if figure.section or figure.kind == "overview"]
-    charts = [_chart(figure.kind, panel) for figure in drawn for panel in _panels(figure, results)]
+    charts = [chart_of(figure.kind, panel) for figure in drawn for panel in _panels(figure, results)]
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
@@ -53,7 +53,8 @@ def _panels(figure: Figure, results: Results) -> list[Panel]:
     return [panel for row in figure.rows(results) for panel in row.panels]
 
 
-def _chart(kind: str, panel: Panel) -> dict[str, Any]:
+def chart_of(kind: str, panel: Panel) -> dict[str, Any]:
+    """A panel as the page draws it."""
     size = {"width": "container", **({"height": _HEIGHT} if panel.tall else {})}
     return {"id": panel.id, "kind": kind, "title": panel.title, "alt": panel.alt, "spec": panel.draw(**size)}
 

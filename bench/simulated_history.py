@@ -1,0 +1,88 @@
+"""What `history` finds: steps of 2, 5 and 10% in daily runs whose noise scatters and wanders, and false alarms a year.
+
+Noise is a standard deviation of what is independent from day to day, and that of an AR(1) with its correlation. The
+steps come on day 60 of a series. A false alarm is any step in a year without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.harness import Line, say
+from clonometer.results.noise.noise import rate_interval
+from clonometer.stats.steps import LEAST_VALUES, Step, evidence_limit, find_steps
+
+YEAR = 365
+STEP_AT, SOON, LATER = 60, 14, 30
+SERIES, YEARS = 300, 600
+#: False alarms in a year of one series with the limit of one; of 50 series together with theirs.
+MOST_FALSE, MOST_FALSE_DRIFTING = 0.03, 0.6
+TOGETHER = 50
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Standard deviations of what is independent from day to day and of what wanders, with its correlation."""
+
+    independent: float
+    wandering: float = 0.0
+    correlation: float = 0.0
+    heavy: bool = False
+
+    def draw(self, random: np.random.Generator, days: int, series: int) -> NDArray[np.float64]:
+        """Logarithms of medians, shape (days, series)."""
+        shape = (days, series)
+        alone = random.standard_t(4, size=shape) / 2**0.5 if self.heavy else random.normal(size=shape)
+        wander = np.empty(shape)
+        wander[0] = random.normal(size=series)
+        fresh = random.normal(size=shape) * (1 - self.correlation**2) ** 0.5
+        for day in range(1, days):
+            wander[day] = self.correlation * wander[day - 1] + fresh[day]
+        return self.independent * alone + self.wandering * wander
+
+
+NOISES = {
+    "steady": Noise(0.01),
+    "heavy": Noise(0.01, heavy=True),
+    "drift_2_days": Noise(0.005, 0.01, 0.5),
+    "drift_5_days": Noise(0.01, 0.01, 0.8),
+    "drift_20_days": Noise(0.01, 0.02, 0.95),
+    "quiet_drift": Noise(0.003, 0.003, 0.9),
+}
+
+
+def run() -> Iterator[Line]:
+    for name, noise in NOISES.items():
+        random = np.random.default_rng(1)
+        quiet = find_steps(noise.draw(random, YEAR + LEAST_VALUES, YEARS), evidence_limit(1))
+        alarms = sum(bool(steps) for steps in quiet)
+        most = MOST_FALSE_DRIFTING if noise.correlation > 0.9 else MOST_FALSE
+        yield _share(f"{name}.false_alarms_a_year", alarms, YEARS, most, "of one series")
+        together = find_steps(noise.draw(random, YEAR + LEAST_VALUES, YEARS), evidence_limit(TOGETHER))
+        groups = [any(together[start : start + TOGETHER]) for start in range(0, YEARS, TOGETHER)]
+        yield _share(f"{name}.false_alarms_of_{TOGETHER}", sum(groups), len(groups), None, f"of {TOGETHER} series")
+        for size in (0.02, 0.05, 0.1):
+            values = noise.draw(random, STEP_AT + LATER, SERIES)
+            values[STEP_AT:] += np.log1p(size)
+            listed = [_delay(steps) for steps in find_steps(values, evidence_limit(1))]
+            delays = [delay for delay in listed if delay is not None]
+            soon = sum(delay <= SOON for delay in delays)
+            middle = sorted(listed, key=lambda delay: LATER + 1 if delay is None else delay)[SERIES // 2]
+            note = f"{len(delays) / SERIES:.0%} within {LATER}; half seen after {middle or f'over {LATER}'} runs"
+            limit = 0.02 if size >= 0.1 and noise.correlation < 0.95 else None
+            yield _share(f"{name}.missed_{size:.0%}_in_{SOON}", SERIES - soon, SERIES, limit, note)
+
+
+def _delay(steps: list[Step]) -> int | None:
+    """After how many runs the true step was seen."""
+    seen = [step.seen - STEP_AT for step in steps if step.size > 0 and step.seen > STEP_AT]
+    return seen[0] if seen else None
+
+
+def _share(name: str, count: int, of: int, most: float | None, note: str) -> Line:
+    low, high = rate_interval(count, of)
+    return say(Line(f"simulated_history.{name}", count / of, low, high, most, "share", note))

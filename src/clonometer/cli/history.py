@@ -1,0 +1,180 @@
+"""``clonometer history``: when the level of each row changed, and a status for CI."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.fleet_folder import only_option, read_folder, where_option
+from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option
+from clonometer.cli.outputs import write_and_say, write_text
+from clonometer.errors import EXIT_CANNOT_TELL, UsageError
+
+if TYPE_CHECKING:
+    from clonometer.dataset.history_types import History
+    from clonometer.dataset.load import Dataset
+
+EXIT_REGRESSION = 1
+PLOT_FORMATS = ("png", "svg", "html")
+EXPORT_FORMATS = ("openmetrics", "bencher")
+
+_EXAMPLES = examples(
+    "clonometer history runs/",
+    "clonometer history runs/ --by class --only 'launch.*temperature=warm*'",
+    "clonometer history runs/ --since 2026-11-01 --max-regression 3%",
+    "clonometer history runs/ --plot history.svg",
+    "clonometer history runs/ --export openmetrics --out history.om",
+    "clonometer history history.om          the same from what was exported",
+    "clonometer history runs/ --json | jq '.events[0].causes'",
+)
+
+
+@click.command(name="history", epilog=_EXAMPLES)
+@click.argument("source", metavar="FOLDER|FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--by", metavar="FACT", default="host", show_default=True, help="What makes a series: host, class, or a fact."
+)
+@only_option
+@where_option
+@click.option(
+    "--max-regression",
+    metavar="SHARE",
+    type=SHARE,
+    default="5%",
+    show_default=True,
+    help="The largest slow-down allowed.",
+)
+@click.option(
+    "--min-effect",
+    "minimum_effect",
+    metavar="SHARE",
+    type=SHARE,
+    default="1%",
+    show_default=True,
+    help="The least step to show.",
+)
+@click.option(
+    "--recent",
+    metavar="RUNS",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="How many of the last runs count: only steps among them are regressions.",
+)
+@click.option("--since", metavar="DATE", help="Only steps from this date on are regressions, instead of --recent.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png, FILE.svg or FILE.html.")
+@click.option(
+    "--export", "export", metavar="FORMAT", help="Write all values: openmetrics (a file), bencher (a folder)."
+)
+@click.option("-o", "--out", metavar="FILE", type=FILE, help="Where --export writes.")
+@force_option
+@json_option
+@click.option("--wide", is_flag=True, help="Show every row and event.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    source: Path,
+    by: str,
+    globs: tuple[str, ...],
+    conditions: tuple[str, ...],
+    max_regression: float,
+    minimum_effect: float,
+    recent: int,
+    since: str | None,
+    plot: Path | None,
+    export: str | None,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    wide: bool,
+) -> None:
+    """Find when the level of each row changed over many runs, and what changed with it.
+
+    Exits with 0 if no row became slower lately, 1 if one did and stayed so, 3 if it cannot tell: too few runs, or too
+    much scatter. A step needs three runs of the new level at least. What a machine's noise may do by wandering is no
+    step.
+
+    FILE is what --export openmetrics has written.
+    """
+    from clonometer.dataset.history import HistoryLimits, find_history
+    from clonometer.dataset.history_types import CANNOT_TELL, REGRESSION
+
+    limits = HistoryLimits(max_regression, minimum_effect, recent, _moment(since))
+    _check_outputs(plot, export, out, force)
+    dataset = read_folder(source, globs, conditions)
+    history = find_history(dataset, by, limits)
+    if plot is not None:
+        _draw(history, plot)
+    if export is not None and out is not None:
+        _export(export, dataset, out)
+    _print(history, as_json=as_json, wide=wide)
+    ctx.exit({REGRESSION: EXIT_REGRESSION, CANNOT_TELL: EXIT_CANNOT_TELL}.get(history.verdict, 0))
+
+
+def _print(history: History, *, as_json: bool, wide: bool) -> None:
+    if as_json:
+        from clonometer.records import to_json
+
+        print_json(to_json(history))
+        return
+    from clonometer.views.terminal.history import render_history
+
+    print_drawn(render_history, history, characters="µ–→…▁▂▃▄▅▆▇█", wide=wide)
+
+
+def _draw(history: History, plot: Path) -> None:
+    if plot.suffix == ".html":
+        from clonometer.views.html.history import render_history_page
+
+        write_and_say(plot, render_history_page(history))
+        return
+    from clonometer.views.history_picture import history_picture
+
+    write_and_say(plot, history_picture(history, plot.suffix.removeprefix(".")))
+
+
+def _export(name: str, dataset: Dataset, out: Path) -> None:
+    from clonometer.dataset.points import points_of
+    from clonometer.views.exports.history import bencher_files, openmetrics_text
+
+    points = points_of(dataset)
+    if name == "openmetrics":
+        write_and_say(out, openmetrics_text(points))
+        return
+    out.mkdir(exist_ok=True)
+    files = bencher_files(points)
+    for file, text in files.items():
+        write_text(out / file, text)
+    click.echo(f"wrote {len(files)} files in {out}", err=True)
+
+
+def _check_outputs(plot: Path | None, export: str | None, out: Path | None, force: bool) -> None:
+    """Refuse now what could not be written later."""
+    from clonometer.errors import unknown
+    from clonometer.runfile import check_output
+
+    if plot is not None:
+        if plot.suffix.removeprefix(".") not in PLOT_FORMATS:
+            raise UsageError(f"--plot {plot}: a picture is .png, .svg or .html", f"--plot {plot.with_suffix('.svg')}")
+        check_output(plot, force)
+    if export is not None and export not in EXPORT_FORMATS:
+        raise unknown("export format", export, EXPORT_FORMATS)
+    if (export is None) != (out is None):
+        raise UsageError("--export and --out go together", "--export openmetrics --out history.om")
+    if export == "openmetrics" and out is not None:
+        check_output(out, force)
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--since {text} is no date", "--since 2026-11-01") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

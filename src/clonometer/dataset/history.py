@@ -1,0 +1,283 @@
+"""The history of a folder of runs: when the level of each series changed, by how much, and what changed with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from clonometer.dataset.history_types import (
+    CANNOT_TELL,
+    NO_REGRESSION,
+    REGRESSION,
+    History,
+    HistoryEvent,
+    HistoryRow,
+    HistoryStep,
+)
+from clonometer.dataset.load import Dataset, check_by
+from clonometer.dataset.types import RunEntry
+from clonometer.results.compare.differences import by_importance, differences
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Difference
+from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The least step that is said, and the largest slow-down that is allowed, unless the caller says otherwise.
+MINIMUM_EFFECT, MAX_REGRESSION = 0.01, 0.05
+#: Steps of so many last runs count as regressions.
+RECENT = 30
+#: A fact goes with a step where all of so many runs before differ in it from all of so many after.
+_BESIDE = 3
+#: Of a longer series not every run is looked at.
+_LOOKS = 400
+_NORMAL = 1.96
+
+
+@dataclass(frozen=True)
+class HistoryLimits:
+    """What counts: shares, and which steps are recent."""
+
+    max_regression: float = MAX_REGRESSION
+    minimum_effect: float = MINIMUM_EFFECT
+    recent: int = RECENT
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class _Series:
+    """One row of one host or group before anything is sought in it: which runs, and the logarithms."""
+
+    group: int
+    label: int
+    runs: NDArray[Any]
+    logs: NDArray[Any]
+
+
+def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | None = None) -> History:
+    """Find when levels changed.
+
+    Parameters
+    ----------
+    by
+        What makes a series: ``host``, or any fact, whose hosts' runs then follow each other in one series, and differ
+        by what hosts differ by.
+    limits
+        What counts.
+
+    Raises
+    ------
+    UsageError
+        If no run has that fact.
+    """
+    limits = limits or HistoryLimits()
+    check_by(dataset.runs, by)
+    groups = dataset.groups(by)
+    names = list(dict.fromkeys(groups))
+    places = {name: place for place, name in enumerate(names)}
+    listed = list(_series(dataset, [places[group] for group in groups]))
+    long = [series for series in listed if series.logs.size >= LEAST_VALUES]
+    limit = evidence_limit(len(long))
+    steps = _steps(long, limit)
+    rows = [
+        _row(dataset, names[series.group], series, steps=steps.get(place, []), limits=limits, limit=limit)
+        for place, series in enumerate(long)
+    ]
+    blind = sum(row.detectable is None or row.detectable > limits.max_regression for row in rows)
+    regressions = any(step.is_regression for row in rows for step in row.steps)
+    verdict = REGRESSION if regressions else NO_REGRESSION if blind < len(rows) else CANNOT_TELL
+    return History(
+        dataset.reading,
+        by,
+        verdict,
+        limits.max_regression,
+        limits.minimum_effect,
+        None if limits.since is None else limits.since.isoformat(),
+        limits.recent,
+        limit,
+        len(listed) - len(long),
+        blind,
+        sorted(_events(rows), key=lambda event: event.since, reverse=True),
+        rows,
+    )
+
+
+def _series(dataset: Dataset, group_of_run: Sequence[int]) -> Iterator[_Series]:
+    """Give each label of each group its runs in order of time; without what has no logarithm."""
+    import numpy as np
+
+    rows = dataset.rows
+    groups = np.array(group_of_run, np.int64)[rows["run"]]
+    order = np.lexsort((rows["run"], rows["label"], groups))
+    group, label, run, value = groups[order], *(rows[name][order] for name in ("label", "run", "value"))
+    changes = np.flatnonzero((np.diff(group) != 0) | (np.diff(label) != 0)) + 1
+    for start, stop in pairwise([0, *changes.tolist(), order.size]):
+        if stop > start and (value[start:stop] > 0).all():
+            yield _Series(int(group[start]), int(label[start]), run[start:stop], np.log(value[start:stop]))
+
+
+def _steps(listed: Sequence[_Series], limit: float) -> dict[int, list[Step]]:
+    """Find the steps of all series; those of one length together."""
+    import numpy as np
+
+    lengths: dict[int, list[int]] = {}
+    for place, series in enumerate(listed):
+        lengths.setdefault(series.logs.size, []).append(place)
+    steps: dict[int, list[Step]] = {}
+    for size, places in lengths.items():
+        values = np.stack([listed[place].logs for place in places], axis=1)
+        steps |= dict(zip(places, find_steps(values, limit, stride=1 + size // _LOOKS), strict=True))
+    return steps
+
+
+def _row(
+    dataset: Dataset, name: str, series: _Series, *, steps: Sequence[Step], limits: HistoryLimits, limit: float
+) -> HistoryRow:
+    import numpy as np
+
+    runs = [dataset.runs[place] for place in series.runs.tolist()]
+    label = dataset.labels[series.label]
+    large = [step for step in steps if abs(math.expm1(step.size)) >= limits.minimum_effect]
+    words = (SLOWER, FASTER) if label.is_time else (HIGHER, LOWER)
+    written = []
+    for number, step in enumerate(large):
+        lasting = step.size + min(0.0, sum(later.size for later in large[number + 1 :]))
+        is_new = _is_new(step, runs, limits)
+        regresses = label.is_time and is_new and math.expm1(min(step.size, lasting)) >= limits.max_regression
+        written.append(_written(step, runs, words, is_regression=regresses))
+    level = series.logs.copy()
+    for step in steps:
+        level[step.place :] -= step.size
+    size = detectable_size(level, limit)
+    return HistoryRow(
+        name,
+        label.cell,
+        label.quantity,
+        label.stage,
+        label.temperature,
+        label.placement,
+        "ns" if label.is_time else label.unit,
+        [run.started for run in runs],
+        np.exp(series.logs).tolist(),
+        written,
+        None if size is None else math.expm1(min(size, 10.0)),
+        label,
+    )
+
+
+def _is_new(step: Step, runs: Sequence[RunEntry], limits: HistoryLimits) -> bool:
+    if limits.since is not None:
+        return datetime.fromisoformat(runs[step.place].started) >= limits.since
+    return step.place >= len(runs) - limits.recent
+
+
+def _written(step: Step, runs: Sequence[RunEntry], words: tuple[str, str], *, is_regression: bool) -> HistoryStep:
+    first, last = min(step.first, len(runs) - 1), min(step.last, len(runs) - 1)
+    return HistoryStep(
+        since=runs[step.place].started,
+        run=runs[step.place].path,
+        not_before=runs[first].started,
+        not_after=runs[last].started,
+        ratio=math.exp(step.size),
+        low=math.exp(step.size - _NORMAL * step.error),
+        high=math.exp(step.size + _NORMAL * step.error),
+        verdict=words[0] if step.size > 0 else words[1],
+        seen_after=step.seen - step.place,
+        evidence=step.evidence,
+        is_regression=is_regression,
+        causes=causes_of(runs, step.place, first, last),
+        place=step.place,
+        first=first,
+        last=last,
+    )
+
+
+def causes_of(runs: Sequence[RunEntry], place: int, first: int, last: int) -> tuple[Difference, ...]:
+    """Name the facts that changed where a step may be.
+
+    Parameters
+    ----------
+    runs
+        Of the series, in order of time.
+    place
+        The run from which the level is new.
+    first, last
+        The runs that this may be as well.
+
+    Returns
+    -------
+    tuple of Difference
+        Facts that all of the three runs before have otherwise than all of the three from there on; those that changed
+        just at ``place`` alone, if there are any.
+    """
+    just = _changed_at(runs, place)
+    if just:
+        return by_importance(just)
+    nearby = [difference for at in range(first, last + 1) if at != place for difference in _changed_at(runs, at)]
+    return by_importance(_without_repeats(nearby))
+
+
+def _changed_at(runs: Sequence[RunEntry], place: int) -> list[Difference]:
+    if not 0 < place < len(runs):
+        return []
+    before, after = runs[max(0, place - _BESIDE) : place], runs[place : place + _BESIDE]
+    if all(earlier.metadata is later.metadata for earlier in before for later in after):
+        return []
+    # What differs between the two neighbours, and between all that are near.
+    return [
+        difference
+        for difference in differences(before[-1].metadata, after[0].metadata)
+        if difference.key not in ("host.name_hash", "status")
+        and not {_fact(run, difference.key) for run in before} & {_fact(run, difference.key) for run in after}
+    ]
+
+
+def _fact(run: RunEntry, key: str) -> str:
+    if key in ("clock", "clonometer_version"):
+        return str(run.metadata[key])
+    if key.startswith("mitigations.") and key not in run.facts:
+        return str((run.facts.get("mitigations") or {}).get(key.removeprefix("mitigations.")))
+    return str(run.facts.get(key))
+
+
+def _events(rows: Sequence[HistoryRow]) -> Iterator[HistoryEvent]:
+    """Put steps of one series together whose places may be the same: around the most evident one."""
+    by_series: dict[str, list[tuple[HistoryRow, HistoryStep]]] = {}
+    for row in rows:
+        by_series.setdefault(row.series, []).extend((row, step) for step in row.steps)
+    n_rows = {name: sum(row.series == name for row in rows) for name in by_series}
+    for name, steps in by_series.items():
+        left = sorted(steps, key=lambda pair: -pair[1].evidence)
+        while left:
+            row, main = left[0]
+            together = [
+                pair
+                for pair in left
+                if pair[1].not_before <= main.since <= pair[1].not_after or pair[1].since == main.since
+            ]
+            left = [pair for pair in left if pair not in together]
+            ratios = [step.ratio for _, step in together]
+            causes = _without_repeats(cause for _, step in together for cause in step.causes)
+            yield HistoryEvent(
+                name,
+                main.since,
+                main.run,
+                sum(ratio > 1 for ratio in ratios),
+                sum(ratio < 1 for ratio in ratios),
+                n_rows[name],
+                median(ratios),
+                min(ratios),
+                max(ratios),
+                sum(step.is_regression for _, step in together),
+                main.causes or by_importance(causes),
+            )
+
+
+def _without_repeats(causes: Iterable[Difference]) -> list[Difference]:
+    # A fact may be a list or a table.
+    return list({(cause.key, str(cause.base), str(cause.other)): cause for cause in causes}.values())

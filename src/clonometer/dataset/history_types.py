@@ -1,0 +1,102 @@
+"""What the history of a folder hands to views and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.dataset.types import FolderReading, Label
+from clonometer.records import Above, Count, Known, Least, Mark, version, written
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Difference
+
+HISTORY_SCHEMA = 1
+NO_REGRESSION, REGRESSION, CANNOT_TELL = "no regression", "regression", "cannot tell"
+HISTORY_VERDICTS = (NO_REGRESSION, REGRESSION, CANNOT_TELL)
+
+
+@dataclass(frozen=True)
+class HistoryStep:
+    """A change of level of one series."""
+
+    since: Annotated[str, "When the first run after it started."]
+    run: Annotated[str, "The file of that run."]
+    not_before: Annotated[str, "The first run that may be the first after it."]
+    not_after: Annotated[str, "The last run that may be."]
+    ratio: Annotated[float, Least(0), "The level after it over the level before."]
+    low: Annotated[float, Least(0), "Lower end of its 95% interval."]
+    high: float
+    verdict: Annotated[str, Known((SLOWER, FASTER, HIGHER, LOWER))]
+    seen_after: Annotated[Count, "How many runs of the new level there were when it was evident."]
+    evidence: Annotated[float, Least(0), "How much likelier it makes the values, as a logarithm."]
+    is_regression: Annotated[bool, "It is slower by more than is allowed, recent, and has not gone again."]
+    causes: Annotated[Sequence[Difference], "What changed with it; keys as in docs/host.md."]
+    place: Annotated[int, Mark.UNWRITTEN]
+    first: Annotated[int, Mark.UNWRITTEN]
+    last: Annotated[int, Mark.UNWRITTEN]
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """One kind of row of one host, or of one group of hosts, in order of time."""
+
+    series: Annotated[str, "The host, or the group."]
+    cell: str
+    quantity: str
+    stage: str | None
+    temperature: str | None
+    placement: str | None
+    unit: Annotated[str, "ns where it is a time."]
+    started: Annotated[Sequence[str], "When each run started."]
+    values: Annotated[Sequence[float], "The median of each."]
+    steps: Sequence[HistoryStep]
+    detectable: Annotated[
+        float | None, Least(0), "The least rise that 7 more runs would show, as a share; null with too few runs."
+    ]
+    label: Annotated[Label, Mark.UNWRITTEN]
+
+
+@dataclass(frozen=True)
+class HistoryEvent:
+    """Steps of several rows of one series that may have come together."""
+
+    series: str
+    since: str
+    run: str
+    slower: Annotated[Count, "Rows that became slower, or higher."]
+    faster: Annotated[Count, "Rows that became faster, or lower."]
+    n_rows: Annotated[Count, "Rows of the series."]
+    ratio: Annotated[float, Least(0), "The median of its rows."]
+    least: Annotated[float, Least(0)]
+    most: Annotated[float, Least(0)]
+    n_regressions: Count
+    causes: Sequence[Difference]
+
+
+@dataclass(frozen=True)
+class History:
+    """The steps of all series of a folder."""
+
+    schema = version(HISTORY_SCHEMA)
+
+    reading: FolderReading
+    by: Annotated[str, "What makes a series: host, or a fact."]
+    verdict: Annotated[str, Known(HISTORY_VERDICTS)]
+    max_regression: Annotated[float, Above(0), "The largest slow-down that is allowed, as a share."]
+    minimum_effect: Annotated[float, Above(0), "The least step that is shown, as a share."]
+    since: Annotated[str | None, "Only steps from this moment on are regressions; null: by recent."]
+    recent: Annotated[Count, "How many of a series' last runs count: only steps among them are regressions."]
+    limit: Annotated[float, Above(0), "The evidence that a step needs."]
+    n_short: Annotated[Count, "Rows with too few runs."]
+    n_blind: Annotated[Count, "Rows in which 7 runs would not show a slow-down of max_regression."]
+    events: Annotated[Sequence[HistoryEvent], "The newest first."]
+    rows: Sequence[HistoryRow]
+
+    @written("Rows by what is known of them.", after="n_blind")
+    def counts(self) -> Mapping[str, Count]:
+        """How many rows there are, have steps, and have regressions."""
+        return {
+            "rows": len(self.rows),
+            "with_steps": sum(bool(row.steps) for row in self.rows),
+            "regressions": sum(any(step.is_regression for step in row.steps) for row in self.rows),
+        }

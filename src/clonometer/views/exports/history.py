@@ -1,0 +1,80 @@
+"""All values of a folder for programs that keep series: OpenMetrics with times, and a Bencher file a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from clonometer.dataset.point_types import Point, Points
+from clonometer.views.exports.openmetrics import labelled
+
+_HEAD = (
+    ("clonometer_median_seconds", "gauge", "seconds", "Median of a row of a run."),
+    ("clonometer_median", "gauge", "", "Median of a row that is no time, in its unit."),
+)
+
+
+def openmetrics_text(points: Points) -> str:
+    """Write all values as OpenMetrics text with times, which ``promtool tsdb create-blocks-from openmetrics`` takes.
+
+    Series are told apart by host, cell, quantity and placement. ``clonometer_run_info`` has the host's facts, for each
+    run.
+    """
+    return "".join(_lines(points))
+
+
+def _lines(points: Points) -> Iterator[str]:
+    for name, kind, unit, about in _HEAD:
+        chosen = [point for point in points.points if point.label.is_time == bool(unit)]
+        if not chosen:
+            continue
+        yield f"# TYPE {name} {kind}\n"
+        if unit:
+            yield f"# UNIT {name} {unit}\n"
+        yield f"# HELP {name} {about}\n"
+        # All values of a series stand together, in order of time.
+        series: dict[str, list[str]] = {}
+        for point in chosen:
+            run = points.runs[point.run]
+            value = point.value / 1e9 if unit else point.value
+            key = labelled(name, _labels(point, run.host))
+            series.setdefault(key, []).append(f"{key} {value!r} {run.started_s!r}\n")
+        for lines in series.values():
+            yield from lines
+    yield "# TYPE clonometer_run info\n# HELP clonometer_run The host of a run.\n"
+    infos: dict[str, list[str]] = {}
+    for run in points.runs:
+        facts = {key.replace(".", "_"): value for key, value in run.facts.items()}
+        key = labelled("clonometer_run_info", {"host": run.host, **facts})
+        infos.setdefault(key, []).append(f"{key} 1 {run.started_s!r}\n")
+    for lines in infos.values():
+        yield from lines
+    yield "# EOF\n"
+
+
+def _labels(point: Point, host: str) -> dict[str, str]:
+    label = point.label
+    names = {"cell": label.cell, "quantity": label.quantity, "stage": label.stage, "placement": label.placement}
+    unit = {} if label.is_time else {"unit": label.unit}
+    return {"host": host, **{name: value for name, value in names.items() if value is not None}, **unit}
+
+
+def bencher_files(points: Points) -> dict[str, str]:
+    """Write each run in Bencher's format; a file's name is when its run started, for ``bencher run --backdate``."""
+    metrics: dict[int, dict[str, dict[str, dict[str, float]]]] = {}
+    for point in points.points:
+        label = point.label
+        name = f"{label.cell} {label.placement}" if label.placement else label.cell
+        measure = str(label.stage or label.quantity.removesuffix("_ns").removesuffix("_bytes"))
+        numbers = {"value": point.value, "lower_value": point.low, "upper_value": point.high}
+        kept = {key: number for key, number in numbers.items() if number is not None}
+        metrics.setdefault(point.run, {}).setdefault(name, {})[measure] = kept
+    return {
+        _file_name(points.runs[run].started_s, points.runs[run].host): json.dumps(content, indent=2) + "\n"
+        for run, content in metrics.items()
+    }
+
+
+def _file_name(started_s: float, host: str) -> str:
+    plain = "".join(letter if letter.isalnum() else "-" for letter in host)
+    return f"{round(started_s)}-{plain[:40]}.json"

@@ -1,0 +1,136 @@
+"""Arranges the history of a folder for every view: texts of steps and events, sparklines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, History, HistoryEvent, HistoryRow, HistoryStep
+from clonometer.units import format_share, table_unit
+from clonometer.views.changes import change_words, range_words
+from clonometer.views.comparison import differences_text
+from clonometer.views.fleet import label_parts
+from clonometer.views.rows import median_text
+from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
+from clonometer.words import stage_name
+
+#: From the lowest to the highest level of a series.
+_LEVELS = "▁▂▃▄▅▆▇█"
+SPARK_WIDTH = 16
+#: Within this share all values of a series are drawn as one level, so that noise does not fill the line.
+_LEAST_RANGE = 0.04
+#: Rows whose changes differ by less are said to have changed by the same.
+_ALIKE = 1.01
+_WORDS = {True: ("slower", "faster"), False: ("higher", "lower")}
+
+
+def verdict_text(history: History) -> str:
+    """Say whether there is a regression, or why nobody can tell."""
+    allowed = format_share(history.max_regression)
+    if history.verdict == CANNOT_TELL:
+        if not history.rows:
+            return f"Cannot tell: no row has 12 runs or more ({history.n_short:,} have fewer)."
+        return f"Cannot tell: no row is steady enough to show a slow-down of {allowed} within 7 runs."
+    when = f"since {history.since[:10]}" if history.since else f"within the last {history.recent} runs"
+    if history.verdict == NO_REGRESSION:
+        return f"No regression: no row became slower by {allowed} or more {when} and stayed so."
+    count = history.counts["regressions"]
+    rows = f"{count} row{' has' if count == 1 else 's have'}"
+    return f"Regression: {rows} become slower by {allowed} or more {when}."
+
+
+def event_text(event: HistoryEvent) -> str:
+    """Say when rows of a series changed, how many, by how much, and what changed with them."""
+    if event.slower and event.faster:
+        what = f"{event.slower} of {event.n_rows} rows slower and {event.faster} faster"
+        size = f"between {range_words(event.least, event.most)}"
+    else:
+        what = f"{event.slower or event.faster} of {event.n_rows} rows {'slower' if event.slower else 'faster'}"
+        alike = event.most / event.least < _ALIKE
+        low, high = (None, None) if alike else (event.least, event.most)
+        size = "by " + change_words(event.ratio, low, high, ("more", "less")).replace(" more", "").replace(" less", "")
+    cause = differences_text(event.causes, 4) if event.causes else "No recorded fact changed with it."
+    return (
+        f"{event.series}, since {event.since[:16].replace('T', ' ')} ({event.run}): {what}, {size}. "
+        f"{cause.replace('The runs differ in', 'With it changed')}"
+    )
+
+
+def notes(history: History) -> list[str]:
+    """Say which rows nothing can be said of."""
+    short = f"{history.n_short:,} rows have fewer than 12 runs."
+    blind = f"{history.n_blind:,} rows scatter too much to show {format_share(history.max_regression)} within 7 runs."
+    return [text for count, text in ((history.n_short, short), (history.n_blind, blind)) if count and history.rows]
+
+
+def row_text(row: HistoryRow) -> str:
+    """What a row is about, in one line."""
+    return f"{', '.join(label_parts(row.label))}, {stage_name(row.stage, row.quantity)}"
+
+
+def step_text(row: HistoryRow, step: HistoryStep) -> str:
+    """Say what a step changed, with its interval."""
+    return change_words(step.ratio, step.low, step.high, _WORDS[row.label.is_time])
+
+
+def history_table(rows: Sequence[HistoryRow]) -> Table:
+    """Rows with the level of now, the last step, and a line of their values."""
+    levels = [_level(row) for row in rows]
+    estimates = [
+        row.label.estimate((level, None, None), len(row.values), 0) for row, level in zip(rows, levels, strict=True)
+    ]
+    unit = table_unit([estimate.median_ns for estimate in estimates])
+    last = [row.steps[-1] if row.steps else None for row in rows]
+    return Table(
+        [
+            label_column("", [BREAK.join(label_parts(row.label)) for row in rows]),
+            Column("until", [stage_name(row.stage, row.quantity) for row in rows]),
+            Column("now", [median_text(estimate, unit).median for estimate in estimates], "point"),
+            Column(
+                "last change",
+                [step_text(row, step) if step else MISSING for row, step in zip(rows, last, strict=True)],
+            ),
+            Column("since", [step.since[:10] if step else "" for step in last], optional=True, drop=2),
+            Column("seen after", [f"{step.seen_after} runs" if step else "" for step in last], optional=True, drop=1),
+            Column("all runs", [sparkline(row.values) for row in rows], drop=3),
+        ],
+        title=f"Levels in {unit}.",
+        row_styles=["bad" if step and step.is_regression else None for step in last],
+    )
+
+
+def _level(row: HistoryRow) -> float:
+    start = row.steps[-1].place if row.steps else 0
+    return float(median(row.values[start:]))
+
+
+def sparkline(values: Sequence[float], width: int = SPARK_WIDTH) -> str:
+    """Draw values as a line of blocks, each the median of its share of them; empty where there are none.
+
+    Examples
+    --------
+    >>> sparkline([1, 1, 1, 2, 2, 2], 6), sparkline([1, 1.01], 6)
+    ('▁▁▁███', '▄▄')
+    """
+    if not values:
+        return ""
+    count = min(width, len(values))
+    edges = [len(values) * place // count for place in range(count + 1)]
+    drawn = [median(values[edges[place] : edges[place + 1]]) for place in range(count)]
+    low, high = min(drawn), max(drawn)
+    if high - low <= _LEAST_RANGE * abs(high):
+        return _LEVELS[len(_LEVELS) // 2 - 1] * count
+    top = len(_LEVELS) - 1
+    return "".join(_LEVELS[round((value - low) / (high - low) * top)] for value in drawn)
+
+
+def drawn_rows(history: History, most: int) -> list[HistoryRow]:
+    """Choose rows to show: regressions first, then those with steps, the most evident first; in their order."""
+
+    def rank(row: HistoryRow) -> tuple[bool, bool, float]:
+        evidence = max((step.evidence for step in row.steps), default=0.0)
+        regresses = any(step.is_regression for step in row.steps)
+        return (not regresses, row.stage not in ("reaped", None) and not row.steps, -evidence)
+
+    chosen = {id(row) for row in sorted(history.rows, key=rank)[:most]}
+    return [row for row in history.rows if id(row) in chosen]

@@ -1,0 +1,120 @@
+"""The picture of a history: a panel a row, with its steps and what changed with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clonometer.dataset.history_types import History, HistoryRow
+from clonometer.errors import InputError
+from clonometer.units import table_unit
+from clonometer.views.comparison import differences_text
+from clonometer.views.fleet import reading_text
+from clonometer.views.history import drawn_rows, event_text, row_text, step_text, verdict_text
+from clonometer.views.pictures import rendered, titled
+from clonometer.views.rows import median_text
+from clonometer.views.specs import PALETTE, TIP, Spec
+
+MOST_PANELS = 12
+_PER_ROW = 2
+_SLOWER, _FASTER = "#d6455d", "#1f9d63"
+_UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def history_picture(history: History, image_format: str = "svg") -> bytes | str:
+    """Draw a history.
+
+    Raises
+    ------
+    UsageError
+        If the format does not exist.
+    InputError
+        If no row has enough runs.
+    """
+    return rendered(lambda: history_spec(history), image_format)
+
+
+def history_spec(history: History) -> Spec:
+    """Build the Vega-Lite specification, without its theme; raises as `history_picture`."""
+    rows = drawn_rows(history, MOST_PANELS)
+    if not rows:
+        raise InputError("nothing to draw: no row has 12 runs or more")
+    several = len({row.series for row in history.rows}) > 1
+    panels = [history_panel(row, title=f"{row.series}: {row_text(row)}" if several else row_text(row)) for row in rows]
+    beside: Spec = {"concat": panels, "columns": _PER_ROW, "spacing": 24}
+    return titled(
+        [beside], verdict_text(history), [reading_text(history.reading), *map(event_text, history.events[:2])]
+    )
+
+
+def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str = 420, height: int = 150) -> Spec:
+    """Draw a row's values against time, its levels, and its steps with what changed."""
+    unit = table_unit(row.values) if row.label.is_time else row.unit
+    scale = _UNITS.get(unit, 1.0) if row.label.is_time else 1.0
+    steps = [
+        {
+            "since": step.since,
+            "cause": _short(differences_text(step.causes, 1)) if step.causes else "",
+            "colour": _SLOWER if step.ratio > 1 else _FASTER,
+            "tip": f"{step_text(row, step)}, since {step.since[:10]}",
+        }
+        for step in row.steps
+    ]
+    time: Spec = {"field": "started", "type": "temporal", "axis": {"title": None, "tickCount": 5}}
+    value: Spec = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"zero": False, "padding": 8},
+        "axis": {"title": unit, "tickCount": 4},
+    }
+    rule: Spec = {
+        "data": {"values": steps},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
+        "encoding": {
+            "x": {**time, "field": "since"},
+            "color": {"field": "colour", "type": "nominal", "scale": None},
+            "tooltip": TIP,
+        },
+    }
+    text: Spec = {
+        "data": {"values": steps},
+        "mark": {"type": "text", "align": "left", "dx": 4, "baseline": "top", "y": 0, "limit": 200},
+        "encoding": {
+            "x": {**time, "field": "since"},
+            "text": {"field": "cause"},
+            "color": {"field": "colour", "type": "nominal", "scale": None},
+        },
+    }
+    points: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 18, "color": PALETTE[0], "opacity": 0.8},
+        "encoding": {"x": time, "y": value, "tooltip": TIP},
+    }
+    drawn: Spec = {
+        "description": alt(row),
+        "data": {"values": _points(row, scale, unit)},
+        "width": width,
+        "height": height,
+        "layer": [points, *([rule, text] if steps else [])],
+    }
+    return {**drawn, "title": title} if title else drawn
+
+
+def alt(row: HistoryRow) -> str:
+    """Say a panel in words."""
+    steps = "; ".join(f"{step_text(row, step)} since {step.since[:10]}" for step in row.steps)
+    return f"{row_text(row)} in {len(row.values)} runs: {steps or 'no step'}."
+
+
+def _points(row: HistoryRow, scale: float, unit: str) -> list[dict[str, Any]]:
+    estimates = [row.label.estimate((value, None, None), 1, 1) for value in row.values]
+    return [
+        {
+            "started": started,
+            "value": value / scale,
+            "tip": f"{started[:16].replace('T', ' ')}: {median_text(estimate, unit).median} {unit}",
+        }
+        for started, value, estimate in zip(row.started, row.values, estimates, strict=True)
+    ]
+
+
+def _short(text: str) -> str:
+    return text.removeprefix("The runs differ in ").removesuffix(".")

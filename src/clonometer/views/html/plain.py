@@ -1,0 +1,62 @@
+"""A page of sections with charts and tables, as fleets and histories have: one self-contained HTML document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from clonometer.views.figures.types import Panel, Section
+from clonometer.views.html import environment, page_assets
+from clonometer.views.html.figures import chart_of
+from clonometer.views.specs import PAGE, PALETTE, theme
+from clonometer.views.table import Table
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section: its words, its charts, its tables."""
+
+    id: str
+    words: Section
+    charts: Sequence[Panel] = ()
+    tables: Sequence[Table] = ()
+
+
+def render_plain_page(title: str, brand: str, lead: str, notes: Sequence[str], sections: Sequence[PageSection]) -> str:
+    """Write a page.
+
+    Parameters
+    ----------
+    brand
+        What stands above the title.
+    lead
+        The answer in a sentence.
+    notes
+        What goes with it, a line each.
+    sections
+        Those without charts and tables are left out.
+    """
+    shown = [
+        {
+            "id": section.id,
+            **asdict(section.words),
+            "charts": [chart_of(section.id, panel) for panel in section.charts],
+            "tables": section.tables,
+        }
+        for section in sections
+        if section.charts or section.tables
+    ]
+    charts = [chart for section in shown for chart in section["charts"]]
+    data = {"theme": theme(*PAGE), "palette": list(PALETTE), "charts": charts, "ecdf": {"series": []}}
+    return (
+        environment()
+        .get_template("plain.html.j2")
+        .render(
+            title=title,
+            brand=brand,
+            lead=lead,
+            notes=list(notes),
+            figure_sections=shown,
+            **page_assets(data, "fit.js", "report.js", draws=bool(charts)),
+        )
+    )

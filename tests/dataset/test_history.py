@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from tests.dataset.made import START, make_run
+
+from clonometer.dataset import index
+from clonometer.dataset.history import HistoryLimits, find_history
+from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, REGRESSION, History
+from clonometer.dataset.load import Dataset, load
+from clonometer.dataset.points import points_of, read_points
+from clonometer.dataset.summary import summarize_file
+from clonometer.errors import InputError
+from clonometer.records import schema_of, to_json
+from clonometer.runfile.summaries import write_part
+from clonometer.views.exports.history import bencher_files, openmetrics_text
+from clonometer.views.html.history import render_history_page
+from clonometer.views.terminal.history import render_history
+
+DAYS, STEP = 60, 45
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from tests.dataset.made import write_run
+
+    path = write_run(tmp_path_factory.mktemp("one") / "run.parquet", make_run())
+    return summarize_file(path, "run.parquet")
+
+
+def days(folder: Path, template: Any, levels: dict[str, np.ndarray], facts: Any = None, hosts: int = 1) -> Dataset:
+    """A folder of daily runs, by their summaries alone: each workload's level of each day, and the facts of each."""
+    labels = [json.loads(text) for text in template.rows]
+    runs, rows = [], []
+    for day in range(len(next(iter(levels.values())))):
+        path = folder / f"day{day:03}.parquet"
+        path.write_bytes(b"placeholder")
+        status = path.stat()
+        metadata = json.loads(template.run["metadata"])
+        metadata["host"] |= {"host.name_hash": f"host{day % hosts}", **(facts(day) if facts else {})}
+        started = datetime.fromtimestamp(START.timestamp() + 86400 * day, UTC).isoformat()
+        runs.append(
+            {
+                "path": path.name, "size": status.st_size, "mtime_ns": status.st_mtime_ns, "damage": None,
+                "started": started, "ended": started, "seed": str(day), "host": f"host{day % hosts}",
+                "status": "complete", "metadata": json.dumps(metadata),
+            }
+        )  # fmt: skip
+        for place, (label, figures) in enumerate(zip(labels, template.rows.values(), strict=True)):
+            factor = float(np.exp(levels[label["workload"]][day]))
+            rows.append((day, place, *(figure * factor for figure in figures[:3]), *figures[3:]))
+    kept = folder / index.FOLDER
+    kept.mkdir()
+    names = ("run", "label", "value", "low", "high", "n_samples", "n_processes")
+    write_part(kept, runs, labels, dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True)))
+    return load(folder)
+
+
+def noise(seed: int, size: float = 0.01) -> np.ndarray:
+    return size * np.random.default_rng(seed).normal(size=DAYS)
+
+
+def kernel(day: int) -> dict[str, str]:
+    """The kernel changes with the step; the microcode long before."""
+    return {"kernel.release": "6.12.4" if day >= STEP else "6.12.3", "cpu.microcode": "0x2" if day > 20 else "0x1"}
+
+
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory: pytest.TempPathFactory, template: Any) -> Dataset:
+    fork = noise(1) + np.where(np.arange(DAYS) >= STEP, 0.1, 0.0)
+    levels = {"launch.fork": fork, "launch.pthread": noise(2)}
+    return days(tmp_path_factory.mktemp("stepped"), template, levels, kernel)
+
+
+def test_a_step_is_found_with_the_fact_that_changed_with_it(stepped: Dataset) -> None:
+    history = find_history(stepped)
+    assert history.verdict == REGRESSION
+    [event] = history.events
+    assert (event.slower, event.faster, event.n_rows, event.n_regressions) == (3, 0, 6, 3)
+    assert event.run == f"day{STEP:03}.parquet"
+    assert [(cause.key, cause.base, cause.other) for cause in event.causes] == [("kernel.release", "6.12.3", "6.12.4")]
+    steps = {(row.label.workload, row.stage): row.steps for row in history.rows}
+    assert all(bool(its) == (workload == "launch.fork") for (workload, _), its in steps.items())
+    [step] = steps["launch.fork", "reaped"]
+    assert step.low < np.exp(0.1) < step.high
+    assert step.seen_after in (3, 4, 5)
+    Draft202012Validator(schema_of({"whole": History})).validate(json.loads(json.dumps(to_json(history))))
+    words = render_history(history)
+    assert "kernel: 6.12.3 → 6.12.4" in " ".join(words.split())
+    page = render_history_page(history)
+    assert "6.12.4" in page
+    assert "http" not in page.partition("</style>")[2].partition('<script type="module">')[0]
+
+
+def test_what_is_old_undone_small_or_faster_is_no_regression(tmp_path: Path, template: Any, stepped: Dataset) -> None:
+    assert find_history(stepped, limits=HistoryLimits(recent=5)).verdict == NO_REGRESSION
+    assert find_history(stepped, limits=HistoryLimits(max_regression=0.2)).verdict == NO_REGRESSION
+    since = datetime.fromtimestamp(START.timestamp() + 86400 * (STEP + 1), UTC)
+    assert find_history(stepped, limits=HistoryLimits(since=since)).verdict == NO_REGRESSION
+    place = np.arange(DAYS)
+    undone = noise(1) + np.where((place >= 30) & (place < 48), 0.1, 0.0)
+    faster = noise(2) - np.where(place >= STEP, 0.1, 0.0)
+    history = find_history(days(tmp_path, template, {"launch.fork": undone, "launch.pthread": faster}))
+    assert history.verdict == NO_REGRESSION
+    assert {step.verdict for row in history.rows for step in row.steps} == {"slower", "faster"}
+    assert [len(row.steps) for row in history.rows if row.label.workload == "launch.fork"] == [2, 2, 2]
+
+
+def test_too_few_runs_and_too_much_scatter_cannot_tell(tmp_path: Path, template: Any, stepped: Dataset) -> None:
+    few = {name: noise(1)[:8] for name in ("launch.fork", "launch.pthread")}
+    (tmp_path / "few").mkdir()
+    history = find_history(days(tmp_path / "few", template, few))
+    assert (history.verdict, history.n_short, history.rows) == (CANNOT_TELL, 6, [])
+    wild = {name: noise(3, 0.5) for name in ("launch.fork", "launch.pthread")}
+    (tmp_path / "wild").mkdir()
+    history = find_history(days(tmp_path / "wild", template, wild))
+    assert (history.verdict, history.n_blind) == (CANNOT_TELL, 6)
+
+
+def test_hosts_that_take_turns_are_series_of_their_own_or_one_of_their_class(tmp_path: Path, template: Any) -> None:
+    levels = {name: noise(1) + 0.3 * (np.arange(DAYS) % 2) for name in ("launch.fork", "launch.pthread")}
+    dataset = days(tmp_path, template, levels, hosts=2)
+    alone = find_history(dataset)
+    assert sorted({(row.series, len(row.values)) for row in alone.rows}) == [("host0", 30), ("host1", 30)]
+    assert alone.n_blind == 0
+    together = find_history(dataset, "class")
+    assert {len(row.values) for row in together.rows} == {60}
+    assert together.n_blind == 6
+
+
+def test_openmetrics_come_back_as_they_were_written(tmp_path: Path, stepped: Dataset) -> None:
+    path = tmp_path / "history.om"
+    text = openmetrics_text(points_of(stepped))
+    path.write_text(text)
+    back, before = find_history(read_points(path)), find_history(stepped)
+    assert [event.since for event in back.events] == [event.since for event in before.events]
+    assert [cause.key for event in back.events for cause in event.causes] == ["kernel.release"]
+    for row, its in zip(back.rows, before.rows, strict=True):
+        assert (row.cell, row.quantity, row.placement, row.started) == (
+            its.cell,
+            its.quantity,
+            its.placement,
+            its.started,
+        )
+        assert row.values == pytest.approx(its.values)
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+    families = {family.name: len(family.samples) for family in text_string_to_metric_families(text)}
+    assert families == {"clonometer_median_seconds": 6 * DAYS, "clonometer_run": DAYS}
+    path.write_text("clonometer_median_seconds{cell=} 1 1\n")
+    with pytest.raises(InputError, match="line 1"):
+        read_points(path)
+    path.write_text("# EOF\n")
+    with pytest.raises(InputError, match="no value"):
+        read_points(path)
+
+
+def test_bencher_gets_a_file_a_run(stepped: Dataset) -> None:
+    files = bencher_files(points_of(stepped))
+    assert len(files) == DAYS
+    assert min(files) == f"{int(START.timestamp())}-host0.json"
+    content = json.loads(files[min(files)])
+    measured = content["launch.fork[temperature=warm] same_cpu"]["reaped"]
+    assert measured["lower_value"] <= measured["value"] <= measured["upper_value"]
