@@ -31,6 +31,7 @@ EXIT_INTERRUPTED = 130
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
 _LONGEST_LIST = 240
+_LIKE, _LIKE_AN_OPTION = 0.5, 0.6
 _LISTED = ("workload", "mechanism", "axis", "plan", "name")
 
 
@@ -137,13 +138,26 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     else:
         # Nobody reads 75 names to find the one that is meant.
         more = f"also near: {', '.join(near[1:])}; " if near[1:] else ""
-        where = "'clonometer list' names them" if kind.split(maxsplit=1)[0] in _LISTED else "too many to name here"
+        where = _where_listed(kind)
         hint = f"{more}{len(names)} exist: {where}"
     return UsageError(f"unknown {kind} {name!r}{tail}", hint)
 
 
+def _where_listed(kind: str) -> str:
+    """Where all names of a kind stand."""
+    first, _, whose = kind.partition(" of ")
+    if first == "axis" and whose:
+        return f"'clonometer list {whose}' names them"
+    return "'clonometer list' names them" if first.split(maxsplit=1)[0] in _LISTED else "too many to name here"
+
+
 def _nearest(name: str, names: list[str]) -> list[str]:
     """The names that are most like one, by the whole or by the last of the words that dots join."""
+    if name.startswith("-"):
+        # The dashes are alike in all options, and a single letter is like none of them.
+        options = {full.lstrip("-"): full for full in names}
+        near = difflib.get_close_matches(name.removeprefix("--"), list(options), n=4, cutoff=_LIKE_AN_OPTION)
+        return [options[word] for word in near]
     whole = {full: full for full in names} | {full.rpartition(".")[2]: full for full in reversed(names)}
-    near = difflib.get_close_matches(name, list(whole), n=4, cutoff=0.5)
+    near = difflib.get_close_matches(name, list(whole), n=4, cutoff=_LIKE)
     return list(dict.fromkeys(whole[word] for word in near))

@@ -8,6 +8,7 @@ replaces a link and not what it points to.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import errno
 import fcntl
 import os
@@ -29,6 +30,8 @@ _NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Others may make and remove the name at the same moment; one that still stands there then is theirs.
 _ATTEMPTS = 10
+# How many files an error names.
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ def reading_unclaimed(path: Path) -> Iterator[None]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError(*cannot_read(path, error)) from error
     try:
         if not _lock(descriptor, fcntl.LOCK_SH):
             raise InputError(f"{path} is being written: its run still measures", "wait until that run has ended")
@@ -210,6 +213,31 @@ def link_target(path: Path) -> str | None:
 def is_no_room(error: OSError) -> bool:
     """Whether a write failed because the disk, the quota or the largest size of a file is used up."""
     return error.errno in _NO_ROOM
+
+
+def already_there(path: Path) -> OutputError:
+    """Build the error for an output whose name is taken: nothing that destroys a file is advised."""
+    return OutputError(f"{path} exists", "name another file, or move this one away")
+
+
+def cannot_read(path: Path, error: OSError | ValueError) -> tuple[str, str | None]:
+    """Say what could not be read and why, and as the next step which file of the same kind is there."""
+    why = getattr(error, "strerror", None) or str(error)
+    return f"cannot read {path}: {why}", _what_is_there(path) if isinstance(error, FileNotFoundError) else None
+
+
+def _what_is_there(missing: Path) -> str | None:
+    """Name the files beside a missing one that end as it does, the nearest first."""
+    try:
+        names = sorted(path.name for path in missing.parent.glob(f"*{missing.suffix}") if path.is_file())
+    except OSError:
+        return None
+    near = difflib.get_close_matches(missing.name, names, n=1)
+    if near:
+        return f"did you mean {missing.parent / near[0]}?"
+    if names:
+        return f"in {missing.parent} there is: {', '.join(names[:_MOST_NAMED])}"
+    return f"{missing.parent} has no file *{missing.suffix}" if missing.suffix and missing.parent.is_dir() else None
 
 
 def cannot_write(what: str, error: OSError) -> OutputError:

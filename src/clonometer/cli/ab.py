@@ -155,7 +155,7 @@ def _check(wish: _Wish) -> None:
     if wish.most_pairs < FEWEST_PAIRS:
         raise UsageError(
             f"--pairs {wish.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
-            "coins alone give 5 pairs of 5 in one of 16 comparisons",
+            "leave --pairs out for up to 200: with 5, chance alone gives the same sign in 1 of 16 comparisons",
         )
     if wish.most_pairs > MOST_PAIRS:
         raise UsageError(f"--pairs {wish.most_pairs}: the most is {MOST_PAIRS}")

@@ -9,7 +9,7 @@ from typing import Any
 import rich_click as click
 
 from clonometer.cli.options import examples
-from clonometer.errors import unknown
+from clonometer.errors import UsageError, unknown
 
 _MODULES = {
     "run": "run",
@@ -79,7 +79,11 @@ class LazyGroup(click.RichGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown one is answered with the nearest match."""
         if args and not args[0].startswith("-") and args[0] not in self._modules:
-            raise unknown("command", args[0], self._modules)
+            from clonometer.cli.habits import command_is_meant
+
+            meant = command_is_meant(args[0]) if self._modules is _MODULES else None
+            error = unknown("command", args[0], self._modules)
+            raise error if meant is None else UsageError(f"unknown command {args[0]!r}", meant)
         return super().resolve_command(ctx, args)
 
 

@@ -13,7 +13,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_drawn
 from clonometer.cli.options import DURATION, FILE, SIZE, examples, force_option
-from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, OutputError, UsageError
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.explain.census import Census
@@ -121,10 +121,10 @@ def _check(words: tuple[str, ...], pid: int | None, out: Path | None, *, force: 
             f"there is no process {pid} here",
             "processes of another PID namespace have other numbers in it: use the number that ps shows here",
         )
-    if out is not None and out.exists() and not force:
-        raise OutputError(f"{out} exists", "choose another --out, or --force to replace it")
-    if out is not None and not out.parent.is_dir():
-        raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
+    if out is not None:
+        from clonometer.runfile import check_output
+
+        check_output(out, force)
 
 
 def _cannot_run(word: str) -> int:

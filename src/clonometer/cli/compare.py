@@ -78,11 +78,14 @@ def command(
     """
     groups = _groups([str(path) for path in run_files])
     if cells is None and sum(map(len, groups)) < 2:
-        raise UsageError("compare needs two runs, or --cells with two groups of one run")
+        raise UsageError(
+            "compare needs two runs, or --cells with two groups of one run",
+            "clonometer compare before.parquet after.parquet",
+        )
     if cells is not None and (len(groups) > 1 or len(run_files) != 1):
-        raise UsageError("--cells compares cells of one run", f"{sum(map(len, groups))} runs are named")
+        raise UsageError(f"--cells compares cells of one run; {sum(map(len, groups))} are named", "name one RUN")
     if cells is not None and noise is not None:
-        raise UsageError("--noise is about two runs: the cells of one run share their moments")
+        raise UsageError("--noise is about two runs: the cells of one run share their moments", "leave --noise out")
     image_format = _checked_plot(plot, force)
     compared = _compare(groups, cells, minimum_effect, noise)
     print_comparison(compared, as_json=as_json, wide=wide)

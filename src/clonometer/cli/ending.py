@@ -25,11 +25,22 @@ def run_to_the_end(words: Sequence[str]) -> int:
     """Run the command line and give its exit status; nothing expected ends in a traceback."""
     try:
         result = app.main(args=list(words), prog_name="clonometer", standalone_mode=False)
+    except click.UsageError as error:
+        # The parser of options does not say which command's they are.
+        error.ctx = error.ctx or _context_of(words)
+        return say_why(error)
     except SystemExit as error:
         return _status_of_exit(error)
     except (KeyboardInterrupt, ClonometerError, click.Abort, click.ClickException, OSError, MemoryError) as error:
         return say_why(error)
     return result if isinstance(result, int) else 0
+
+
+def _context_of(words: Sequence[str]) -> click.Context | None:
+    """The command that a command line begins with, to say how it is called."""
+    parent = click.Context(app, info_name="clonometer")
+    command = app.get_command(parent, words[0]) if words else None
+    return None if command is None else click.Context(command, info_name=words[0], parent=parent)
 
 
 def say_why(error: BaseException, *, asked_to_end: bool = False) -> int:
@@ -113,12 +124,19 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
         nearest = unknown("option", error.option_name, [name for name in known if name.startswith("--")])
         return _explain(nearest)
     message = error.format_message()
-    hint = None
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        hint = f"'{error.ctx.command_path} --help' shows what exists"
+    hint = _how_it_is_called(error.ctx) if isinstance(error, click.UsageError) else None
     complain(message[:1].lower() + message[1:].removesuffix("."), hint)
     # Some of click's errors carry a 1.
     return EXIT_USAGE
+
+
+def _how_it_is_called(ctx: click.Context | None) -> str:
+    """The first example of a command's help, and where there are more."""
+    if ctx is None:
+        return "'clonometer --help' shows what exists"
+    lines = str(ctx.command.epilog or "").splitlines()
+    example = next((line.strip().partition("   ")[0] for line in lines if line.strip().startswith("clonometer ")), "")
+    return f"{f'for example: {example}; ' if example else ''}'{ctx.command_path} --help' shows more"
 
 
 def _os_message(error: OSError) -> str:

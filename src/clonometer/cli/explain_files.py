@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.outputs import write_and_say
+from clonometer.cli.progress import span
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -104,10 +106,15 @@ def _folded(explanation: AnyExplanation) -> str:
 
 
 def watcher(name: str) -> Callable[[int, int], None]:
-    """Return what shows, at a terminal, how many of so many are done."""
+    """Return what shows, at a terminal, how many of a number are done, and how long the others will take."""
+    began_s = time.monotonic()
 
     def watch(done: int, of: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r{name}: {done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
+        if not sys.stderr.isatty():
+            return
+        passed_s = time.monotonic() - began_s
+        left = f", about {span(passed_s / done * (of - done))} left" if 0 < done < of else ""
+        # What the line before had more is cleared.
+        click.echo(f"\r{name}: {done} of {of}{left}\x1b[K" + ("\n" if done == of else ""), nl=False, err=True)
 
     return watch

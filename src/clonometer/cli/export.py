@@ -44,7 +44,7 @@ def command(*, run_file: Path, name: str, out: Path | None, force: bool, samples
 
     check_format(name, samples=samples)
     if out is not None:
-        check_output(out, force)
+        check_output(out, force, [run_file])
     pieces = _samples(run_file, name, globs) if samples else _estimates(run_file, name, globs)
     if out is None:
         _print(pieces)

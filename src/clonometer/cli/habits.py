@@ -11,6 +11,7 @@ _HOW_OFTEN = (
 _AS_JSON = ("--json prints the answer as JSON: --json > FILE", "--json")
 _AS_TABLE = ("'clonometer export RUN --format csv' writes tables: csv, markdown and others", "")
 _WARM = ("cold and warm launches are always reported separately; only warm ones: --set temperature=warm", "--set")
+_WIDE = ("--wide shows everything", "--wide")
 _VERSION = ("the version: clonometer --version", "")
 #: Option -> what to say, and the option that the command must have for it to be true.
 _MEANT = {
@@ -33,6 +34,13 @@ _MEANT = {
     "--csv": _AS_TABLE,
     "--warmup": _WARM,
     "-w": _WARM,
+    "--all": _WIDE,
+    "-a": _WIDE,
+    "--full": _WIDE,
+    "--verbose": _WIDE,
+    "--baseline": ("name both runs: clonometer compare BEFORE AFTER; check has --baseline", "--cells"),
+    "--budget": ("--rounds N says how long", "--rounds"),
+    "-f": ("--format FORMAT; to replace a file: --force", "--format"),
     "--output": ("the file: --out FILE", "--out"),
     "-p": ("--plan NAME, or --set AXIS=VALUE", "--plan"),
     "--parameter-list": ("values of an axis: --set AXIS=V1,V2", "--set"),
@@ -41,6 +49,42 @@ _MEANT = {
     "-v": _VERSION,
     "-V": _VERSION,
 }
+
+
+def command_is_meant(word: str) -> str | None:
+    """Give the command line that a word which is no command may stand for; None where nothing is known.
+
+    Examples
+    --------
+    >>> command_is_meant("quick"), command_is_meant("nothing-like-it")
+    ('clonometer run --plan quick', None)
+    """
+    import shlex
+    import shutil
+    from pathlib import Path
+
+    from clonometer.plan.planfile import plan_names
+
+    if word in plan_names():
+        return f"clonometer run --plan {word}"
+    if _is_workload(word):
+        return f"clonometer run {word}"
+    if word.endswith(".parquet") and Path(word).is_file():
+        return f"clonometer show {shlex.quote(word)}"
+    return f"clonometer census -- {shlex.quote(word)}" if shutil.which(word) else None
+
+
+def _is_workload(word: str) -> bool:
+    from clonometer.errors import ClonometerError
+    from clonometer.plan.catalogue import read_catalogue
+    from clonometer.plan.names import full_name
+    from clonometer.runner.drivers import find_drivers
+
+    try:
+        full_name(word, read_catalogue(find_drivers().descriptions).workloads)
+    except ClonometerError:
+        return False
+    return True
 
 
 def what_is_meant(option: str, known: Collection[str]) -> str | None:

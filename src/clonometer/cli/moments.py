@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clonometer.errors import InputError, UsageError
+from clonometer.files import cannot_read
 from clonometer.units import parse_share
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _read(path: Path) -> MeasuredNoise:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError(*cannot_read(path, error)) from error
     if len(content) > _MOST_BYTES:
         raise InputError(f"{path} is too large to be an answer of clonometer noise", again)
     try:

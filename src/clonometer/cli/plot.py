@@ -61,7 +61,7 @@ def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, forc
         raise unknown("picture", kind, KINDS)
     image_format = _format_of(out)
     if out is not None:
-        check_output(out, force)
+        check_output(out, force, [run_file])
     results = read_results(run_file)
     drawn_kind = kind or leading_kind(results) or "overview"
     drawn = picture(results, drawn_kind, image_format, dark=dark)
@@ -77,9 +77,13 @@ def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, forc
 def _format_of(out: Path | None) -> str:
     from clonometer.views.pictures import FORMATS
 
-    image_format = "png" if out is None else out.suffix.removeprefix(".").lower()
+    if out is None:
+        return "png"
+    image_format = out.suffix.removeprefix(".").lower()
     if image_format not in FORMATS:
-        raise UsageError(f"--out {out} must end in {' or '.join(map('.{}'.format, FORMATS))}")
+        raise UsageError(
+            f"--out {out} must end in {' or '.join(map('.{}'.format, FORMATS))}", f"--out {out.with_suffix('.svg')}"
+        )
     return image_format
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Plan, Target
 
 PLAIN_EVERY_S = 10.0
+_MINUTES_FROM_S, _HOURS_FROM_S = 120.0, 7200.0
 
 
 def make_progress() -> PlainProgress | BarProgress:
@@ -36,7 +37,20 @@ def name_of(target: Target) -> str:
 
 
 def _left(remaining_s: float | None) -> str:
-    return "" if remaining_s is None else f", about {remaining_s:.0f} s left"
+    return "" if remaining_s is None else f", about {span(remaining_s)} left"
+
+
+def span(seconds: float) -> str:
+    """Write how long something lasts, roughly.
+
+    Examples
+    --------
+    >>> span(7.2), span(119), span(121), span(37_604)
+    ('7 s', '119 s', '2 min', '10 h')
+    """
+    if seconds < _MINUTES_FROM_S:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < _HOURS_FROM_S else f"{seconds / 3600:.0f} h"
 
 
 def _complain(target: Target, status: str, reason: str | None) -> str | None:
@@ -58,16 +72,19 @@ class PlainProgress:
 
     def run_started(self, plan: Plan) -> None:
         """Say what will be measured."""
+        from clonometer.plan.adhoc import ADHOC
+
         count = len(plan.cells)
         cells = f"{count} {'condition' if count == 1 else 'conditions'}"
-        click.echo(f"measuring {plan.name}: {cells}, about {plan.budget_seconds:.0f} s", err=True)
+        what = plan.title if plan.name == ADHOC else f"the plan {plan.name}"
+        click.echo(f"measuring {what}: {cells}, about {span(plan.budget_seconds)}", err=True)
         self._next_s = time.monotonic() + PLAIN_EVERY_S
 
     def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Say where we are, if ten seconds have passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + PLAIN_EVERY_S
-            click.echo(f"{elapsed_s:.0f} s measured{_left(remaining_s)}: {name_of(target)}", err=True)
+            click.echo(f"{span(elapsed_s)} measured{_left(remaining_s)}: {name_of(target)}", err=True)
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip, each sentence once."""
@@ -138,6 +155,6 @@ def _bar(target: Target, process: int, elapsed_s: float, remaining_s: float | No
     table.add_column(width=20)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column(no_wrap=True, justify="right")
-    left = "" if remaining_s is None else f"{remaining_s:.0f} s left"
+    left = "" if remaining_s is None else f"{span(remaining_s)} left"
     table.add_row(ProgressBar(total=total_s or 1.0, completed=elapsed_s, width=20), name_of(target), left)
     return table

@@ -10,7 +10,8 @@ import rich_click as click
 from clonometer.cli.answers import read_results
 from clonometer.cli.options import FILE, examples, force_option, run_argument
 from clonometer.cli.outputs import write_text
-from clonometer.errors import InputError
+from clonometer.errors import InputError, UsageError
+from clonometer.files import cannot_read
 
 if TYPE_CHECKING:
     from clonometer.explain.types import Explanation, Versus
@@ -43,10 +44,23 @@ def command(run_file: Path, out: Path, explained: tuple[Path, ...], force: bool)
     from clonometer.runfile import check_output
     from clonometer.views.html import render_report
 
-    check_output(out, force)
+    check_output(out, force, [run_file, *explained])
+    check_is_page(out, "--out")
     explanations = [read_explanation_file(path) for path in explained]
     write_text(out, render_report(read_results(run_file), explanations))
     click.echo(f"wrote {out}", err=True)
+
+
+def check_is_page(path: Path, option: str) -> None:
+    """Refuse a name that promises another kind of file than a page.
+
+    Raises
+    ------
+    UsageError
+        If it has an ending, and not that of a page.
+    """
+    if path.suffix.lower() not in ("", ".html", ".htm"):
+        raise UsageError(f"{option} {path} is a page, and must end in .html", f"{option} {path.with_suffix('.html')}")
 
 
 def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
@@ -63,7 +77,7 @@ def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
         with path.open("rb") as stream:
             raw = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError(*cannot_read(path, error)) from error
     if len(raw) > MOST_BYTES:
         raise InputError(f"{path} is too large for an explanation: more than {MOST_BYTES >> 20} MiB")
     try:

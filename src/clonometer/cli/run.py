@@ -213,7 +213,10 @@ class _Outputs:
 
         check_run_output(self.out, force=self.force, keep=self.keep)
         if self.report is not None:
+            from clonometer.cli.report import check_is_page
+
             check_output(self.report, self.force or self.replace_report)
+            check_is_page(self.report, "--report")
             if self.report.absolute() == self.out.absolute():
                 raise UsageError("--out and --report name the same file")
 
@@ -258,11 +261,11 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
 def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
     from dataclasses import replace
 
-    from clonometer.plan.adhoc import apply_only, apply_settings
+    from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
     from clonometer.plan.planfile import load_plan
 
     if wish.workloads:
-        plan = _named_plan(wish, catalogue)
+        plan = plan_from_arguments(wish.workloads, wish.settings, catalogue, budget_seconds=wish.budget_s)
     else:
         plan = apply_settings(load_plan(wish.plan or DEFAULT_PLAN, catalogue), wish.settings, catalogue)
     if wish.budget_s is not None:
@@ -270,20 +273,6 @@ def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
     if wish.target_width is not None:
         plan = replace(plan, target_width=wish.target_width)
     return apply_only(plan, wish.globs)
-
-
-def _named_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
-    """Make a plan of the workloads that were named; a plan's own name among them is told as such."""
-    from clonometer.plan.adhoc import plan_from_arguments
-    from clonometer.plan.planfile import plan_names
-
-    try:
-        return plan_from_arguments(wish.workloads, wish.settings, catalogue, budget_seconds=wish.budget_s)
-    except UsageError:
-        plans = [name for name in wish.workloads if name in plan_names() and name not in catalogue.workloads]
-        if not plans:
-            raise
-        raise UsageError(f"{plans[0]} is a plan, not a workload", f"clonometer run --plan {plans[0]}") from None
 
 
 def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: str | None) -> list[str]:

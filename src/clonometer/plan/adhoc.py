@@ -16,6 +16,8 @@ from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.plan.values import read_value
 
 TEMPERATURE = "temperature"
+#: The name of a plan that a command line makes.
+ADHOC = "adhoc"
 _LEAST_BUDGET_SECONDS = 5.0
 # Drivers are started and read one after another; a guess that is too short would leave intervals wide.
 _BUDGET_MARGIN = 1.5
@@ -77,7 +79,7 @@ def plan_from_arguments(
     entry = Entry("", tuple(workloads), read, temperatures, dict(limits or {}))
     targets = expand([entry], catalogue, ease=True)
     budget = estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
-    return Plan("adhoc", title, budget, targets)
+    return Plan(ADHOC, title, budget, targets)
 
 
 def estimated_seconds(targets: Iterable[Target]) -> float:
@@ -96,7 +98,9 @@ def apply_only(plan: Plan, globs: Sequence[str]) -> Plan:
     UsageError
         If a glob matches no cell, with the nearest cell or workload and what the plan has.
     """
-    chosen = full_globs(globs, [cell.text for cell in plan.cells], f" of the plan {plan.name}")
+    chosen = full_globs(
+        globs, [cell.text for cell in plan.cells], "" if plan.name == ADHOC else f" of the plan {plan.name}"
+    )
     kept = (
         replace(target, cells=tuple(cell for cell in target.cells if matches(cell.text, chosen)))
         for target in plan.targets

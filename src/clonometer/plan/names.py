@@ -31,8 +31,18 @@ def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> 
     """
     workload = _bearing(name, workloads)
     if not workload:
-        raise unknown(kind, name, workloads)
+        raise _no_plan(kind, name) or unknown(kind, name, workloads)
     return workload
+
+
+def _no_plan(kind: str, name: str) -> UsageError | None:
+    """The error for a plan's name where none is taken."""
+    # Plans are read by what reads names.
+    from clonometer.plan.planfile import plan_names
+
+    if name not in plan_names():
+        return None
+    return UsageError(f"{name} is a plan, not a {kind}", f"clonometer run --plan {name}")
 
 
 def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") -> list[str]:

@@ -76,7 +76,7 @@ class RawWriter:
             self._descriptor: int | None = claim(self.path, replace=force, aside=aside)
         except FileExistsError as error:
             raise OutputError(
-                f"{self.path} exists: an unfinished run", f"clonometer recover {self.path}, or --force"
+                f"{self.path} exists: an unfinished run", f"clonometer recover {self.path} finishes it"
             ) from error
         except OSError as error:
             raise cannot_write(str(self.path), error) from error

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.errors import OutputError
-from clonometer.files import cannot_write, link_target, refuse_if_claimed
+from clonometer.files import already_there, cannot_write, link_target, refuse_if_claimed
 
 
 def raw_path(path: str | os.PathLike[str]) -> Path:
@@ -58,17 +59,24 @@ def check_run_output(path: str | os.PathLike[str], *, force: bool = False, keep:
     return path
 
 
-def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
+def check_output(path: str | os.PathLike[str], force: bool = False, inputs: Iterable[Path] = ()) -> Path:
     """Check that a file could be written, without writing it.
 
     A file is made in the folder and removed, since permissions alone do not tell of read-only and of virtual
     file systems.
 
+    Parameters
+    ----------
+    force
+        Whether an existing file may be replaced.
+    inputs
+        Files that are read for it, which are never replaced.
+
     Raises
     ------
     OutputError
-        If it exists and ``force`` is not set, is a folder, device or link, cannot be written, or has a name that is
-        not UTF-8; with the next step.
+        If it exists and ``force`` is not set, is one of the inputs, is a folder, device or link, cannot be written, or
+        has a name that is not UTF-8; with the next step.
     """
     path = Path(path)
     if not is_utf8(path):
@@ -88,8 +96,10 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         raise OutputError(f"{path} is a folder", f"name a file in it, such as {path / 'run.parquet'}")
     if mode is not None and not stat.S_ISREG(mode):
         raise OutputError(f"{path} is not a regular file, and would be replaced")
+    if mode is not None and any(each.exists() and path.samefile(each) for each in inputs):
+        raise OutputError(f"{path} is read for this, and cannot be written", "name another file")
     if mode is not None and not force:
-        raise OutputError(f"{path} exists", "name another file, or replace this one with --force")
+        raise already_there(path)
     folder = path.parent
     if not folder.is_dir():
         why = "is not a folder" if folder.exists() else "does not exist"

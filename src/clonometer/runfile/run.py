@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from clonometer.errors import RunFileError, unknown
+from clonometer.files import cannot_read
 from clonometer.runfile.arrays import column_array, runs_of_cells
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
 from clonometer.runfile.output import is_utf8
@@ -310,15 +311,15 @@ def _check_magic(path: Path) -> None:
             file.seek(max(0, size - len(_PARQUET_MAGIC)))
             end = file.read()
     except (OSError, ValueError) as error:
-        raise RunFileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+        raise RunFileError(*cannot_read(path, error)) from error
     if begin.startswith(_RAW_MAGIC):
         raise RunFileError(f"{path} is the raw file of an unfinished run", f"clonometer recover {path}")
     if not begin:
-        raise RunFileError(f"{path} is empty")
+        raise RunFileError(f"{path} is empty", "name a file that clonometer run has written")
     if not begin.startswith(_PARQUET_MAGIC):
-        raise RunFileError(f"{path} is not a Parquet file")
+        raise RunFileError(f"{path} is not a Parquet file", "name a file that clonometer run has written")
     if size < 12 or end != _PARQUET_MAGIC:
-        raise RunFileError(f"{path} is truncated: its end is missing")
+        raise RunFileError(f"{path} is truncated: its end is missing", "copy it again, or measure again")
 
 
 def _check_size(footer: Any, size_bytes: int) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from clonometer.errors import OutputError, ProtocolError, RunFileError
-from clonometer.files import cannot_write, take_away, writing
+from clonometer.errors import ProtocolError, RunFileError
+from clonometer.files import already_there, cannot_write, take_away, writing
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, SCHEMA, RunMetadata, parse_metadata
 from clonometer.runfile.output import previous_path
 from clonometer.runfile.run import open_run
@@ -198,7 +198,7 @@ class RunFileWriter:
         text = _as_json(full)
         _read(text)
         if not (self._force or self._keep) and self.path.exists():
-            raise OutputError(f"{self.path} exists", "name another file, or replace this one with --force")
+            raise already_there(self.path)
         try:
             with writing(self.path, durable=True) as new:
                 self._write_parquet(new.file, text)
