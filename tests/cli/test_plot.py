@@ -40,7 +40,7 @@ def test_an_existing_picture_is_spared_without_force(run_file: Path, tmp_path: P
     out = tmp_path / "a.svg"
     out.write_text("mine")
     assert plot(run_file, "--kind", "overview", "--out", str(out)) == 2
-    assert "--force" in capsys.readouterr().err
+    assert "name another file" in capsys.readouterr().err
     assert out.read_text() == "mine"
     assert plot(run_file, "--kind", "overview", "--out", str(out), "--force") == 0
     assert out.read_text().startswith("<svg")
