@@ -86,7 +86,7 @@ def test_each_row_has_the_unit_that_suits_it(default: Results) -> None:
 
 def test_reasons_and_advice_stand_below_their_names(default: Results) -> None:
     text = render_answer(default)
-    assert re.search(r"^Why   Fork's 58\.8 µs more: 67% the call, 33% its end\.$", text, re.MULTILINE)
+    assert re.search(r"^Why   Fork's extra 58\.8 µs: 67% the call, 33% its end\.$", text, re.MULTILINE)
     assert re.search(r"^Do    \w", text, re.MULTILINE)
     assert "Trust" not in render_answer(replace(default, first=replace(default.first, doubts=())))
 

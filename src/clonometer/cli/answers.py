@@ -12,7 +12,7 @@ from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs
 
 if TYPE_CHECKING:
-    from clonometer.results.types import Results
+    from clonometer.results.types import Finding, Results
 
 
 def read_results(path: Path) -> Results:
@@ -49,6 +49,8 @@ def print_answer(results: Results, *, as_json: bool, wide: bool, lines: int = SC
 def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     """Keep the rows of cells that match any of the globs; findings rest on the whole run and stay.
 
+    Of the first screen what speaks of such a cell stays.
+
     Raises
     ------
     UsageError
@@ -58,8 +60,21 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
         return results
     globs = full_globs(globs, [status.cell for status in results.cell_statuses])
     kept = [matches(row.cell, globs) for row in results.cells]
+    cells = {row.cell for row, keep in zip(results.cells, kept, strict=True) if keep}
+    first = results.first
+
+    def about(findings: Sequence[Finding]) -> list[Finding]:
+        return [finding for finding in findings if cells & set(finding.numbers["cells"])]
+
     return replace(
         results,
+        first=replace(
+            first,
+            answer=about(first.answer),
+            reasons=about(first.reasons),
+            advice=about(first.advice),
+            doubts=about(first.doubts),
+        ),
         cells=[row for row, keep in zip(results.cells, kept, strict=True) if keep],
         process_medians=[medians for medians, keep in zip(results.process_medians, kept, strict=True) if keep],
         cell_statuses=[status for status in results.cell_statuses if matches(status.cell, globs)],

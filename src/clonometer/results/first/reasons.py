@@ -8,7 +8,7 @@ from typing import Any
 
 from clonometer.families.common import STAGES as STAGE_WORDS
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence
+from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
@@ -78,8 +78,11 @@ def _difference(comparer: Comparer, compared: Comparison) -> Finding | None:
     }
     names = [mechanism_name(row.estimate.workload) for row in (longer, shorter)]
     whole_ns = sum(gap.value for gap in gaps.values())
-    head = f"{names[0]}'s {format_duration(whole_ns)} more"
-    return _finding("why.difference", head, gaps, [longer.cell, shorter.cell])
+    heads = (
+        f"of the {format_duration(whole_ns)} that {names[0]} takes longer than {names[1]}",
+        f"{names[0]}'s extra {format_duration(whole_ns)}",
+    )
+    return _finding("why.difference", heads, gaps, [longer.cell, shorter.cell])
 
 
 def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
@@ -90,8 +93,9 @@ def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
     if len(times) < 2:
         return None
     whole_ns = sum(time.value for time in times.values())
-    head = f"{mechanism_name(row.estimate.workload)}'s {format_duration(whole_ns)}"
-    return _finding("why.parts", head, times, [row.cell])
+    name = mechanism_name(row.estimate.workload)
+    heads = (f"of the {format_duration(whole_ns)} that {name} takes", f"{name}'s {format_duration(whole_ns)}")
+    return _finding("why.parts", heads, times, [row.cell])
 
 
 def _longer(comparer: Comparer, a: Processes, b: Processes, *names: str) -> Interval:
@@ -99,8 +103,8 @@ def _longer(comparer: Comparer, a: Processes, b: Processes, *names: str) -> Inte
     return comparer.keep(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
 
 
-def _finding(name: str, head: str, parts: Mapping[str, Interval], cells: Sequence[str]) -> Finding | None:
-    """Say parts of a time as shares of their sum; None where some part works against the others."""
+def _finding(name: str, heads: tuple[str, str], parts: Mapping[str, Interval], cells: Sequence[str]) -> Finding | None:
+    """Say parts as shares of their sum, after a long or a short head; None where a part works against the others."""
     whole_ns = sum(part.value for part in parts.values())
     least_ns = -_LEAST_SHARE * whole_ns
     if whole_ns <= 0 or any(part.n < FEWEST_PROCESSES or part.value < least_ns for part in parts.values()):
@@ -115,7 +119,9 @@ def _finding(name: str, head: str, parts: Mapping[str, Interval], cells: Sequenc
         "shares": shares,
         "cells": list(cells),
     }
-    return Finding(name, sentence(f"{head}: {', '.join(words)}"), numbers)
+    first, *others = words
+    text = f"{heads[0]}, {listed([first.replace('% ', '% are ', 1), *others])}"
+    return Finding(name, sentence(text), numbers, sentence(f"{heads[1]}: {', '.join(words)}"))
 
 
 def _parts(book: Book, row: Evidence) -> dict[str, Processes]:
