@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -27,7 +28,7 @@ def rows():
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_every_row_fits_and_says_what_and_why(width):
-    lines = render_peers(rows(), [program.install for program in PROGRAMS], width=width).splitlines()
+    lines = render_peers(rows(), [program.install for program in PROGRAMS], width=width, wide=True).splitlines()
     assert max(len(line) for line in lines if not line.startswith("  $ ")) <= width
     text = " ".join(" ".join(lines).split())
     for row in rows():
@@ -41,8 +42,17 @@ def test_every_row_fits_and_says_what_and_why(width):
     assert "$ apt-get install -y hyperfine" in text
 
 
-def test_the_spread_of_a_word_is_said_in_a_sentence():
+def test_it_begins_with_how_far_apart_two_figures_of_one_word_are():
     made = [replace(row, ours_ns=(number + 1) * 10_000.0) for number, row in enumerate(rows()[:5])]
     text = " ".join(render_peers(made, [], width=100).split())
-    assert "'fork' is 10 µs as Bendersky 2018 means it" in text.replace("10.0 µs", "10 µs")
+    assert text.startswith("A fork takes 10 µs or 50 µs on this machine, depending on who defines it: Bendersky 2018 (")
     assert "Not installed" not in text
+
+
+def test_what_is_not_run_from_here_is_one_line_a_word_unless_all_is_asked_for():
+    text = render_peers(rows(), [], width=80)
+    assert "ours, as others measure: Bendersky 2018 50 µs, " in text
+    of_peers = {row.configuration.peer for row in rows() if row.status == "failed" or row.ratio is not None}
+    assert {line.split("  ")[1] for line in text.splitlines() if re.match("  [^ o]", line)} >= of_peers
+    assert "failed: it ended with status 1" in text, "what failed is not folded"
+    assert len(text.splitlines()) < len(render_peers(rows(), [], width=80, wide=True).splitlines()) - 15

@@ -39,10 +39,11 @@ _EXAMPLES = examples(
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="Keep our samples as a run file.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
 @seed_option
+@click.option("--wide", is_flag=True, help="Also show a row for each peer that is not run here.")
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, *, budget_s: float | None, out: Path | None, force: bool, seed: int, as_json: bool
+    ctx: click.Context, *, budget_s: float | None, out: Path | None, force: bool, seed: int, wide: bool, as_json: bool
 ) -> None:
     """Run the other tools that are installed beside Clonometer configured like each of them.
 
@@ -59,7 +60,8 @@ def command(
     else:
         from clonometer.views.terminal.peers import render_peers
 
-        print_drawn(render_peers, rows, [program.install for program in peers.missing.values()], characters="µ×")
+        installs = [program.install for program in peers.missing.values()]
+        print_drawn(render_peers, rows, installs, characters="µ×", wide=wide)
     ctx.exit(outcome.exit_status)
 
 

@@ -22,25 +22,48 @@ _WORDS = {
 
 
 @rendered(least_width=40)
-def render_peers(rows: Sequence[PeerRow], installs: Iterable[str], *, width: int, colour: bool) -> Iterator[str]:
-    """Write rows by word, each with what it measures and its reason; only commands may be longer than a line."""
+def render_peers(
+    rows: Sequence[PeerRow], installs: Iterable[str], *, width: int, colour: bool, wide: bool = False
+) -> Iterator[str]:
+    """Write what one word is taken to mean, then rows by word, each with what it measures and its reason.
+
+    Unless ``wide`` those without a figure of the peer are one line a word. Only commands may be longer than a line.
+    """
+    yield from _spread(rows, width)
     yield from wrap(
-        "Clonometer configured as each peer measures, and the peers that are installed, in turn. 'ratio' is the peer's "
-        "figure over ours, with its 95% interval.",
+        "Clonometer is configured as each peer measures, and both run in turn. 'ratio' is the peer's figure over ours, "
+        "with its 95% interval.",
         width,
     )
     by_word = {head: [row for row in rows if row.configuration.word == word] for word, head in _WORDS.items()}
-    drawn = draw_stack([_table(head, of_word) for head, of_word in by_word.items()], width, colour)
-    for of_word, (heading, *lines) in zip(by_word.values(), drawn.tables, strict=True):
+    shown = {head: [row for row in of_word if wide or not _is_folded(row)] for head, of_word in by_word.items()}
+    drawn = draw_stack([_table(head, of_word) for head, of_word in shown.items()], width, colour)
+    for (head, of_word), (heading, *lines) in zip(shown.items(), drawn.tables, strict=True):
         yield ""
         yield heading
         for row, line in zip(of_word, lines, strict=True):
             yield line
             yield from _reasons(row, width)
-    yield from _spread(rows, width)
+        yield from _folded([row for row in by_word[head] if row not in of_word], width)
     yield ""
-    yield from wrap("Peers without a figure or a reason are not run from here; ours is configured like them.", width)
+    yield from wrap(
+        "Peers without a figure are not run from here; ours is configured like them."
+        if wide
+        else "Clonometer's figures alone stand where the peer is not installed or not run from here; --wide shows all.",
+        width,
+    )
     yield from _missing(installs)
+
+
+def _is_folded(row: PeerRow) -> bool:
+    """Whether a row has nothing of its peer: no figure, and no failure that has to be seen."""
+    return row.status in ("not run", "not installed") and not row.configuration.id.startswith("clonometer.")
+
+
+def _folded(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
+    figures = [f"{row.configuration.peer} {_figure(*_ours(row))}" for row in rows]
+    if figures:
+        yield from wrap(f"ours, as others measure: {', '.join(figures)}", width, bullet="  ")
 
 
 def _table(head: str, rows: Sequence[PeerRow]) -> Table:
@@ -82,19 +105,21 @@ def _figure(value_ns: float | None, low_ns: float | None, high_ns: float | None)
 
 
 def _spread(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
+    """Say for two words how far apart the figures are that they stand for."""
     for word in ("fork", "thread"):
         ends = spread(rows, word)
-        if ends is None:
-            continue
-        least, most = ends
-        low, high = _figure(*_ours(least)), _figure(*_ours(most))
-        yield ""
-        yield from wrap(
-            f"One machine, one minute, one word: '{word}' is {low} as {least.configuration.peer} means it "
-            f"({least.configuration.measures}) and {high} as {most.configuration.peer} means it "
-            f"({most.configuration.measures}).",
-            width,
-        )
+        if ends is not None:
+            (least, low), (most, high) = ((row, _figure(*_ours(row))) for row in ends)
+            yield from wrap(
+                f"A {word} takes {low} or {high} on this machine, depending on who defines it: {_meaning(least)}, or "
+                f"{_meaning(most)}.",
+                width,
+            )
+            yield ""
+
+
+def _meaning(row: PeerRow) -> str:
+    return f"{row.configuration.peer} ({row.configuration.measures})"
 
 
 def _ours(row: PeerRow) -> tuple[float | None, float | None, float | None]:
