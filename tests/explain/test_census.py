@@ -11,6 +11,7 @@ import pytest
 
 from clonometer.explain import census as census_module
 from clonometer.explain.census import Census, census_to_json, mechanism
+from clonometer.explain.savings import savings
 from clonometer.views.terminal.census import render_census
 
 VFORK = ["CLONE_VM", "CLONE_VFORK"]
@@ -251,3 +252,49 @@ def test_where_tasks_run_on_the_option_that_waits_for_them_is_named(changes: dic
     text = " ".join(render_census(census, "make").split())
     assert "1 of its tasks was still running when the census ended." in text
     assert ("--until-all-end" in text) is advised
+
+
+COSTS = {"vfork": 50_000.0, "posix_spawn": 76_000.0, "thread": 8_000.0}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "advised"),
+    [
+        # A posix_spawn of 76 us in place of a vfork of 80 saves less than a tenth.
+        ([task()] * 3, [("vfork", ["thread"])]),
+        ([task(call="clone", flag_names=FORK, making_ns=400_000)] * 2, [("fork", ["posix_spawn", "vfork", "thread"])]),
+        ([task(call="clone", flag_names=FORK, making_ns=400_000, execs=0)], [("fork", ["thread"])]),
+        ([task(call="clone3", flag_names=THREAD, execs=0)], []),
+        ([task(making_ns=5_000)], []),
+        # One that waited for long; a group with little of the cost.
+        ([task(), task(), task(making_ns=90_000_000)], [("vfork", ["thread"])]),
+        ([task()] * 30 + [task(creator_program="/bin/sh")], [("vfork", ["thread"])]),
+        ([task(**dict.fromkeys(TIMES))], []),
+    ],
+)
+def test_other_ways_are_advised_where_they_save_a_tenth(
+    tasks: list[dict[str, Any]], advised: list[tuple[str, list[str]]]
+) -> None:
+    worth = savings(taken(*tasks, ended()), COSTS)
+    assert [(saving.group.mechanism, [way.mechanism for way in saving.instead]) for saving in worth] == advised
+    for saving in worth:
+        for way in saving.instead:
+            assert way.saved_ns == saving.group.created * (saving.making_ns - COSTS[way.mechanism])
+    assert savings(taken(*tasks, ended()), {}) == [], "what costs nobody knows saves nothing"
+
+
+def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:
+    lines = [task(creator_program=f"/bin/{n}", making_ns=200_000 * n, cost_ns=200_000 * n) for n in (1, 2, 3)]
+    census = taken(*lines, ended())
+    worth = savings(census, COSTS)
+    assert [saving.group.creator for saving in worth] == ["/bin/3", "/bin/2"]
+    text = " ".join(render_census(census, "make", worth, width=80).split())
+    assert (
+        "What to do: /bin/3 made 1 task by vfork, 600 µs each and 600 µs in all. "
+        "That would be by posix_spawn 524 µs less (76.0 µs each), as threads 592 µs less (8.00 µs each)." in text
+    )
+    assert text.endswith("It says nothing of the tasks' work.")
+    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
+    answer = census_to_json(census, ["make"], None, worth)
+    jsonschema.validate(answer, schema)
+    assert answer["savings"][0]["instead"][1] == {"mechanism": "thread", "making_ns": 8_000.0, "saved_ns": 592_000.0}

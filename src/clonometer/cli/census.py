@@ -17,6 +17,7 @@ from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.explain.census import Census
+    from clonometer.explain.savings import Saving
 
 #: As env(1): our own failure, a command that cannot be executed, one that is not there.
 EXIT_FAILED = 125
@@ -51,6 +52,12 @@ _EXAMPLES = examples(
     "--buffer", "buffer_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]"
 )
 @click.option("--wide", is_flag=True, help="Show every creator.")
+@click.option(
+    "--advice/--no-advice",
+    default=True,
+    show_default=True,
+    help="Say what other ways to make its tasks would save. Once after each boot that takes 2 s of measuring.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="Write the JSON object to a file.")
 @force_option
@@ -65,6 +72,7 @@ def command(
     how: str,
     buffer_bytes: int | None,
     wide: bool,
+    advice: bool,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -106,7 +114,8 @@ def command(
         raise
     if census.ended["not_started"]:
         ctx.exit(_not_started(words[0], int(census.ended["not_started"])))
-    _answer(census, words, pid, out, as_json=as_json, wide=wide)
+    worth = _savings(census) if advice else []
+    _answer(census, words, pid, out, worth, as_json=as_json, wide=wide)
     ctx.exit(_status(census, watched_command=bool(words)))
 
 
@@ -156,12 +165,30 @@ def _outlived(alive: int, name: str) -> str:
     return f"{name} has ended; {tasks} on, and the census with them. Ctrl-C ends the census."
 
 
+def _savings(census: Census) -> list[Saving]:
+    """What other ways would save; nothing is measured for a census without times, or that was interrupted."""
+    from clonometer.cli.census_costs import making_costs_ns
+    from clonometer.explain.savings import savings
+
+    timed = any(group.times["making_ns"] for group in census.groups.values())
+    if not timed or census.ended["interrupted"]:
+        return []
+    return savings(census, making_costs_ns())
+
+
 def _answer(
-    census: Census, words: tuple[str, ...], pid: int | None, out: Path | None, *, as_json: bool, wide: bool
+    census: Census,
+    words: tuple[str, ...],
+    pid: int | None,
+    out: Path | None,
+    worth: list[Saving],
+    *,
+    as_json: bool,
+    wide: bool,
 ) -> None:
     from clonometer.explain.census import census_to_json
 
-    whole = json.dumps(census_to_json(census, words, pid), indent=2, allow_nan=False)
+    whole = json.dumps(census_to_json(census, words, pid, worth), indent=2, allow_nan=False)
     if out is not None:
         from clonometer.cli.outputs import write_text
 
@@ -172,7 +199,7 @@ def _answer(
     from clonometer.views.terminal.census import render_census
 
     name = Path(words[0]).name if words else f"Process {pid}"
-    print_drawn(render_census, census, name, characters="µ…", wide=wide)
+    print_drawn(render_census, census, name, worth, characters="µ…", wide=wide)
     if out is not None:
         click.echo(f"\nWrote {out}.")
 

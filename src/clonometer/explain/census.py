@@ -9,9 +9,12 @@ import errno
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clonometer.explain.savings import Saving
 
 CENSUS_SCHEMA = 2
 NANOSECONDS = 1_000_000_000
@@ -233,7 +236,9 @@ class Census:
         return sum(group.running for group in self.groups.values())
 
 
-def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> dict[str, Any]:
+def census_to_json(
+    census: Census, command: Sequence[str], pid: int | None, savings: Sequence[Saving] = ()
+) -> dict[str, Any]:
     """Turn a census into plain JSON values, valid against docs/schemas/census.schema.json."""
     ended = census.ended
     return {
@@ -258,6 +263,17 @@ def census_to_json(census: Census, command: Sequence[str], pid: int | None) -> d
         "buffer_grown": ended["grown"],
         "unseen_ends": ended["unseen"],
         "creators": [_group_to_json(group) for group in census.by_cost()],
+        "savings": [_saving_to_json(saving) for saving in savings],
+    }
+
+
+def _saving_to_json(saving: Saving) -> dict[str, Any]:
+    return {
+        "program": saving.group.creator,
+        "mechanism": saving.group.mechanism,
+        "created": saving.group.created,
+        "making_ns": saving.making_ns,
+        "instead": [asdict(way) for way in saving.instead],
     }
 
 

@@ -53,6 +53,18 @@ def workload_words(workload: str) -> WorkloadWords:
     return next((known.workloads[workload] for known in families() if workload in known.workloads), _NO_WORDS)
 
 
+def census_ways() -> Mapping[str, str]:
+    """The workload that says what each way of making tasks costs, by the way as a census names it.
+
+    Examples
+    --------
+    >>> sorted(census_ways())
+    ['posix_spawn', 'thread', 'vfork']
+    """
+    every = (entry for known in families() for entry in known.workloads.items())
+    return {words.census: workload for workload, words in every if words.census}
+
+
 def known_delays() -> Mapping[str, str]:
     """The axes that delay a launch by a known time, in the order in which it passes them, and where they do.
 

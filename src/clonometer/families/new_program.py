@@ -32,6 +32,7 @@ FAMILY = Family(
     },
     workloads={
         "launch.fork_exec": WorkloadWords("fork+exec", thing="program"),
-        "launch.posix_spawn": WorkloadWords(thing="program"),
+        "launch.posix_spawn": WorkloadWords(thing="program", census="posix_spawn"),
+        "launch.vfork_exec": WorkloadWords(thing="program", census="vfork"),
     },
 )

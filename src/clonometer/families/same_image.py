@@ -16,7 +16,7 @@ FAMILY = Family(
     workloads={
         FORK: WorkloadWords(thing="process"),
         "launch.vfork": WorkloadWords(thing="process", substitute="vfork, for a child that only execs,"),
-        PTHREAD: WorkloadWords(thing="thread", substitute="a thread"),
+        PTHREAD: WorkloadWords(thing="thread", substitute="a thread", census="thread"),
     },
     axes={
         "process_ending": Axis({"exit": "exit", "_exit": "_exit"}),

@@ -138,6 +138,7 @@ class WorkloadWords:
 
     ``name`` stands in tables, ``doing`` in a sentence ("opening and closing a file"), ``thing`` and ``things`` name
     what it makes, ``substitute`` is what it is called where it is advised in the place of something dearer.
+    ``census`` is the way of making tasks, in the words of a census, of which it says the cost.
     """
 
     name: str = ""
@@ -145,6 +146,7 @@ class WorkloadWords:
     thing: str = ""
     things: str = ""
     substitute: str = ""
+    census: str = ""
 
 
 @dataclass(frozen=True)

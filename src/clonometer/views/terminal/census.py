@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.explain.census import Census, Group
+from clonometer.explain.savings import Saving
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
@@ -17,9 +18,20 @@ _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
 
+<<<<<<< HEAD
 @rendered(least_width=40)
 def render_census(census: Census, name: str, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a census of what the user named; ``wide``: every creator, not only the 15 that cost most."""
+=======
+@rendered(least_width=60)
+def render_census(
+    census: Census, name: str, worth: Sequence[Saving] = (), *, width: int, colour: bool, wide: bool = False
+) -> list[str]:
+    """Write a census of what the user named, and last what would be ``worth`` a change.
+
+    ``wide``: every creator, not only the 15 that cost most.
+    """
+>>>>>>> c564261 (End a census with what other ways to make its tasks would save, by what they cost on this machine)
     drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
     if (seen := _seen_by_ptrace(census)) is not None:
         drawn += [paint(line, "warn", colour) for line in wrap(seen, width, bullet="! ")]
@@ -34,7 +46,31 @@ def render_census(census: Census, name: str, *, width: int, colour: bool, wide: 
     drawn += [""] if shown else []
     drawn += wrap_each(_sentences(census, groups), width, bullet="- ")
     drawn += [paint(line, "warn", colour) for line in wrap_each(_cautions(census), width, bullet="! ")]
+    if worth:
+        drawn += ["", *wrap_each([_advice(saving) for saving in worth], width), *wrap(_MODEL, width)]
     return drawn
+
+
+#: How another way stands in a sentence.
+_INSTEAD = {"posix_spawn": "by posix_spawn", "vfork": "by vfork and exec", "thread": "as threads"}
+#: What is said of advice: it is no measurement of the program.
+_MODEL = "This is a model, from what small programs pay on this machine. It says nothing of the tasks' work."
+
+
+def _advice(saving: Saving) -> str:
+    """What a group of tasks cost to make, and what other ways would save."""
+    group = saving.group
+    whole_ns = group.created * saving.making_ns
+    ways = [
+        f"{_INSTEAD[way.mechanism]} {format_duration(way.saved_ns)} less ({format_duration(way.making_ns)} each)"
+        for way in saving.instead
+    ]
+    creator = clean(group.creator or "a program")
+    return (
+        f"What to do: {creator} made {_plural(group.created, 'task')} by {group.mechanism}, "
+        f"{format_duration(saving.making_ns)} each and {format_duration(whole_ns)} in all. "
+        f"That would be {', '.join(ways)}."
+    )
 
 
 def _plural(count: int, noun: str) -> str:

@@ -1,0 +1,84 @@
+"""What making a task costs on this machine, in each way that a census may advise: measured once after each boot."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError
+from clonometer.words import STAGE_ORDER
+
+if TYPE_CHECKING:
+    from clonometer.plan.types import Catalogue
+    from clonometer.runner.drivers import Drivers
+
+_BUDGET_S = 2.0
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+def making_costs_ns() -> Mapping[str, float]:
+    """Give the median cost of a making in ns for each way of `census_ways`; what cannot be measured is left out.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The user has had enough.
+    """
+    from clonometer.cli.measuring import find_catalogue
+    from clonometer.user_cache import kept_text
+
+    try:
+        drivers, catalogue = find_catalogue()
+        text = kept_text(f"making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue)))
+    except ClonometerError:
+        return {}
+    return {way: float(cost_ns) for way, cost_ns in json.loads(text).items()}
+
+
+def _key(catalogue: Catalogue) -> str:
+    """Tell apart boots, and drivers that measure otherwise."""
+    try:
+        boot = _BOOT.read_text()
+    except OSError:
+        boot = ""
+    return hashlib.sha256(f"{boot} {json.dumps(catalogue.raw, sort_keys=True)}".encode()).hexdigest()[:16]
+
+
+def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
+    from clonometer.cli.measuring import measure_plan
+    from clonometer.families import census_ways
+    from clonometer.plan.adhoc import plan_from_arguments
+    from clonometer.results.rows.estimates import estimate_cells
+    from clonometer.results.rows.observed import observe
+    from clonometer.results.schedule.scheduler import RoundsScheduler
+    from clonometer.runfile import open_run
+    from clonometer.runner.folder import temporary_folder
+
+    ways = {workload: way for way, workload in census_ways().items() if _is_here(catalogue, workload)}
+    if not ways:
+        return {}
+    plan = replace(plan_from_arguments(list(ways), [], catalogue, budget_seconds=_BUDGET_S), name="making-costs")
+    with temporary_folder() as folder:
+        scheduler = RoundsScheduler(1, plan.budget_seconds)
+        out = folder / "costs.parquet"
+        outcome = measure_plan(
+            plan, catalogue, drivers, out=out, seed=1, scheduler=scheduler, command=("clonometer", "census")
+        )
+        if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
+            raise KeyboardInterrupt
+        with open_run(outcome.path) as run:
+            rows = [row.estimate for row in estimate_cells(observe(run), run.metadata)]
+    return {
+        ways[row.workload]: row.median_ns
+        for row in rows
+        if row.temperature == "warm" and row.stage == STAGE_ORDER[0] and row.median_ns is not None
+    }
+
+
+def _is_here(catalogue: Catalogue, workload: str) -> bool:
+    known = catalogue.workloads.get(workload)
+    return known is not None and known.available
