@@ -18,12 +18,7 @@ _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
 
-<<<<<<< HEAD
 @rendered(least_width=40)
-def render_census(census: Census, name: str, *, width: int, colour: bool, wide: bool = False) -> list[str]:
-    """Write a census of what the user named; ``wide``: every creator, not only the 15 that cost most."""
-=======
-@rendered(least_width=60)
 def render_census(
     census: Census, name: str, worth: Sequence[Saving] = (), *, width: int, colour: bool, wide: bool = False
 ) -> list[str]:
@@ -31,7 +26,6 @@ def render_census(
 
     ``wide``: every creator, not only the 15 that cost most.
     """
->>>>>>> c564261 (End a census with what other ways to make its tasks would save, by what they cost on this machine)
     drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
     if (seen := _seen_by_ptrace(census)) is not None:
         drawn += [paint(line, "warn", colour) for line in wrap(seen, width, bullet="! ")]
