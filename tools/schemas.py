@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.dataset.history_types import History
+from clonometer.dataset.published import PublishedSummary
 from clonometer.dataset.types import FleetCompared, FleetShown
 from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
@@ -44,6 +45,11 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "A folder of runs, the host being the unit: all groups of hosts, or groups against each other. Times are in "
         f"nanoseconds, standard deviations shares. {_NULLS}",
         {"fleet_shown": FleetShown, "fleet_compared": FleetCompared},
+    ),
+    "published": (
+        "clonometer publish --anonymous",
+        f"What a machine measured, and nothing of who measured it (docs/sharing.md). {_NULLS}",
+        {"published": PublishedSummary},
     ),
     "history": (
         "clonometer history --json",

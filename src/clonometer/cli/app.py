@@ -33,6 +33,8 @@ _MODULES = {
     "demo": "demo",
     "fleet": "fleet",
     "history": "history",
+    "publish": "publish",
+    "gallery": "gallery",
     "completion": "completion",
 }
 

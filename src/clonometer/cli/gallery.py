@@ -1,0 +1,40 @@
+"""``clonometer gallery``: a static site of published summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from clonometer.cli.options import examples
+from clonometer.cli.outputs import write_text
+from clonometer.errors import OutputError
+
+_EXAMPLES = examples(
+    "clonometer gallery summaries/ --out site/",
+    "clonometer gallery summaries/ --out site/ --force",
+)
+
+
+@click.command(name="gallery", epilog=_EXAMPLES)
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, metavar="SITE", type=click.Path(path_type=Path), help="The site's folder.")
+@click.option("--force", is_flag=True, help="Write into a folder that has something in it.")
+def command(folder: Path, out: Path, force: bool) -> None:
+    """Make a static site of published summaries: search by processor, kernel and mitigations; machines like yours.
+
+    It needs no server and fetches nothing: open SITE/index.html. FOLDER has files of 'clonometer publish'.
+    """
+    from clonometer.dataset.gallery import read_gallery
+    from clonometer.views.html.gallery import gallery_site
+
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not force)):
+        raise OutputError(f"{out} exists and is not empty", "name another folder, or write into it with --force")
+    gallery = read_gallery(folder)
+    for name, text in gallery_site(gallery).items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        write_text(out / name, text)
+    count = len(gallery.machines)
+    click.echo(f"wrote {out / 'index.html'}: {count} machine{'' if count == 1 else 's'}", err=True)
+    for file in gallery.left_out:
+        click.echo(f"left out {file.path}: {file.reason}", err=True)
