@@ -15,6 +15,7 @@ from clonometer.explain.types import Versus
 from clonometer.explain.work.types import WorkExplanation
 from clonometer.fleet.types import FleetRun
 from clonometer.model.calibration import Calibration
+from clonometer.model.validated import Validation
 from clonometer.predict.answer import Predicted
 from clonometer.predict.profile import Profile
 from clonometer.predict.ranking import Ranking
@@ -109,6 +110,11 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "What fork, exit, posix_spawn, vfork and copying on write cost on one machine: models fitted to its "
         f"measurements. Times are in nanoseconds. {_WITHIN}",
         {"calibration": Calibration},
+    ),
+    "validation": (
+        "clonometer predict --validate --json",
+        f"Predictions of processes made for it against their forks. Times are in nanoseconds. {_WITHIN}",
+        {"validation": Validation},
     ),
     "reproduce": (
         "clonometer reproduce --json",

@@ -131,8 +131,9 @@ def test_the_machine_of_now_is_that_of_then_times_a_factor() -> None:
     scale = scale_by(whole_run(1.4), made)
     assert scale.factor == pytest.approx(1.4, rel=0.001)
     assert scale.spread < 0.01
-    uneven = scale_of({"a": 1.0, "b": 1.2, "c": 1.44})
-    assert uneven.factor == pytest.approx(1.2)
+    uneven = scale_of([1.0, 1.2, 1.44], [2.0])
+    assert (uneven.factor, uneven.pages) == (pytest.approx(2.0), pytest.approx(1.2))
     assert uneven.spread == pytest.approx(math.log(1.2))
+    assert scale_of([], [1.1]).pages == pytest.approx(1.1)
     with pytest.raises(InputError, match="no condition"):
-        scale_of({})
+        scale_of([], [])

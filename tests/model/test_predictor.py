@@ -35,6 +35,9 @@ def test_a_prediction_is_the_sum_of_its_terms() -> None:
 def test_today_s_machine_scales_and_widens() -> None:
     made = calibration()
     made = replace(made, models={**made.models, "fork.first": model(misfit=0.03, scatter=0.04)})
+    apart = predict(PROCESS, made, scale=Scale(1.5, 0.12, 2.0)).fork.first.median_ns
+    pages_ns = 1000 * 30 + 99_000 * 40 + 50_000 * 60
+    assert apart == pytest.approx(1.5 * (FIRST_NS - pages_ns) + 2.0 * pages_ns)
     scale = Scale(1.5, 0.12)
     prediction = predict(PROCESS, made, scale=scale)
     assert prediction.fork.first.median_ns == pytest.approx(1.5 * FIRST_NS)

@@ -10,7 +10,8 @@ from tests.model.synthetic import calibration
 from clonometer.model.features import Features
 from clonometer.model.predictor import predict
 from clonometer.model.types import CostRange
-from clonometer.model.validation import ValidatedFork, random_mixture, summarize_validation, validated_forks
+from clonometer.model.validated import ValidatedFork
+from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
 from clonometer.records import from_json, to_json
 
 MAKER = Path(__file__).parents[2] / "core" / "targets" / "maker.c"

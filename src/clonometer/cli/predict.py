@@ -64,6 +64,13 @@ _EXAMPLES = examples(
 @click.option("--for", "for_s", metavar="TIME", type=DURATION, help="With --watch: for how long.")
 @click.option("--top", metavar="N", type=click.IntRange(min=1), default=15, show_default=True, help="With --all.")
 @click.option("--rough", is_flag=True, help="Use the rough model, even if this machine was calibrated.")
+@click.option(
+    "--validate",
+    "validated",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Make N processes with random memory, areas, files and threads, fork them, and print the errors.",
+)
 @click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen of it, without names, as JSON.")
 @click.option("--names", is_flag=True, help="With --save-profile: with the names of the program and its files.")
 @click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector, as FILE.prom.")
@@ -83,6 +90,7 @@ def command(
     for_s: float | None,
     top: int,
     rough: bool,
+    validated: int | None,
     save_profile: Path | None,
     names: bool,
     openmetrics: Path | None,
@@ -96,6 +104,14 @@ def command(
 
     Status 2: there is no such process, or none that forks; 3: it ended while it was read.
     """
+    if validated is not None:
+        from clonometer.cli.measuring import draw_seed
+        from clonometer.cli.validating import print_validation
+
+        if pid is not None or rank_all or profile is not None:
+            raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
+        print_validation(validated, draw_seed(), as_json=as_json)
+        return
     _check(pid, rank_all, profile, watch=watch, measured=measure_s is not None, rated=write_rate is not None)
     _check_output(save_profile, force=force)
     if openmetrics is not None and not _is_ours(openmetrics):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,12 +106,17 @@ def _varying_terms(observations: Sequence[Observation]) -> list[str]:
 
 def _knots(observations: Sequence[Observation]) -> list[float]:
     """Where pieces of the curve end: at the sizes of dense memory that were measured, but for the largest."""
-    dense = [each.features for each in observations if each.features.anon_pages > _DENSE * each.features.anon_areas]
+    dense = [each.features for each in observations if is_dense(each.features)]
     knots: list[float] = []
     for size in sorted({small_pages(features) for features in dense}):
         if size >= _KNOT_RATIO * (knots[-1] if knots else 1.0):
             knots.append(float(size))
     return knots[:-1]
+
+
+def is_dense(features: Features) -> bool:
+    """Whether small pages are most of what a process has."""
+    return features.anon_pages > _DENSE * features.anon_areas
 
 
 def _misfit(fitted: Floats, values: Floats, coefficients: int) -> float:
@@ -128,8 +133,3 @@ def _scatter(observations: Sequence[Observation]) -> float:
         logs = np.log(np.concatenate(each.calls))
         spreads.append(_MAD_TO_SIGMA * float(np.median(np.abs(logs - np.median(logs)))))
     return float(np.median(spreads))
-
-
-def pick(observations: Sequence[Observation], keep: Callable[[Features], bool]) -> list[Observation]:
-    """Those whose processes are such."""
-    return [each for each in observations if keep(each.features)]

@@ -73,7 +73,9 @@ def cost_of(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) ->
     single calls about their median, and of the scale.
     """
     row = design_row(features, model.terms, model.knots)
-    median = float(row @ np.asarray(model.each_ns)) * scale.factor
+    row[: len(model.terms)] *= scale.factor
+    row[len(model.terms) :] *= scale.pages
+    median = float(row @ np.asarray(model.each_ns))
     if median <= 0:
         return CostRange(0.0, 0.0, 0.0)
     deviation = math.sqrt(_coefficients(row, model) ** 2 + model.misfit**2 + model.scatter**2 + scale.spread**2)
@@ -105,7 +107,7 @@ def term_costs(features: Features, model: CostModel, scale: Scale = SAME_MOMENT)
     }
     pieces = segments(counts[PAGES], model.knots)
     curve = sum(pages * each for pages, each in zip(pieces, model.each_ns[count:], strict=True))
-    return {**costs, PAGES: curve * scale.factor}
+    return {**costs, PAGES: curve * scale.pages}
 
 
 def _contributors(features: Features, calibration: Calibration, scale: Scale) -> Sequence[Contributor]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from clonometer.errors import InputError
 from clonometer.model.calibration import Calibration
+from clonometer.model.fitting import is_dense
 from clonometer.model.making import reference_values
 from clonometer.model.measured import read_conditions
 from clonometer.model.types import Scale
@@ -23,33 +25,36 @@ def scale_by(run: RunSource, calibration: Calibration) -> Scale:
     Returns
     -------
     Scale
-        The middle one of the conditions' ratios, and how far the ratios scatter about it.
+        Of pages by the conditions with dense memory, of the rest by the others: the geometric mean of ratios of now
+        over then. The spread is that of one ratio about its mean, over the root of their number.
 
     Raises
     ------
     InputError
         If they have no condition in common.
     """
-    now = reference_values(read_conditions(run))
-    return scale_of(
-        {
-            cell: value / calibration.reference_ns[cell]
-            for cell, value in now.items()
-            if cell in calibration.reference_ns
-        }
-    )
+    conditions = read_conditions(run)
+    now = reference_values(conditions)
+    pages: list[float] = []
+    others: list[float] = []
+    for each in conditions:
+        if each.cell in now and each.cell in calibration.reference_ns and each.features is not None:
+            (pages if is_dense(each.features) else others).append(now[each.cell] / calibration.reference_ns[each.cell])
+    return scale_of(pages, others)
 
 
-def scale_of(ratios: dict[str, float]) -> Scale:
-    """Make a scale of the ratios of now over then, by condition.
+def scale_of(pages: Sequence[float], others: Sequence[float]) -> Scale:
+    """Make a scale of ratios of now over then.
 
     Examples
     --------
-    >>> scale_of({"a": 1.5, "b": 1.5}).factor
-    1.5
+    >>> scale_of([1.5, 1.5], [1.2]).factor
+    1.2
     """
-    if not ratios:
+    groups = [np.log(group) for group in (others, pages) if len(group)]
+    if not groups:
         raise InputError("the reference scan measured no condition of the calibration", "run 'clonometer calibrate'")
-    logs = np.log(list(ratios.values()))
-    spread = float(np.std(logs, ddof=1)) if logs.size > 1 else 0.0
-    return Scale(math.exp(float(np.median(logs))), spread)
+    apart = np.concatenate([group - group.mean() for group in groups])
+    freedom = apart.size - len(groups)
+    spread = math.sqrt(float(np.sum(apart**2)) / freedom / min(map(len, groups))) if freedom > 0 else 0.0
+    return Scale(math.exp(float(groups[0].mean())), spread, math.exp(float(groups[-1].mean())))

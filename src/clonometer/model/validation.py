@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
-from typing import Annotated
 
 import numpy as np
 
-from clonometer.model.types import Contributor, CostRange, Ns, Prediction
-from clonometer.records import Count, Least, Most, version
+from clonometer.model.types import Contributor, Prediction
+from clonometer.model.validated import ErrorSummary, ValidatedFork, Validation
 
-VALIDATION_SCHEMA = 1
-#: What is aimed at.
-MEDIAN_ERROR = 0.08
-NINE_IN_TEN_ERROR = 0.15
-COVERAGE = (0.85, 0.95)
 _LEAST_PAGES, _MOST_PAGES = 256, 160_000
 
 
@@ -51,45 +43,6 @@ def random_mixture(chance: random.Random, *, forks: int = 3, idle_ms: int = 50) 
         "forks": forks,
         "idle_ms": idle_ms,
     }
-
-
-@dataclass(frozen=True)
-class ValidatedFork:
-    """One process in one state: what was predicted, and what its forks took."""
-
-    state: Annotated[str, "first, later, first_hot or later_hot."]
-    predicted: CostRange
-    calls_ns: Sequence[Ns]
-    largest_term: Annotated[str, "The term that contributes most to the prediction."]
-
-    @property
-    def error(self) -> float:
-        """The predicted median over that of the forks, less 1."""
-        return self.predicted.median_ns / median(self.calls_ns) - 1
-
-
-@dataclass(frozen=True)
-class ErrorSummary:
-    """Errors of one group of forks."""
-
-    group: str
-    processes: Count
-    median_error: Annotated[float, Least(0), "Of the absolute errors, as a share."]
-    nine_in_ten_error: Annotated[float, Least(0), "Nine in ten are smaller."]
-    bias: Annotated[float, "The middle one of the errors, with its sign."]
-    coverage: Annotated[float, Least(0), Most(1), "Share of single forks within the predicted interval."]
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Predictions against forks."""
-
-    schema = version(VALIDATION_SCHEMA)
-
-    whole: ErrorSummary
-    states: Sequence[ErrorSummary]
-    terms: Annotated[Sequence[ErrorSummary], "By the largest term of the prediction."]
-    forks: Sequence[ValidatedFork]
 
 
 def validated_forks(prediction: Prediction, times: Mapping[str, Sequence[float]]) -> list[ValidatedFork]:

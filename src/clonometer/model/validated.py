@@ -1,0 +1,56 @@
+"""What a validation hands to views and callers: predictions beside the forks that were predicted, and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated
+
+from clonometer.model.types import CostRange, Ns
+from clonometer.records import Count, Least, Most, version
+
+VALIDATION_SCHEMA = 1
+#: What is aimed at.
+MEDIAN_ERROR = 0.08
+NINE_IN_TEN_ERROR = 0.15
+COVERAGE = (0.85, 0.95)
+
+
+@dataclass(frozen=True)
+class ValidatedFork:
+    """One process in one state: what was predicted, and what its forks took."""
+
+    state: Annotated[str, "first, later, first_hot or later_hot."]
+    predicted: CostRange
+    calls_ns: Sequence[Ns]
+    largest_term: Annotated[str, "The term that contributes most to the prediction."]
+
+    @property
+    def error(self) -> float:
+        """The predicted median over that of the forks, less 1."""
+        return self.predicted.median_ns / median(self.calls_ns) - 1
+
+
+@dataclass(frozen=True)
+class ErrorSummary:
+    """Errors of one group of forks."""
+
+    group: str
+    processes: Count
+    median_error: Annotated[float, Least(0), "Of the absolute errors, as a share."]
+    nine_in_ten_error: Annotated[float, Least(0), "Nine in ten are smaller."]
+    bias: Annotated[float, "The middle one of the errors, with its sign."]
+    coverage: Annotated[float, Least(0), Most(1), "Share of single forks within the predicted interval."]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Predictions against forks."""
+
+    schema = version(VALIDATION_SCHEMA)
+
+    whole: ErrorSummary
+    states: Sequence[ErrorSummary]
+    terms: Annotated[Sequence[ErrorSummary], "By the largest term of the prediction."]
+    forks: Sequence[ValidatedFork]

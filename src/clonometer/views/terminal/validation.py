@@ -1,0 +1,54 @@
+"""A validation on a terminal: errors and coverage of all, by state and by largest term."""
+
+from __future__ import annotations
+
+from clonometer.model.validated import COVERAGE, MEDIAN_ERROR, NINE_IN_TEN_ERROR, ErrorSummary, Validation
+from clonometer.units import format_share
+from clonometer.views.table import Column, Table
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import rendered, wrap
+
+_STATES = {
+    "first": "first fork",
+    "later": "later fork",
+    "first_hot": "first, hot caches",
+    "later_hot": "later, hot caches",
+}
+
+
+@rendered(least_width=50)
+def render_validation(validation: Validation, *, width: int, colour: bool) -> list[str]:
+    """Write a validation."""
+    rows = [validation.whole, *validation.states, *validation.terms]
+    drawn = [*draw_table(_table(rows), width, colour), ""]
+    whole = validation.whole
+    drawn += wrap(
+        f"Half of the predictions miss the median of a process's forks by at most {format_share(whole.median_error)} "
+        f"(aim {format_share(MEDIAN_ERROR)}), nine in ten by at most {format_share(whole.nine_in_ten_error)} (aim "
+        f"{format_share(NINE_IN_TEN_ERROR)}).",
+        width,
+    )
+    return drawn + wrap(
+        f"{format_share(whole.coverage)} of single forks lie in the interval that is to hold 90% (aim "
+        f"{format_share(COVERAGE[0])} to {format_share(COVERAGE[1])}).",
+        width,
+    )
+
+
+def _table(rows: list[ErrorSummary]) -> Table:
+    return Table(
+        [
+            Column(
+                "", [_STATES.get(row.group, row.group if row.group == "all" else f"most: {row.group}") for row in rows]
+            ),
+            Column("cases", [str(row.processes) for row in rows], "right"),
+            Column("median error", [format_share(row.median_error) for row in rows], "right"),
+            Column("9 in 10 below", [format_share(row.nine_in_ten_error) for row in rows], "right"),
+            Column("bias", [_signed(row.bias) for row in rows], "right", drop=1),
+            Column("in interval", [format_share(row.coverage) for row in rows], "right"),
+        ]
+    )
+
+
+def _signed(share: float) -> str:
+    return f"{'-' if share < 0 else '+'}{format_share(abs(share))}"
