@@ -5,11 +5,10 @@ The study's thread ends by pthread_exit, its process by _exit; so do both sides 
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 
-from bench.harness import Line, bare_loop_and_probe, bare_loop_ns, clock, interleaved_ratio, launch_ns, say
+from bench.harness import Line, bare_loop_and_probe, clock, interleaved_ratio, real_time, say
 
 LAUNCHES = 10_000
 LIMITS = {"fork": 1.05, "pthread": 1.02}
@@ -19,19 +18,18 @@ MOST_PAIRS = {"fork": 60, "pthread": 200}
 
 
 def run() -> Iterator[Line]:
-    cpu = max(os.sched_getaffinity(0))
     clock_words = clock()
-    with tempfile.TemporaryDirectory() as folder:
-        program, probe = bare_loop_and_probe(folder)
+    with tempfile.TemporaryDirectory() as folder, real_time() as scheduling:
+        sides = bare_loop_and_probe(folder)
         for kind, limit in LIMITS.items():
             word = {"fork": "p", "pthread": "x"}[kind]
             yield say(
                 interleaved_ratio(
                     f"loop_10000.{kind}",
-                    lambda k=kind: launch_ns(probe, k, LAUNCHES, cpu, clock_words, *CONDITION[k]),
-                    lambda w=word: bare_loop_ns(program, w, LAUNCHES, cpu),
+                    lambda k=kind: sides.probe_ns(k, LAUNCHES, clock_words, *CONDITION[k]),
+                    lambda w=word: sides.loop_ns(w, LAUNCHES),
                     limit,
-                    "probe / bare loop",
+                    f"probe / bare loop, class {scheduling}",
                     most_pairs=MOST_PAIRS[kind],
                 )
             )

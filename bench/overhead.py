@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 
-from bench.harness import Line, ask_probe, bare_loop_and_probe, bare_loop_ns, clock, interleaved_ratio, launch_ns, say
+from bench.harness import Line, ask_probe, bare_loop_and_probe, clock, interleaved_ratio, real_time, say
 from clonometer.stats.quantiles import quantile_interval
 
 # Few launches a process and many processes: where the kernel puts a process moves its ratio, so pairs must be many.
@@ -18,24 +17,25 @@ LIMITS = {
     ("pthread", "parent"): 1.01,
     ("pthread", "all"): 1.01,
 }
+HALF_WIDTH = 0.003  # a third of the strictest limit
 
 
 def run() -> Iterator[Line]:
-    cpu = max(os.sched_getaffinity(0))
     clock_words = clock()
-    with tempfile.TemporaryDirectory() as folder:
-        program, probe = bare_loop_and_probe(folder)
+    with tempfile.TemporaryDirectory() as folder, real_time() as scheduling:
+        sides = bare_loop_and_probe(folder)
         for (kind, stages), limit in LIMITS.items():
             yield say(
                 interleaved_ratio(
                     f"overhead.{kind}.stages={stages}",
-                    lambda k=kind, s=stages: launch_ns(probe, k, LAUNCHES[k], cpu, clock_words, f"stages={s}"),
-                    lambda k=kind: bare_loop_ns(program, WORDS[k], LAUNCHES[k], cpu),
+                    lambda k=kind, s=stages: sides.probe_ns(k, LAUNCHES[k], clock_words, f"stages={s}"),
+                    lambda k=kind: sides.loop_ns(WORDS[k], LAUNCHES[k]),
                     limit,
-                    "probe / bare loop",
+                    f"probe / bare loop, class {scheduling}",
+                    half_width=HALF_WIDTH,
                 )
             )
-    stamps = [float(x) for _ in range(12) for x in _stamp(cpu, clock_words)]
+        stamps = [float(x) for _ in range(12) for x in _stamp(sides.cpu, clock_words)]
     cost = quantile_interval(stamps, 0.5)
     yield say(Line("overhead.stamp", cost.value, cost.low, cost.high, None, "ns", "the forked child's stamp"))
 

@@ -16,7 +16,7 @@ int64_t rows_monotonic_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index) {
+WORKLOAD_HOT struct sample *rows_at(const struct workload *workload, struct sample *first, int64_t index) {
     return (struct sample *)(void *)((char *)first + (size_t)index * workload->rows.bytes);
 }
 
@@ -39,7 +39,7 @@ static void receive_stamp(const struct bench *bench) {
     }
 }
 
-int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
+WORKLOAD_HOT int rows_launch(struct bench *bench, const struct workload *workload, struct sample *sample) {
     int error = bench->parent.prepares ? parent_before_launch(bench) : 0;
     if (error != 0) {
         return error;
@@ -77,7 +77,14 @@ int rows_forget(struct bench *bench, const struct workload *workload, int64_t la
     return error;
 }
 
-int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int64_t *rows) {
+/* When the launch into this row ended: by its last stamp where it has one, since each more reading of the
+ * clock would be a part of what every launch takes. */
+static uint64_t ended_ticks(const struct workload *workload, struct sample *row) {
+    uint64_t reaped = workload->rows.of_launches ? launch_row(row)->reaped : 0;
+    return reaped != 0 ? reaped : clock_read().ticks;
+}
+
+WORKLOAD_HOT int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int64_t *rows) {
     int64_t limit_ticks =
         (int64_t)((unsigned __int128)bench->request->block_limit_ns * clock_used.hz / 1000000000U);
     int64_t slow_ticks = (int64_t)((unsigned __int128)ROWS_SLOW_BLOCK_NS * clock_used.hz / 1000000000U);
@@ -87,12 +94,13 @@ int rows_measure(struct bench *bench, struct sample *samples, int64_t most, int6
     most = workload->counts_only ? 1 : most;
     *rows = 0;
     for (int64_t launches = 1; launches <= most; launches++) {
-        int error = rows_launch(bench, workload, rows_at(workload, samples, *rows));
+        struct sample *row = rows_at(workload, samples, *rows);
+        int error = rows_launch(bench, workload, row);
         if (error != 0) {
             return error;
         }
         *rows += each;
-        int64_t ticks = limit_ticks > 0 ? (int64_t)(clock_read().ticks - start_ticks) : 0;
+        int64_t ticks = limit_ticks > 0 ? (int64_t)(ended_ticks(workload, row) - start_ticks) : 0;
         if (ticks > limit_ticks && (launches >= FEWEST_LAUNCHES || ticks > slow_ticks)) {
             break;
         }

@@ -13,6 +13,10 @@
 struct sys_cpus;
 struct walker;
 
+/* What a launch goes through between one start and the next lies side by side in the program: a fork empties
+ * the TLB, and each page more of code is then 20 ns. */
+#define WORKLOAD_HOT __attribute__((hot))
+
 enum column_kind {
     COLUMN_SINCE_BLOCK,  /* uint64_t ticks, from the start of the block, in ns */
     COLUMN_SINCE_BEFORE, /* uint64_t ticks, from the sample's stamp before the call, in ns; 0 is null */

@@ -21,7 +21,7 @@ static uint64_t address(const void *pointer) {
     return (uint64_t)(uintptr_t)pointer;
 }
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     struct bare_task *task = bench->state;
     uint64_t flags = bench->request->workload->task.facts->flags;
     bool thread = (flags & TASK_THREAD) != 0;

@@ -18,7 +18,7 @@ static int available(struct reason *reason) {
                                       "this C library has no _Fork (glibc since 2.34, musl since 1.2.2)");
 }
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     pid_t pid = _Fork();
     if (pid == 0) {

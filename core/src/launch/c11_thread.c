@@ -19,7 +19,7 @@ static int error_of(int result) {
     return result == thrd_success ? 0 : result == thrd_nomem ? -ENOMEM : -EAGAIN;
 }
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     thrd_t thread;
     launch_before(sample);
     int result = thrd_create(&thread, run, (void *)bench);

@@ -8,7 +8,7 @@
 #include "launch/launch.h"
 #include "sys/clone.h"
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     long pid = clone_fork_like(SIGCHLD);
     if (pid == 0) {

@@ -19,7 +19,7 @@ int launch_clone3_available(struct reason *reason) {
                             "clone3 answers ENOSYS: Linux before 5.3, or a seccomp filter such as Docker's");
 }
 
-int launch_clone3(const struct bench *bench, struct clone_args_v2 *args, struct sample *sample) {
+WORKLOAD_HOT int launch_clone3(const struct bench *bench, struct clone_args_v2 *args, struct sample *sample) {
     launch_before(sample);
     long pid = clone3_fork_like(args);
     if (pid == 0) {
@@ -30,12 +30,12 @@ int launch_clone3(const struct bench *bench, struct clone_args_v2 *args, struct 
     return pid < 0 ? (int)pid : launch_reap(bench, (pid_t)pid, sample);
 }
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     struct clone_args_v2 args = {.exit_signal = SIGCHLD};
     return launch_clone3(bench, &args, sample);
 }
 
-static int launch_with_pidfd(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch_with_pidfd(const struct bench *bench, struct sample *sample) {
     int pidfd = -1;
     int status = 0;
     struct clone_args_v2 args = {

@@ -10,7 +10,7 @@
 
 #include "launch/launch.h"
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     pid_t pid = fork();
     if (pid == 0) {

@@ -59,7 +59,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
     return 0;
 }
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     const struct room *room = bench->state;
     struct clone_args_v2 args = {
         .flags = TASK_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)room->group};

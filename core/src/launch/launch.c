@@ -59,7 +59,7 @@ const struct clone_facts LIBRARY_FORK = {.flags = 0, .reaped_by = "wait"};
 const struct clone_facts LIBRARY_VFORK = {.flags = TASK_VM | TASK_VFORK, .reaped_by = "wait"};
 const struct clone_facts LIBRARY_THREAD = {.flags = TASK_PTHREAD, .reaped_by = "futex"};
 
-int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
+WORKLOAD_HOT int launch_reap(const struct bench *bench, pid_t pid, struct sample *sample) {
     int status = 0;
     int error = sys_wait(pid, &status);
     launch_reaped(sample);

@@ -4,7 +4,7 @@
  */
 #include "launch/launch.h"
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     launch_call_returned(bench, sample);
     launch_reaped(sample);

@@ -53,7 +53,7 @@ static int launch_detached(const struct bench *bench, const struct thread_settin
     return -error;
 }
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     struct thread_settings *settings = bench->state;
     const pthread_attr_t *attributes = settings != NULL ? &settings->attributes : NULL;
     pthread_t thread;

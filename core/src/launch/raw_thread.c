@@ -10,7 +10,7 @@
 #include "launch/launch.h"
 #include "sys/clone.h"
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     struct bare_task *task = bench->state;
     launch_before(sample);
     long tid =

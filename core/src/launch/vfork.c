@@ -8,7 +8,7 @@
 
 #include "launch/launch.h"
 
-static int launch(const struct bench *bench, struct sample *sample) {
+WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample) {
     launch_before(sample);
     pid_t pid = vfork();
     if (pid == 0) {

@@ -192,7 +192,7 @@ int64_t sys_count_entries(const char *path, char *scratch, size_t capacity) {
     return got < 0 ? error : count;
 }
 
-int sys_wait(pid_t pid, int *status) {
+__attribute__((hot)) int sys_wait(pid_t pid, int *status) {
     while (waitpid(pid, status, 0) < 0) {
         if (errno != EINTR) {
             return -errno;
