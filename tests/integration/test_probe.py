@@ -50,6 +50,21 @@ def test_first_pages_are_written_anew_before_each_fork() -> None:
     assert block.facts["minor_faults"] >= 3 * size // resource.getpagesize()
 
 
+def test_launches_write_to_one_page_of_stack_wherever_chance_puts_it() -> None:
+    # A second page was a fault more of each fork, in one process of fourteen.
+    request = ("workload=launch.fork", "samples=40", "blocks=1", "warmup=3", "stages=parent")
+    blocks = [probe.ask(*request).blocks[-1] for _ in range(40)]
+    assert len({round(block.facts["minor_faults"] / 40) for block in blocks}) == 1
+
+
+def test_a_child_that_needs_no_file_of_samples_inherits_none() -> None:
+    fork, thread = (
+        probe.ask(f"workload=launch.{kind}", "samples=1", "blocks=1", "stages=parent").blocks[0].facts["open_files"]
+        for kind in ("fork", "pthread")
+    )
+    assert fork == thread - 1
+
+
 def test_the_parents_memory_is_resident_and_its_page_tables_grow_with_it() -> None:
     size = 64 << 20
     small, large = (
