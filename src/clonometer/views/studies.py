@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import Design, FigureRow, Pair, Reconciliation, Reproduction, Verdict
 from clonometer.units import format_number, format_ratio, format_share
+from clonometer.views.changes import change_words, range_words
 from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
@@ -117,6 +119,8 @@ def outcome_text(verdict: Verdict) -> str:
         return f"{words}: {ours}, not {size.published:g}"
     write = format_share if "share" in verdict.effect_is.split() else format_number
     low, high = verdict.interval
+    if math.isinf(low) or math.isinf(high):
+        return words  # The data bound it on no side.
     if low == high:
         return f"{words}: {write(low)}"
     if write is format_share:
@@ -124,34 +128,40 @@ def outcome_text(verdict: Verdict) -> str:
     return f"{words}: {format_ratio(verdict.effect, low, high)}"
 
 
-def contradiction_table(flips: Sequence[Reconciliation]) -> Table:
+def contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
     """The contradictions: who is right here, by how much, how sure that is, and what reverses it."""
     return Table(
         [
             Column("contradiction", [flip.pairing.title for flip in flips], prose=True),
-            Column("right here", [_right(flip) for flip in flips], prose=True),
-            Column("by how much", [f"{_sides(flip)}: {_ratio_here(flip)}" for flip in flips], prose=True),
-            Column("how sure", [_how_sure(flip) for flip in flips], drop=1, prose=True),
+            Column("right here", [_right(flip, items) for flip in flips], prose=True),
+            Column("by how much", [f"{flip.pairing.a_words}: {_ratio_here(flip)}" for flip in flips], prose=True),
+            Column("how sure", [how_sure(flip) for flip in flips], drop=1, prose=True),
             Column("what reverses it", [reversal_text(flip) for flip in flips], prose=True),
         ]
     )
 
 
-def short_contradiction_table(flips: Sequence[Reconciliation]) -> Table:
-    """The same in little room; what reverses each is for the line below."""
-    whole = contradiction_table(flips)
+def short_contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
+    """The same in little room; how sure each is and what reverses it are for the line below."""
+    whole = contradiction_table(flips, items)
     names = Column("contradiction", [f"{flip.pairing.id}: {_sides(flip)}" for flip in flips], least=12)
     ratios = Column("by how much", [_ratio_here(flip) for flip in flips])
-    return Table([names, whole.columns[1], ratios, whole.columns[3]])
+    return Table([names, whole.columns[1], ratios])
 
 
 def _sides(flip: Reconciliation) -> str:
-    return f"{flip.pairing.a_words} over {flip.pairing.b_words}"
+    return f"{flip.pairing.a_words} against {flip.pairing.b_words}"
 
 
-def _right(flip: Reconciliation) -> str:
+def _right(flip: Reconciliation, items: Sequence[Item]) -> str:
+    """The studies that are right here, each with the ids of its items."""
     if flip.right:
-        return ", ".join(side.partition(":")[0] for side in flip.right)
+        study_of = {item.id: item.study.partition("-")[0] for item in items}
+        by_study: dict[str, list[str]] = {}
+        for side in flip.right:
+            id_ = side.partition(":")[0]
+            by_study.setdefault(study_of.get(id_, ""), []).append(id_)
+        return ", ".join(f"{study} ({', '.join(ids)})" if study else ", ".join(ids) for study, ids in by_study.items())
     return "cannot tell" if not _stages_disagree(flip) else "each at a stage"
 
 
@@ -163,7 +173,8 @@ def _ratio_here(flip: Reconciliation) -> str:
     return _pair_text(flip.bases[0]) if flip.bases else MISSING
 
 
-def _how_sure(flip: Reconciliation) -> str:
+def how_sure(flip: Reconciliation) -> str:
+    """Whether somebody is right here, and how many processes that rests on."""
     if not flip.bases:
         return "not measured"
     n = flip.bases[0].n
@@ -182,11 +193,17 @@ def reversal_text(flip: Reconciliation) -> str:
     base = flip.pairing.base
     changed = {axis: value for axis, value in first.condition.items() if base.get(axis) != value}
     words = f"{condition_words(changed)}: {_pair_text(first)} {quantity_words(first.quantity)}"
-    return f"{words} ({len(flip.reversed_by)} of {len(flip.pairs)} comparisons surely reverse it)"
+    count = len(flip.reversed_by)
+    reverse = "reverses" if count == 1 else "reverse"
+    return f"{words} ({count} of {len(flip.pairs)} comparisons surely {reverse} it)"
 
 
 def _pair_text(pair: Pair) -> str:
-    return format_ratio(pair.value, *(pair.interval if pair.n > 1 else ()))
+    """How much slower or faster ``a`` is than ``b``, with the interval; where that holds 1, between what it lies."""
+    low, high = pair.interval if pair.n > 1 else (None, None)
+    if low is not None and high is not None and low <= 1 <= high:
+        return range_words(low, high)
+    return change_words(pair.value, low, high, ("slower", "faster"))
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:

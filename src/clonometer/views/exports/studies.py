@@ -20,7 +20,7 @@ def studies_markdown(reproduction: Reproduction) -> str:
     """Write a reproduction as GitHub-flavoured Markdown."""
     lines = ["# The studies, reproduced and reconciled", "", counts_text(reproduction), ""]
     if reproduction.flips:
-        lines += ["## The contradictions", "", *_lines(contradiction_table(reproduction.flips))]
+        lines += ["## The contradictions", "", *_lines(contradiction_table(reproduction.flips, reproduction.items))]
     for study in reproduction.studies:
         figures, claims = study_items(reproduction, study.id)
         lines += [f"## {study.id}", "", f"{study.author}: *{study.title}*. {study.source}. {study.method}", ""]

@@ -37,7 +37,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
             counts=counts_text(reproduction),
             notes=[*reproduction.notes, *_without_pictures()],
             host=_host(reproduction),
-            contradictions=contradiction_table(reproduction.flips) if reproduction.flips else None,
+            contradictions=contradiction_table(reproduction.flips, reproduction.items) if reproduction.flips else None,
             studies=[_study(reproduction, study) for study in reproduction.studies],
             flips=[
                 {

@@ -11,13 +11,14 @@ from clonometer.views.studies import (
     counts_text,
     effect_lines,
     figure_table,
+    how_sure,
     reversal_text,
     short_claim_table,
     short_contradiction_table,
     short_figure_table,
     study_items,
 )
-from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 
 _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
@@ -49,10 +50,12 @@ def _contradictions(reproduction: Reproduction, width: int, colour: bool) -> lis
     """A row for each contradiction, and below it what reverses it."""
     if not reproduction.flips:
         return []
-    head, *rows = draw_table(short_contradiction_table(reproduction.flips), width, colour)
+    [[head, *rows]] = draw_stack(
+        [short_contradiction_table(reproduction.flips, reproduction.items)], width, colour
+    ).tables
     drawn = [paint("Where the studies contradict each other", "bold", colour), "", head]
     for flip, row in zip(reproduction.flips, rows, strict=True):
-        drawn += [row, *wrap(f"reversed by {reversal_text(flip)}", width, bullet="  ")]
+        drawn += [row, *wrap(f"{how_sure(flip)}; reversed by {reversal_text(flip)}", width, bullet="  ")]
     return [*drawn, ""]
 
 
