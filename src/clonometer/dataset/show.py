@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clonometer.dataset.load import Dataset, check_by
-from clonometer.dataset.types import FleetRow, FleetShown, OddHost
+from clonometer.dataset.types import FleetRow, FleetShown, HostValue, OddHost
 from clonometer.dataset.units import Units, groups_of, units_of
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.stats.components import odd_limit, odd_scores, variance_components
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def show_fleet(dataset: Dataset, by: str) -> FleetShown:
+def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetShown:
     """Sum up the runs of a fleet.
 
     Parameters
     ----------
     by
         What groups hosts, as of `clonometer.dataset.load.group_of`.
+    with_hosts
+        Whether to give the value of each host, too, for what draws them.
 
     Raises
     ------
@@ -37,7 +39,25 @@ def show_fleet(dataset: Dataset, by: str) -> FleetShown:
     order = {group.name: place for place, group in enumerate(groups)}
     rows = sorted(_rows(dataset, units), key=lambda row: order[row.group])
     odd = sorted(_odd_hosts(dataset, units), key=lambda host: -abs(math.log(host.ratio)))
-    return FleetShown(dataset.reading, by, groups, rows, odd)
+    hosts = _host_values(dataset, units, odd) if with_hosts else []
+    return FleetShown(dataset.reading, by, groups, rows, odd, hosts)
+
+
+def _host_values(dataset: Dataset, units: Units, odd: Sequence[OddHost]) -> list[HostValue]:
+    import numpy as np
+
+    if not units.logs.size:
+        return []
+    names = dataset.hosts[0]
+    strange = {(host.group, host.host, host.workload) for host in odd}
+    values = []
+    columns = (units.group, units.host, units.label, np.exp(units.logs), np.exp(deviations(units)))
+    for group, host, label, value, times in zip(*(column.tolist() for column in columns), strict=True):
+        about = dataset.labels[label]
+        name, machine = units.names[group], names[host]
+        is_odd = bool({(name, machine, None), (name, machine, about.workload)} & strange)
+        values.append(HostValue(name, machine, label, about, value, times, is_odd))
+    return values
 
 
 def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:

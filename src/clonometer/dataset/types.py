@@ -155,6 +155,31 @@ class OddHost:
 
 
 @dataclass(frozen=True)
+class HostValue:
+    """One host's value of one kind of row.
+
+    Attributes
+    ----------
+    label_place
+        A number for its label, the same for all hosts.
+    value
+        In ns of a time, else in the label's unit.
+    times
+        How many times that of the median host of its group.
+    is_odd
+        Whether the host is odd in this workload, or in all.
+    """
+
+    group: str
+    host: str
+    label_place: int
+    label: Label
+    value: float
+    times: float
+    is_odd: bool
+
+
+@dataclass(frozen=True)
 class FleetShown:
     """What a folder of runs says: groups, rows, hosts that are odd."""
 
@@ -165,6 +190,7 @@ class FleetShown:
     groups: Sequence[HostGroup]
     rows: Sequence[FleetRow]
     odd_hosts: Sequence[OddHost]
+    hosts: Annotated[Sequence[HostValue], Mark.UNWRITTEN] = ()
 
 
 @dataclass(frozen=True)

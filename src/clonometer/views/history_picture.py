@@ -55,6 +55,7 @@ def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str
             "since": step.since,
             "cause": _short(differences_text(step.causes, 1)) if step.causes else "",
             "colour": _SLOWER if step.ratio > 1 else _FASTER,
+            "late": 2 * step.place > len(row.values),
             "tip": f"{step_text(row, step)}, since {step.since[:10]}",
         }
         for step in row.steps
@@ -75,15 +76,20 @@ def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str
             "tooltip": TIP,
         },
     }
-    text: Spec = {
-        "data": {"values": steps},
-        "mark": {"type": "text", "align": "left", "dx": 4, "baseline": "top", "y": 0, "limit": 200},
-        "encoding": {
-            "x": {**time, "field": "since"},
-            "text": {"field": "cause"},
-            "color": {"field": "colour", "type": "nominal", "scale": None},
-        },
-    }
+    # A text beside a late step would leave the panel.
+    texts: list[Spec] = [
+        {
+            "data": {"values": [step for step in steps if step["late"] == late]},
+            "mark": {"type": "text", "align": align, "dx": shift, "baseline": "top", "y": 0, "limit": 160},
+            "encoding": {
+                "x": {**time, "field": "since"},
+                "text": {"field": "cause"},
+                "color": {"field": "colour", "type": "nominal", "scale": None},
+            },
+        }
+        for late, align, shift in ((False, "left", 4), (True, "right", -4))
+        if any(step["late"] == late for step in steps)
+    ]
     points: Spec = {
         "mark": {"type": "point", "filled": True, "size": 18, "color": PALETTE[0], "opacity": 0.8},
         "encoding": {"x": time, "y": value, "tooltip": TIP},
@@ -93,7 +99,7 @@ def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str
         "data": {"values": _points(row, scale, unit)},
         "width": width,
         "height": height,
-        "layer": [points, *([rule, text] if steps else [])],
+        "layer": [points, *([rule, *texts] if steps else [])],
     }
     return {**drawn, "title": title} if title else drawn
 

@@ -59,8 +59,11 @@ def _index(gallery: Gallery) -> str:
 
 
 def _headline(cell: str, quantity: str, placement: str | None) -> str:
-    where = f", {placement.replace('_', ' ')}" if placement else ""
-    return f"{cell}: {quantity.removesuffix('_ns').replace('_', ' ')}{where}, µs"
+    workload, _, inside = cell.partition("[")
+    condition = inside.removesuffix("]").replace("temperature=", "").replace(",", ", ")
+    where = placement.replace("_", " ") if placement else ""
+    until = quantity.removesuffix("_ns").replace("_", " ")
+    return f"{', '.join(filter(None, [mechanism_name(workload), condition, until, where]))} (µs)"
 
 
 def _entry(machine: GalleryMachine, gallery: Gallery) -> dict[str, Any]:

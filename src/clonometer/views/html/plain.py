@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from clonometer.views.figures.types import Panel, Section
 from clonometer.views.html import environment, page_assets
@@ -41,13 +41,13 @@ def render_plain_page(title: str, brand: str, lead: str, notes: Sequence[str], s
             "id": section.id,
             **asdict(section.words),
             "charts": [chart_of(section.id, panel) for panel in section.charts],
-            "tables": section.tables,
+            "tables": [_headed(table) for table in section.tables],
         }
         for section in sections
         if section.charts or section.tables
     ]
     charts = [chart for section in shown for chart in section["charts"]]
-    data = {"theme": theme(*PAGE), "palette": list(PALETTE), "charts": charts, "ecdf": {"series": []}}
+    data = {"theme": theme(*PAGE), "palette": list(PALETTE), "charts": charts, "explained": [], "ecdf": {"series": []}}
     return (
         environment()
         .get_template("plain.html.j2")
@@ -60,3 +60,8 @@ def render_plain_page(title: str, brand: str, lead: str, notes: Sequence[str], s
             **page_assets(data, "fit.js", "report.js", draws=bool(charts)),
         )
     )
+
+
+def _headed(table: Table) -> Table:
+    """Give the column that says what its rows are a heading: who cannot see the table needs it."""
+    return replace(table, columns=[replace(column, head=column.head or "row") for column in table.columns])

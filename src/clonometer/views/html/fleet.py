@@ -1,0 +1,180 @@
+"""The page of a fleet: small multiples of hosts' values by group, a map of cells by host, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from clonometer.dataset.types import FleetShown, HostValue, Label
+from clonometer.units import table_unit
+from clonometer.views.figures.types import Panel, Section
+from clonometer.views.fleet import (
+    fleet_table,
+    group_text,
+    label_text,
+    odd_heading,
+    odd_text,
+    pick_labels,
+    reading_notes,
+    reading_text,
+)
+from clonometer.views.html.plain import PageSection, render_plain_page
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec
+from clonometer.views.table import Table
+
+MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS, MOST_TABLE_ROWS = 12, 40, 60, 400
+_UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def render_fleet_page(shown: FleetShown) -> str:
+    """Write the page of a fleet; ``shown`` has its hosts' values."""
+    labels = list(dict.fromkeys(value.label_place for value in shown.hosts))
+    about = {value.label_place: value.label for value in shown.hosts}
+    chosen = [labels[place] for place in pick_labels([about[place] for place in labels], MOST_MULTIPLES)]
+    multiples = [
+        Panel(
+            f"multiple-{place}",
+            label_text(about[place]),
+            f"{label_text(about[place])}: a point a host.",
+            partial(_multiple, [value for value in shown.hosts if value.label_place == place], about[place]),
+            tall=False,
+        )
+        for place in chosen
+    ]
+    sections = [
+        PageSection(
+            "hosts",
+            Section("Hosts by group", "Hosts", "A point is a host: the mean of its runs' medians on the logarithm."),
+            multiples,
+        ),
+        PageSection(
+            "map",
+            Section(
+                "Map of cells by host",
+                "Map",
+                "How many times as long as the median host of its group each host takes. Odd hosts come first, then "
+                "those that are farthest from the others.",
+            ),
+            [_map_panel(shown)] if shown.hosts else [],
+        ),
+        PageSection(
+            "groups",
+            Section("All rows", "All rows", "Medians over hosts, and what hosts and runs differ by."),
+            tables=[_group_table(shown, group.name) for group in shown.groups],
+        ),
+    ]
+    several = len(shown.groups) > 1
+    odd = [odd_heading(shown), *(odd_text(host, several) for host in shown.odd_hosts)]
+    return render_plain_page(
+        f"What tasks cost on {shown.reading.n_hosts:,} hosts",
+        "Clonometer: fleet",
+        reading_text(shown.reading),
+        [*map(group_text, shown.groups), *odd, *reading_notes(shown.reading)],
+        sections,
+    )
+
+
+def _group_table(shown: FleetShown, name: str) -> Table:
+    rows = [row for row in shown.rows if row.group == name][:MOST_TABLE_ROWS]
+    table = fleet_table(rows)
+    return replace(table, title=f"{name}. {table.title}")
+
+
+def _multiple(
+    values: Sequence[HostValue], label: Label, *, width: int | str = 320, height: int = 120, title: str | None = None
+) -> Spec:
+    unit = table_unit([value.value for value in values]) if label.is_time else label.unit
+    scale = _UNITS[unit] if label.is_time else 1.0
+    points = [
+        {
+            "group": value.group,
+            "value": value.value / scale,
+            "odd": value.is_odd,
+            "tip": f"{value.host}: {value.value / scale:.4g} {unit}",
+        }
+        for value in values
+    ]
+    spec: Spec = {
+        "description": f"{label_text(label)} by group.",
+        "data": {"values": points},
+        "width": width,
+        "height": height,
+        "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65},
+        "encoding": {
+            "y": {"field": "group", "type": "nominal", "axis": {"title": None, "labelLimit": 140}},
+            "x": {
+                "field": "value",
+                "type": "quantitative",
+                "scale": {"type": "log", "nice": False, "padding": 12},
+                "axis": {"title": f"{unit} (log)", "tickCount": 4, "format": "~g"},
+            },
+            "color": {
+                "field": "odd",
+                "type": "nominal",
+                "scale": {"domain": [False, True], "range": [PALETTE[0], "#d6455d"]},
+                "legend": None,
+            },
+            "tooltip": TIP,
+        },
+    }
+    return {**spec, "title": title} if title else spec
+
+
+def _map_panel(shown: FleetShown) -> Panel:
+    hosts = _map_hosts(shown)
+    labels = list(dict.fromkeys(value.label_place for value in shown.hosts))
+    about = {value.label_place: value.label for value in shown.hosts}
+    rows = [labels[place] for place in pick_labels([about[place] for place in labels], MOST_MAP_ROWS)]
+    points = [
+        {
+            "host": value.host[:12],
+            "row": label_text(value.label),
+            "times": value.times,
+            "tip": f"{value.host}, {label_text(value.label)}: {value.times:.3f} times",
+        }
+        for value in shown.hosts
+        if value.host in hosts and value.label_place in rows
+    ]
+    names = [label_text(about[place]) for place in rows]
+    draw = partial(_map, points, names, [host[:12] for host in hosts])
+    return Panel("map-all", "Times as long as the median host", "A map of rows by hosts.", draw, tall=False)
+
+
+def _map(
+    points: Sequence[Datum],
+    rows: Sequence[str],
+    hosts: Sequence[str],
+    *,
+    width: int | str = 600,
+    title: str | None = None,
+) -> Spec:
+    spec: Spec = {
+        "description": "Each field is a row of a host, coloured by how far it is from the median host of its group.",
+        "data": {"values": list(points)},
+        "width": width,
+        "height": 18 * len(rows),
+        "mark": {"type": "rect"},
+        "encoding": {
+            "y": {"field": "row", "type": "nominal", "sort": list(rows), "axis": {"title": None, "labelLimit": 260}},
+            "x": {"field": "host", "type": "nominal", "sort": list(hosts), "axis": {"title": None, "labelAngle": -90}},
+            "color": {
+                "field": "times",
+                "type": "quantitative",
+                "scale": {"type": "log", "scheme": "blueorange", "domainMid": 1},
+                "legend": {"title": "times", "format": "~g"},
+            },
+            "tooltip": TIP,
+        },
+    }
+    return {**spec, "title": title} if title else spec
+
+
+def _map_hosts(shown: FleetShown) -> list[str]:
+    """Odd hosts first, then those that are farthest from the others."""
+    farthest: dict[str, float] = {}
+    for value in shown.hosts:
+        away = max(value.times, 1 / value.times)
+        farthest[value.host] = max(farthest.get(value.host, 1.0), away)
+    odd = {host.host for host in shown.odd_hosts}
+    return sorted(farthest, key=lambda host: (host not in odd, -farthest[host]))[:MOST_MAP_HOSTS]
