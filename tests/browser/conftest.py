@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
-SAMPLE = Path(__file__).parent.parent / "views" / "sample_results.py"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"browser_{Path(name).stem}", Path(__file__).parent.parent / name)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")
@@ -29,12 +38,7 @@ def browser():
 def report_file(tmp_path_factory):
     from clonometer.views.html import render_report
 
-    spec = importlib.util.spec_from_file_location("browser_sample_results", SAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    sample = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = sample
-    spec.loader.exec_module(sample)
+    sample = load("views/sample_results.py")
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render_report(sample.sample_results()), encoding="utf-8")
     return path

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, load
 
 pytestmark = pytest.mark.browser
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"browser_{Path(name).stem}", Path(__file__).parent.parent / name)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "studies"))
 
 
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory):
+def some_measured():
+    """Some cells of every study, and a reason without a space."""
     from made import measured
 
-    from clonometer.studies.answer import answer
     from clonometer.studies.cells import cell, heap
     from clonometer.studies.judge import CALL, REAPED, RUNS
-    from clonometer.views.html.studies import render_studies_report
 
     values = {(cell("launch.fork", temperature="warm"), stage): 100e3 for stage in (CALL, RUNS, REAPED)}
     values |= {(cell("launch.pthread", temperature="warm"), stage): 20e3 for stage in (CALL, RUNS, REAPED)}
@@ -26,8 +24,16 @@ def page_file(tmp_path_factory):
             values[heap(workload, f"{size}MiB"), CALL] = (30e3 + size * 1e3) * times
     long = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq_that_no_line_of_a_telephone_has_room_for"
     missing = {cell("launch.fork", frequency="base", temperature="warm"): f"there is no {long}"}
+    return measured(values, missing=missing)
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    from clonometer.studies.answer import answer
+    from clonometer.views.html.studies import render_studies_report
+
     path = tmp_path_factory.mktemp("studies") / "studies.html"
-    path.write_text(render_studies_report(answer(measured(values, missing=missing), [])), encoding="utf-8")
+    path.write_text(render_studies_report(answer(some_measured(), [])), encoding="utf-8")
     return path
 
 

@@ -24,6 +24,7 @@ from clonometer.views.thinning import marked
 from clonometer.views.work_picture import work_panels
 
 _LANE = 46
+_BUDGET_LINE = 22
 _TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 # White edges between bars, unless they would be all that is seen.
 _EDGES = {"stroke": "white", "strokeWidth": 0.5}
@@ -138,7 +139,7 @@ def budget_panel(explained: Explanation) -> Spec:
     return panel(
         f"mean of the central launches: {format_duration(explained.reaped_ns.value)}; "
         f"unexplained {format_share(explained.unexplained)}, tracing adds {explained.overhead.value:+.0%}",
-        {"step": 22},
+        _BUDGET_LINE * len(rows),
         data={"values": rows},
         layer=[
             {

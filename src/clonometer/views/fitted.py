@@ -149,7 +149,7 @@ def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width:
     data = ablation_points(ablation)
     first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
     ends = [point[name] for point in data for name in ("low", "times", "high")]
-    axis = number_axis([1.0, *ends], f"{first} take times as long as {second}", TIMES_LABEL)
+    axis = number_axis([1.0, *ends], f"time of {first} over time of {second}", TIMES_LABEL)
     y = {
         "field": "label",
         "type": "nominal",

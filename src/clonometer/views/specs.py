@@ -69,6 +69,8 @@ def theme(ink: str, ground: str) -> Spec:
             "gridColor": ink,
             "gridOpacity": 0.12,
         },
+        # The label of a tick near the end of an axis stays within the picture.
+        "axisX": {"labelFlush": 24},
         "legend": {
             **text,
             "labelFontSize": 12,

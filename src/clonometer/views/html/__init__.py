@@ -12,7 +12,7 @@ from clonometer.results.types import Results
 from clonometer.views.drawing import can_draw, chart_script, how_to_install
 from clonometer.views.html.content import page_content
 from clonometer.views.html.figures import figure_content, figure_sections
-from clonometer.views.html.table import css_class, page_rows
+from clonometer.views.html.table import css_class, folding_style, page_rows, table_size
 
 if TYPE_CHECKING:
     import jinja2
@@ -59,7 +59,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.globals |= {"page_rows": page_rows, "css_class": css_class}
+    made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size}
     return made
 
 
@@ -70,12 +70,17 @@ def page_assets(data: Any, *scripts: str, draws: bool = True) -> dict[str, str]:
     """
     missing = draws and not can_draw()
     return {
-        "style": asset("style.css"),
+        "style": page_style(),
         "script": "\n".join(asset(name) for name in scripts),
         "data": _embedded(data),
         "chart_library": _chart_library() if draws and not missing else "",
         "charts_missing": how_to_install() if missing else "",
     }
+
+
+def page_style() -> str:
+    """The style sheet of every page."""
+    return f"{asset('style.css')}\n{folding_style(asset('fold.css'))}"
 
 
 def asset(name: str) -> str:

@@ -12,6 +12,7 @@ from clonometer.results.types import Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_tables, is_pinned
+from clonometer.views.figures import figures
 from clonometer.views.labels import cpu_name, family_name, placement_name, shown_axes
 from clonometer.views.plots import short_rows
 from clonometer.views.rows import (
@@ -71,7 +72,8 @@ def page_content(results: Results) -> dict[str, Any]:
         "status": results.status,
         "status_reason": results.status_reason,
         "lead": results.findings[0].sentence if results.findings else "",
-        "findings": [_finding(finding) for finding in results.findings],
+        "findings": [_finding(finding, results) for finding in results.findings if finding.states_difference],
+        "unsure": [_finding(finding, results) for finding in results.findings if not finding.states_difference],
         "families": [_family(family, members) for family, members in families(short).items()],
         "not_ranked": sorted(
             {estimate.not_rankable_reason or "" for estimate in _estimates(short) if not estimate.rankable} - {""}
@@ -95,7 +97,7 @@ def _estimates(rows: Sequence[EstimateRow]) -> list[Estimate]:
     return [estimate for row in rows for estimate in row.estimates.values()]
 
 
-def _finding(finding: Finding) -> dict[str, str]:
+def _finding(finding: Finding, results: Results) -> dict[str, str]:
     numbers = finding.numbers
     ratio = interval = ""
     if finding.stated_ratio is not None:
@@ -105,10 +107,19 @@ def _finding(finding: Finding) -> dict[str, str]:
     return {
         "id": finding.id,
         "sentence": finding.sentence,
+        "link": _figure_of(finding, results),
         "ratio": ratio,
         "interval": interval,
         "cells": ", ".join(map(str, cells)) if isinstance(cells, (list, tuple)) else str(cells),
     }
+
+
+def _figure_of(finding: Finding, results: Results) -> str:
+    """The section whose figure shows what a finding says; empty where none does."""
+    for figure in figures():
+        if figure.section and finding in figure.answering(results) and figure.rows(results):
+            return figure.kind
+    return ""
 
 
 def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
@@ -143,25 +154,24 @@ def _cell_table(estimates: Sequence[Estimate]) -> Table:
     """Every estimate, in one unit, so that it can be sorted."""
     texts = [median_text(estimate, _CELL_UNIT) for estimate in estimates]
     medians = [estimate.median_ns if estimate.value is None else estimate.value for estimate in estimates]
-    return Table(
-        [
-            Column("mechanism", [mechanism_name(estimate.workload) for estimate in estimates]),
-            Column("condition", [_condition(estimate) for estimate in estimates]),
-            Column("temperature", [estimate.temperature or "" for estimate in estimates]),
-            Column("placement", [placement_name(estimate) for estimate in estimates]),
-            Column("until", [_until(estimate) for estimate in estimates]),
-            Column("median", [text.median for text in texts], "right", numbers=medians),
-            Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
-            *(
-                replace(column, align="right")
-                for column in statistic_columns(
-                    [vars(estimate) for estimate in estimates], lambda _, time_ns: plain_figure(time_ns, _CELL_UNIT)
-                )
-            ),
-            Column("notes", [_notes(estimate) for estimate in estimates], prose=True),
-        ],
-        row_tips=[estimate.cell for estimate in estimates],
-    )
+    columns = [
+        Column("mechanism", [mechanism_name(estimate.workload) for estimate in estimates]),
+        Column("condition", [_condition(estimate) for estimate in estimates]),
+        Column("temperature", [estimate.temperature or "" for estimate in estimates]),
+        Column("placement", [placement_name(estimate) for estimate in estimates]),
+        Column("until", [_until(estimate) for estimate in estimates]),
+        Column("median", [text.median for text in texts], "right", numbers=medians),
+        Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
+        *(
+            replace(column, align="right")
+            for column in statistic_columns(
+                [vars(estimate) for estimate in estimates], lambda _, time_ns: plain_figure(time_ns, _CELL_UNIT)
+            )
+        ),
+        Column("notes", [_notes(estimate) for estimate in estimates], prose=True),
+    ]
+    tips = [estimate.cell for estimate in estimates]
+    return Table([column for column in columns if not column.is_empty or column.numbers], row_tips=tips)
 
 
 def _condition(estimate: Estimate) -> str:

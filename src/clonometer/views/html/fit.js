@@ -1,14 +1,37 @@
 "use strict";
 
-/* Pictures that are also drawn into files have a fixed width; on a page, labels left of the bars and the legend below
-   take what a narrow one can give. */
+/* About how many pixels the labels left of a chart take: a legend begins where they end. */
+function leftOf(spec, width) {
+  const y = [spec, ...(spec.layer ?? [])].map(({ encoding }) => encoding?.y).find((channel) => channel?.axis);
+  if (y?.type !== "nominal") return 60;
+  const letters = Math.max(0, ...(Array.isArray(y.sort) ? y.sort : []).map((name) => name.length));
+  return Math.min(width * 0.4, Math.max(letters * 7, y.axis.minExtent ?? 0));
+}
+
+/* Pictures that are also drawn into files have a fixed width; on a page a chart takes what there is: labels left of it
+   at most two fifths, and as many columns of a legend as have room for its longest label. */
 function fit(spec, width) {
-  const room = Math.min(210, Math.round(width / 2));
-  spec.width = Math.max(120, width - room);
+  spec.width = width;
+  spec.autosize = { type: "fit-x", contains: "padding" };
   if (spec.title) spec.title = { ...(typeof spec.title === "string" ? { text: spec.title } : spec.title), limit: width - 10 };
+  const left = 20 + leftOf(spec, width);
   for (const { encoding } of [spec, ...(spec.layer ?? [])]) {
-    const { color, y } = encoding ?? {};
-    if (color?.legend) color.legend.columns = Math.max(1, Math.min(5, Math.floor((width - room) / 130)));
-    if (y?.axis) y.axis.labelLimit = room - 15;
+    for (const channel of Object.values(encoding ?? {})) {
+      if (channel.legend) {
+        const letters = Math.max(4, ...(channel.legend.values ?? channel.scale?.domain ?? []).map((name) => name.length));
+        channel.legend.columns = Math.max(1, Math.min(5, Math.floor((width - left) / (letters * 7 + 30))));
+        channel.legend.labelLimit = width - left - 20;
+      }
+    }
+    const title = encoding?.x?.axis?.title;
+    if (typeof title === "string" && title.length * 7 > width * 0.5) {
+      const middle = title.indexOf(" ", title.length / 2);
+      if (middle > 0) encoding.x.axis.title = [title.slice(0, middle), title.slice(middle + 1)];
+    }
+    if (encoding?.y?.axis) {
+      const limit = Math.round(width * 0.4);
+      encoding.y.axis.labelLimit = Math.min(encoding.y.axis.labelLimit ?? limit, limit);
+      if (encoding.y.axis.minExtent) encoding.y.axis.minExtent = Math.min(encoding.y.axis.minExtent, limit);
+    }
   }
 }

@@ -4,19 +4,14 @@ const report = JSON.parse(document.getElementById("report-data").textContent);
 
 const views = new Map();
 
-function themeFor(element) {
-  const theme = structuredClone(report.theme);
-  theme.legend.columns = Math.max(1, Math.min(6, Math.floor((element.clientWidth - 90) / 120)));
-  return theme;
-}
-
 async function draw(element, spec) {
   if (!window.vegaEmbed) return; // a page without charts says so
   views.get(element)?.finalize();
+  fit(spec, element.clientWidth);
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const options = {
     actions: false,
-    config: themeFor(element),
+    config: report.theme,
     defaultStyle: false,
     mode: "vega-lite",
     renderer: "svg",
@@ -26,15 +21,7 @@ async function draw(element, spec) {
 }
 
 async function drawCharts() {
-  for (const chart of report.charts) {
-    await draw(document.getElementById(chart.id), chart.spec);
-  }
-  for (const chart of report.explained) {
-    const element = document.getElementById(chart.id);
-    const spec = structuredClone(chart.spec);
-    fit(spec, element.clientWidth);
-    await draw(element, spec);
-  }
+  for (const chart of [...report.charts, ...report.explained]) await draw(document.getElementById(chart.id), structuredClone(chart.spec));
 }
 
 /* Distributions: the reader chooses, the points are laid out here because each is stored once, compactly. */

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from textwrap import wrap
 from typing import Any
 
 from clonometer.studies.types import Reproduction
 from clonometer.views.drawing import can_draw, draw_svg, how_to_install
-from clonometer.views.html import asset, environment
+from clonometer.views.html import environment, page_style
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
     condition_table,
@@ -51,7 +53,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
                 }
                 for flip in reproduction.flips
             ],
-            style=asset("style.css"),
+            style=page_style(),
         )
     )
 
@@ -88,7 +90,7 @@ def _study(reproduction: Reproduction, study: Any) -> dict[str, Any]:
         "method": study.method,
         "figures": figure_table([row for item in figures for row in reproduction.rows[item.id]], study),
         "pictures": [
-            {"name": name, "svg": _svg(spec), "caption": spec.get("description", "")}
+            {"name": name, "svg": _svg(spec), "small": _svg(_small(spec)), "caption": spec.get("description", "")}
             for name, spec in (figure_specs(reproduction) if can_draw() else ())
             if name.startswith(study.id)
         ],
@@ -104,6 +106,21 @@ def _study(reproduction: Reproduction, study: Any) -> dict[str, Any]:
             for item in claims
         ],
     }
+
+
+_SMALL_PX = 350
+
+
+def _small(spec: dict[str, Any]) -> dict[str, Any]:
+    """The same figure for a telephone, in letters of the same size."""
+    small = copy.deepcopy(spec)
+    small |= {"width": _SMALL_PX, "autosize": {"type": "fit-x", "contains": "padding"}}
+    small["title"] = {"text": wrap(str(spec.get("title", "")), 40)}
+    for layer in small.get("layer", [small]):
+        axis = layer["encoding"].get("y", {}).get("axis") or {}
+        if "labelLimit" in axis:
+            axis["labelLimit"] = _SMALL_PX // 2
+    return small
 
 
 _MARK = re.compile(r'<(path|line)( aria-label="([^"]*)"[^>]*)/>')

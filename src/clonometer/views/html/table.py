@@ -8,6 +8,10 @@ from itertools import groupby
 
 from clonometer.views.table import BREAK, Column, Table
 
+# Letters of a text that stays on one line.
+_LONGEST_FIGURE = 32
+#: Sizes of tables: from how many columns on, and below how many pixels they are folded.
+_SIZES = {"wide": (7, 960), "middle": (4, 680), "narrow": (0, 340)}
 _CLASSES = {"left": "", "right": "number", "point": "number", "range": "interval"}
 
 
@@ -33,6 +37,8 @@ class PageCell:
         What it says on hover.
     sort_by
         The number that it is sorted by; empty where it has none.
+    head
+        The heading of its column, which stands before it where there is no room for columns.
     """
 
     text: str
@@ -43,11 +49,32 @@ class PageCell:
     span: int
     tip: str
     sort_by: str
+    head: str
 
 
 def css_class(column: Column) -> str:
-    """The class of a column's cells."""
-    return "notes" if column.prose else _CLASSES[column.align]
+    """The class of a column's cells; long texts are wrapped, whatever they are."""
+    if column.prose:
+        return "notes"
+    return _CLASSES[column.align] if max(map(len, column.texts), default=0) <= _LONGEST_FIGURE else "long"
+
+
+def table_size(table: Table) -> str:
+    """How much room a table needs: a class, by which it is folded where it has less.
+
+    Examples
+    --------
+    >>> table_size(Table([Column("a", ()), Column("b", ())])), table_size(Table([Column("a", ())] * 6))
+    ('narrow', 'middle')
+    """
+    return next(size for size, (columns, _) in _SIZES.items() if len(table.columns) >= columns)
+
+
+def folding_style(fold: str) -> str:
+    """Style that folds tables of each size where they have too little room; ``fold`` is what then holds for a table."""
+    return "\n".join(
+        f"@container (max-width: {width}px) {{ .{size} {{ {fold} }} }}" for size, (_, width) in _SIZES.items()
+    )
 
 
 def page_rows(table: Table) -> Iterator[list[PageCell]]:
@@ -72,6 +99,7 @@ def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
             spans[place],
             column.tips[place] if column.tips else "",
             "" if number is None else str(number),
+            column.head,
         )
 
 

@@ -1,0 +1,123 @@
+"""Every kind of page at three widths, in both themes: nothing cut, nothing said, nothing asked, open to everybody."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from tests.browser.conftest import load
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (1280, 768, 390)
+
+#: Text that does not fit: beyond its own box, beyond the box that would scroll, or beyond a chart.
+CUT = """() => {
+  const name = (e) => `${e.tagName} ${e.id || e.className} ${(e.textContent || "").trim().slice(0, 60)}`;
+  const shown = (e) => e.getClientRects().length > 0 && e.checkVisibility();
+  const scrolls = [...document.querySelectorAll("body *")].filter((e) => {
+    const flow = getComputedStyle(e).overflowX;
+    if (!shown(e) || e.matches("select, input, svg, svg *") || flow === "visible") return false;
+    return e.scrollWidth > e.clientWidth + 1;
+  });
+  const outside = [...document.querySelectorAll("svg text")].filter((text) => {
+    const room = text.closest(".plot, .chart, .picture").getBoundingClientRect();
+    const box = text.getBoundingClientRect();
+    return box.width > 0 && (box.right > room.right + 1 || box.left < room.left - 1);
+  });
+  return [...scrolls, ...outside].map(name);
+}"""
+
+#: Headings of which a line ends within a word.
+BROKEN = """() => [...document.querySelectorAll("h1, h2, h3, th, nav a")].filter((heading) => {
+  const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (lines.size > 1) return true;
+    }
+  }
+  return false;
+}).map((heading) => heading.textContent)"""
+
+
+def report():
+    from clonometer.views.html import render_report
+
+    samples = load("views/test_explain.py")
+    explanations = [samples.counted(), samples.versus(), load("explain/test_work.py").with_ablation()]
+    results = load("views/sample_results.py")
+    return render_report(
+        load("views/sample_tails.py").with_tails(results.with_switches(results.sample_results())), explanations
+    )
+
+
+def explained():
+    from clonometer.views.html.explained import render_explain_page
+
+    return render_explain_page(load("views/test_explain.py").versus())
+
+
+def worked():
+    from clonometer.views.html.explained import render_explain_page
+
+    return render_explain_page(load("explain/test_work.py").with_ablation())
+
+
+def reproduced():
+    from clonometer.studies.answer import answer
+    from clonometer.views.html.studies import render_studies_report
+
+    sys.path.insert(0, str(Path(__file__).parent.parent / "studies"))
+    return render_studies_report(answer(load("browser/test_studies.py").some_measured(), []))
+
+
+PAGES = {"report": report, "explain": explained, "work": worked, "reproduce": reproduced}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return {}
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_page_is_whole_at_every_width_silent_and_open_to_everybody(browser, tmp_path, texts, kind):
+    path = tmp_path / "page.html"
+    path.write_text(PAGES[kind](), encoding="utf-8")
+    axe = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+    page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
+    messages, asked = [], []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    if "report-data" in path.read_text("utf-8"):
+        page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    for width in WIDTHS:
+        if width != WIDTHS[0]:
+            page.evaluate("delete document.documentElement.dataset.drawn")
+            page.set_viewport_size({"width": width, "height": 900})
+            if "report-data" in path.read_text("utf-8"):
+                page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(CUT) == [], width
+        assert page.evaluate(BROKEN) == [], width
+    page.evaluate(axe)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+        serious = {
+            entry["id"]: [node["html"][:120] for node in entry["nodes"]][:3]
+            for entry in found
+            if entry["impact"] in ("serious", "critical")
+        }
+        assert serious == {}, scheme
+    assert messages == []
+    assert asked == [path.as_uri()]
+    page.close()
