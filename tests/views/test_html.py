@@ -12,7 +12,7 @@ from clonometer.results.types import CellStatus, Finding, RunWarning
 from clonometer.views.html import render_report
 
 MEGABYTE = 1_000_000
-VOID = {"meta", "link", "input", "br", "img"}
+VOID = {"meta", "link", "input", "br", "img", "wbr"}
 
 
 class Page(HTMLParser):

@@ -32,7 +32,8 @@ def isolation_points(rows: Sequence[IsolationRow]) -> list[dict[str, Any]]:
             "fate": _fate_colour(row),
             "said": said_fate(row),
         }
-        points.append({**shared, "kind": "fate", "tip": f"{shared['row']}: {shared['said']}"})
+        how = f", {signal.Signals(row.signal).name}" if row.signal in set(signal.Signals) else ""
+        points.append({**shared, "kind": "fate", "tip": f"{shared['row']}: {shared['said']}{how}"})
         for name in _TIMES:
             if name in row.times_ns and row.times_ns[name][1] > 0:
                 median, low, high = row.times_ns[name]
@@ -52,10 +53,9 @@ def said_fate(row: IsolationRow) -> str:
     unseen = "" if row.times_ns else ", unseen"
     if row.damaged:
         return f"{row.damaged} of {row.siblings} damaged{unseen}"
-    how = f", {signal.Signals(row.signal).name}" if row.signal in set(signal.Signals) else ""
     if row.survivors == 0:
-        return f"all lost{'' if row.parent_alive else ' with their parent'}{how}{unseen}"
-    return f"{row.survivors} of {row.siblings} survive{how}{unseen}"
+        return f"all lost{'' if row.parent_alive else ' with their parent'}{unseen}"
+    return f"{row.survivors} of {row.siblings} survive{unseen}"
 
 
 def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 560) -> Spec:
@@ -117,7 +117,7 @@ FIGURES = (
         Section(
             "A worker fails",
             "Failure",
-            "At the left how many of its siblings survive, and the signal that its end was seen by; then how long "
+            "At the left how many of its siblings survive; then how long "
             "after the failure it is known, somebody else does its work, and all are as many as before. Medians with "
             "95% intervals; the axis is logarithmic.",
         ),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from clonometer.families import family as family_of
-from clonometer.results.types import Estimate, Finding, Results
+from clonometer.results.types import RUN_FILE, Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_tables, is_pinned
@@ -71,7 +71,14 @@ def page_content(results: Results) -> dict[str, Any]:
         "host_line": host_phrases(results),
         "status": results.status,
         "status_reason": results.status_reason,
-        "lead": results.findings[0].sentence if results.findings else "",
+        "lead": " ".join(finding.sentence for finding in results.first.answer or results.findings[:1]),
+        "points": [
+            (name, [finding.sentence for finding in said])
+            for name, said in (("Why", results.first.reasons), ("What to do", results.first.advice))
+            if said
+        ],
+        "doubts": [finding.sentence for finding in results.first.doubts],
+        "next": _next(results),
         "findings": [_finding(finding, results) for finding in results.findings if finding.states_difference],
         "unsure": [_finding(finding, results) for finding in results.findings if not finding.states_difference],
         "families": [_family(family, members) for family, members in families(short).items()],
@@ -95,6 +102,15 @@ def page_content(results: Results) -> dict[str, Any]:
 
 def _estimates(rows: Sequence[EstimateRow]) -> list[Estimate]:
     return [estimate for row in rows for estimate in row.estimates.values()]
+
+
+def _next(results: Results) -> tuple[str, str]:
+    """The command to try next and what it is for; empty where there is none."""
+    following = results.first.next
+    if following is None:
+        return "", ""
+    words = [results.run_name if word == RUN_FILE else word for word in following.words]
+    return shlex.join(["clonometer", *words]), following.about
 
 
 def _finding(finding: Finding, results: Results) -> dict[str, str]:

@@ -14,21 +14,22 @@ function fit(spec, width) {
   spec.width = width;
   spec.autosize = { type: "fit-x", contains: "padding" };
   if (spec.title) spec.title = { ...(typeof spec.title === "string" ? { text: spec.title } : spec.title), limit: width - 10 };
-  const left = 20 + leftOf(spec, width);
-  for (const { encoding } of [spec, ...(spec.layer ?? [])]) {
-    for (const channel of Object.values(encoding ?? {})) {
-      if (channel.legend) {
-        const letters = Math.max(4, ...(channel.legend.values ?? channel.scale?.domain ?? []).map((name) => name.length));
-        channel.legend.columns = Math.max(1, Math.min(5, Math.floor((width - left) / (letters * 7 + 30))));
-        channel.legend.labelLimit = width - left - 20;
-      }
-    }
-    const title = encoding?.x?.axis?.title;
+  const encodings = [spec, ...(spec.layer ?? [])].map(({ encoding }) => encoding ?? {});
+  const legends = encodings.flatMap((encoding) => Object.values(encoding)).filter((channel) => channel.legend);
+  // Those of one field are one, those of several stand beside each other.
+  const room = (width - 20 - leftOf(spec, width)) / new Set(legends.map(({ field }) => field)).size;
+  for (const { legend, scale } of legends) {
+    const letters = Math.max(4, ...(legend.values ?? scale?.domain ?? []).map((name) => name.length));
+    legend.columns = Math.max(1, Math.min(5, Math.floor(room / (letters * 7 + 30))));
+    legend.labelLimit = room - 20;
+  }
+  for (const encoding of encodings) {
+    const title = encoding.x?.axis?.title;
     if (typeof title === "string" && title.length * 7 > width * 0.5) {
       const middle = title.indexOf(" ", title.length / 2);
       if (middle > 0) encoding.x.axis.title = [title.slice(0, middle), title.slice(middle + 1)];
     }
-    if (encoding?.y?.axis) {
+    if (encoding.y?.axis) {
       const limit = Math.round(width * 0.4);
       encoding.y.axis.labelLimit = Math.min(encoding.y.axis.labelLimit ?? limit, limit);
       if (encoding.y.axis.minExtent) encoding.y.axis.minExtent = Math.min(encoding.y.axis.minExtent, limit);
