@@ -111,10 +111,10 @@ def test_a_page_is_whole_at_every_width_silent_and_open_to_everybody(browser, tm
     page.evaluate(axe)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+        violations = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
         serious = {
             entry["id"]: [node["html"][:120] for node in entry["nodes"]][:3]
-            for entry in found
+            for entry in violations
             if entry["impact"] in ("serious", "critical")
         }
         assert serious == {}, scheme

@@ -73,9 +73,9 @@ def page_content(results: Results) -> dict[str, Any]:
         "status_reason": results.status_reason,
         "lead": " ".join(finding.sentence for finding in results.first.answer or results.findings[:1]),
         "points": [
-            (name, [finding.sentence for finding in said])
-            for name, said in (("Why", results.first.reasons), ("What to do", results.first.advice))
-            if said
+            (name, [finding.sentence for finding in findings])
+            for name, findings in (("Why", results.first.reasons), ("What to do", results.first.advice))
+            if findings
         ],
         "doubts": [finding.sentence for finding in results.first.doubts],
         "next": _next(results),
