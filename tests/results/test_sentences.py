@@ -4,8 +4,9 @@ import difflib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.simulated_findings import differences
@@ -70,3 +71,45 @@ def test_every_sentence_names_the_condition_of_all_its_cells() -> None:
                     assert words in finding.sentence, (finding.id, finding.sentence)
                     assert words in (finding.headline or finding.sentence), (finding.id, finding.headline)
     assert checked > 20
+
+
+#: A number of its own: not part of a word, nor of an axis' unit.
+_FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+# As "2.9 (2.8 to 3.0) times", or in brackets as "(1.01, 0.99 to 1.03)".
+_RATIO = re.compile(r"([\d.,]+\d)(?: \(|, )([\d.,]*\d) to ([\d.,]*\d)")
+# A digit is shown at least, of wide intervals no more.
+ROUNDING = 0.08
+
+
+def _is_among(figure: str, numbers: Mapping[str, Any]) -> bool:
+    """Whether a figure is one of a finding's numbers, in any unit of time."""
+    known = [number for number in numbers.values() if isinstance(number, int | float) and number]
+    value = float(figure.replace(",", ""))
+    return any(abs(value * unit / number - 1) < ROUNDING for number in known for unit in (1.0, 1e3, 1e6, 1e9))
+
+
+def test_a_headline_has_no_figure_that_its_sentence_and_its_numbers_lack() -> None:
+    checked = 0
+    for finding in _all_findings():
+        lost = set(_FIGURE.findall(finding.headline)) - set(_FIGURE.findall(finding.sentence))
+        checked += bool(finding.headline)
+        unknown = {figure for figure in lost if not _is_among(figure, finding.numbers)}
+        assert not unknown, (finding.id, finding.headline, finding.sentence)
+    assert checked > 100
+
+
+def test_the_ratio_of_a_finding_stands_in_its_sentence() -> None:
+    checked = 0
+    for finding in _all_findings():
+        text = finding.headline or finding.sentence
+        ratio, low, high = (finding.numbers.get(key) for key in ("ratio", "ratio_low", "ratio_high"))
+        if "times as long" not in text or ratio is None or low is None or high is None:
+            continue
+        stated = [[float(figure.replace(",", "")) for figure in match] for match in _RATIO.findall(text)]
+        assert any(
+            all(abs(figure / number - 1) <= ROUNDING for figure, number in zip(figures, numbers, strict=True))
+            for figures in stated
+            for numbers in ((ratio, low, high), (1 / ratio, 1 / high, 1 / low))
+        ), (finding.id, text, ratio, low, high)
+        checked += 1
+    assert checked > 50

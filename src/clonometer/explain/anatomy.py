@@ -38,7 +38,7 @@ _WAYS = Ways(
         "none": "stamps in user code only",
     },
     cannot_see={
-        "tracepoints": ("interrupts, which lengthen whatever they interrupt",),
+        "tracepoints": ("interrupts: their time counts in the part that they interrupt",),
         "own": (
             "system calls and wake-ups: only the parent's switches separate the call, the wait and the reaping",
             "how long page faults take, and their cause",
@@ -135,7 +135,7 @@ def _check_launches(target: Target, rounds: Rounds) -> None:
         raise UnavailableError(
             f"in {rounds.left_out} of {rounds.left_out + len(rounds.traces)} processes every launch of "
             f"{target.workload} was disturbed while it was traced",
-            "run it again; if it persists, use --tier stamps, which needs no events (less memory also makes fewer)",
+            "run it again; if it persists, use --tier stamps, which traces nothing",
         )
 
 
@@ -298,8 +298,8 @@ def _notes(
     notes = [calls] if calls is not None else []
     if light:
         notes.append(
-            "in the budget, short system calls count as user code: to listen to each would lengthen so short a launch "
-            "too much; the system calls and the timelines are from launches of their own, with every event"
+            "in the budget, short system calls count as user code: to trace each would slow a short launch too much; "
+            "the system calls and the timelines come from separate launches, traced in full"
         )
     if lost > 0:
         kept = "launches of that time are left out" if left_out else "parts of some launches may be wrong"

@@ -65,6 +65,17 @@ def census_ways() -> Mapping[str, str]:
     return {words.census: workload for workload, words in every if words.census}
 
 
+def measured_in(quantity: str) -> str:
+    """How a sentence says which quantity is compared; empty where its family has no words for it.
+
+    Examples
+    --------
+    >>> measured_in("write_each_ns"), measured_in("cost_ns")
+    ('for the first write to each page', '')
+    """
+    return next((known.measured_in[quantity] for known in families() if quantity in known.measured_in), "")
+
+
 def known_delays() -> Mapping[str, str]:
     """The axes that delay a launch by a known time, in the order in which it passes them, and where they do.
 

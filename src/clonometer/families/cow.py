@@ -11,6 +11,10 @@ FAMILY = Family(
         "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it."
     ),
     order=90,
+    measured_in={
+        "write_each_ns": "for the first write to each page",
+        "again_each_ns": "for the second write to each page",
+    },
     phases={
         "fork_call_ns": ("the call", ""),
         "quiet_stall_ns": (_PAUSE, "before"),

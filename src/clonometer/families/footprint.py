@@ -7,6 +7,7 @@ FAMILY = Family(
     title="Footprint",
     explanation="What tasks that do nothing hold: memory of the kernel and their own.",
     order=100,
+    measured_in={"create_each_ns": "to create each", "reap_each_ns": "to reap each"},
     axes={
         "tasks": Axis(thing="task", things="tasks", cost=Cost(300_000.0)),
         "touched_bytes": Axis(number="{} of stack written", thing="4 KiB of stack written", title="stack written"),

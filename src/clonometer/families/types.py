@@ -201,6 +201,8 @@ class Family:
         Whether it is what measuring itself costs.
     not_ranked
         What the asterisk of a stage that is not ranked means.
+    measured_in
+        How a sentence says which quantity is compared: "for the first write to each page"; by default "in write each".
     advice
         What to do instead of launching, where that is dearer. Empty: it is no substitute for a launch.
     """
@@ -220,4 +222,5 @@ class Family:
     besides: frozenset[str] = frozenset()
     instrument: bool = False
     not_ranked: str = "includes the child's life"
+    measured_in: Mapping[str, str] = field(default_factory=dict)
     advice: str = ""

@@ -27,6 +27,7 @@ FAMILY = Family(
     title="Workers",
     explanation="Whole programs whose workers compute and write: launching, working and reaping together.",
     order=20,
+    measured_in={"whole_ns": "for the whole program"},
     shape=CROWD,
     # Trial division without a cut-off divides about N^2 / 10 times; workers beyond the CPUs wait for each other.
     curves={"numbers": CurveShape(2), "workers": CurveShape(1, beyond_cpus=True)},

@@ -39,7 +39,10 @@ _WAYS = Ways(
         "none": "what each worker read in /proc and from getrusage",
     },
     cannot_see={
-        "tracepoints": ("interrupts, which lengthen whatever they interrupt", "cold caches, which lengthen user code"),
+        "tracepoints": (
+            "interrupts: their time counts in the part that they interrupt",
+            "cold caches: their time counts in user code",
+        ),
         "proc": (
             "what a worker that is blocked waits for: locks, files and page faults are in one part",
             "system calls and page faults: their time is CPU time like all other",

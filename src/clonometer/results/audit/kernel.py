@@ -76,8 +76,8 @@ def _mitigations(facts: Facts) -> AuditItem:
     )
     # No command that can be pasted: it would open the machine, and whoever else uses it, to attacks.
     effect += (
-        " What they cost here, a machine of your own that nobody else uses can tell, booted with mitigations=off: "
-        "without them it is unsafe."
+        " Leave them on: they protect everybody on the machine. Only a separate test machine, booted without them, "
+        "shows what they cost."
     )
     return AuditItem(id_, title, value, WARN if kpti else NOTE, effect)
 

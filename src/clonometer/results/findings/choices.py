@@ -103,7 +103,7 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
         head = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
         last = made[-1]
         sure = next((comparison for comparison in reversed(made) if comparison.verdict != "same"), last)
-        numbers = last.numbers | {
+        numbers = sure.numbers | {
             "axis": choice.axis,
             "value": choice.value,
             "of": choice.base,

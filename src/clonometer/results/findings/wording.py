@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from clonometer.families import measured_in
 from clonometer.results.findings.comparing import Comparison
 from clonometer.results.rows.evidence import Evidence
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
@@ -23,7 +24,7 @@ def measured(stage: str | None, quantity: str) -> str:
     >>> measured("reaped", "reaped_ns"), measured(None, "teardown_ns")
     ('until reaped', 'in teardown')
     """
-    return until(stage) if stage is not None else f"in {quantity_name(quantity)}"
+    return until(stage) if stage is not None else measured_in(quantity) or f"in {quantity_name(quantity)}"
 
 
 def condition(changes: Mapping[str, int | str], temperature: str | None, placement: object = None) -> str:

@@ -267,7 +267,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
     both = f"{first} and {second}"
     if share is None or comparer.difference(*rungs[0].sides, "gap").verdict == "same":
         text = f"{what}: could not tell a difference between {both} with all shared ({_signed(gap)})"
-        left = f"so there is no gap to explain; at the end, {first} less {second} is {_signed(rest)}"
+        left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:
         text = f"{what}: {_gap(first, second, gap)} with all shared"
         left = f"{_signed(rest)} are unexplained, {_share(share)} of the gap"

@@ -30,8 +30,8 @@ def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) 
     change = BLIND_FACTOR * noise.max_regression
     seen = noise.count_detectable(change)
     drawn += wrap(
-        f"One check of {noise.plan} would find a slow-down of {format_share(change)} in {seen} of {len(noise.rows)} "
-        f"rows, in 95% of cases.{FIRST_LAUNCHES if noise.n_first else ''}",
+        f"On this machine now, a check with the plan {noise.plan} can find a slow-down of {format_share(change)} in "
+        f"{seen} of {len(noise.rows)} rows.{FIRST_LAUNCHES if noise.n_first else ''}",
         width,
     )
     drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", noise.error_rate), width)
