@@ -44,7 +44,7 @@ def test_it_says_what_is_detectable_and_how_often_it_alarmed() -> None:
     made = noise()
     text = " ".join(render_noise(made).split())
     seen = sum(row.detectable is not None for row in made.rows)
-    assert f"would find a slow-down of 10% in {seen} of {len(made.rows)} rows" in text
+    assert f"can find a slow-down of 10% in {seen} of {len(made.rows)} rows" in text
     assert "started in turn: 1 of 20 checks alarmed falsely (a rate of 0.1% to 25%; designed: at most 1%)" in text
     assert "launch.fork[temperature=warm] reaped" in text
     assert "round before: 0 of 19 checks" in text
