@@ -64,7 +64,7 @@ def say(measured: CommandLine) -> Say:
 
 
 def test_it_is_listed_and_shown_by_its_own_name_with_what_its_axes_do(say: Say) -> None:
-    assert {"pool.submit", "pool_workers", "queue_kind"} <= set(say("list").split())
+    assert {"pool.submit", "pool_workers", "queue_kind"} <= set(say("list", "--wide").split())
     text = say("show", "run.parquet", "--wide")
     assert re.search(r"^Job pool +until +median", text, re.MULTILINE)
     assert re.search(r"^ +pool workers 4 +retries +2", text, re.MULTILINE)
