@@ -85,7 +85,7 @@ def test_nothing_is_brought_where_that_was_asked() -> None:
         what_is_brought(known(version="0.0.9"), "abc", bring=False)
 
 
-@pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "head:8786", "ws://head:1"])
+@pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "head:8786", "ws://head:1", "tcp://127.0.0.1.evil:1"])
 def test_a_scheduler_elsewhere_is_spoken_to_in_the_open_only_if_that_is_asked(address: str) -> None:
     pytest.importorskip("distributed")
     with pytest.raises(UsageError, match="not encrypted"):
@@ -93,7 +93,7 @@ def test_a_scheduler_elsewhere_is_spoken_to_in_the_open_only_if_that_is_asked(ad
     Access(address, trust_network=True).check()
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tls://head:8786", "localhost:8786"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tls://head:8786", "localhost:8786", "tcp://[::1]:8786"])
 def test_a_scheduler_here_or_behind_tls_needs_no_more(address: str) -> None:
     pytest.importorskip("distributed")
     Access(address).check()

@@ -49,8 +49,8 @@ def _which(name: str) -> str | None:
 
 
 @contextlib.contextmanager
-def loopback_sshd(*, environment: str = "") -> Iterator[Server]:
-    """Start sshd; ``environment`` has lines ``NAME=VALUE`` that every session gets."""
+def loopback_sshd(*, environment: str) -> Iterator[Server]:
+    """Start sshd; ``environment`` has the words ``NAME=VALUE`` that every session gets."""
     with tempfile.TemporaryDirectory(prefix="sshd-", dir="/tmp") as name:
         place = Path(name)
         place.chmod(0o755)
@@ -88,8 +88,7 @@ def _write_accounts(place: Path, home: Path) -> None:
 def _write_configs(place: Path, port: int, environment: str) -> Path:
     (place / "sshd_config").write_text(
         f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {place}/host_key\nPidFile {place}/pid\nUsePAM no\n"
-        f"PasswordAuthentication no\nAllowUsers {USER}\nMaxStartups 100\n"
-        + "".join(f"SetEnv {line}\n" for line in environment.splitlines())
+        f"PasswordAuthentication no\nAllowUsers {USER}\nMaxStartups 100\n" + f"SetEnv {environment}\n"
     )
     public = " ".join((place / "host_key.pub").read_text().split()[:2])
     (place / "known_hosts").write_text(f"host {public}\n")

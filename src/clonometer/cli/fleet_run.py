@@ -61,7 +61,7 @@ class _Way:
         if self.hosts is not None:
             from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
 
-            config = None if self.ssh_config is None else str(self.ssh_config)
+            config = None if self.ssh_config is None else str(self.ssh_config.absolute())
             return SshHosts(read_hosts(self.hosts), config, shard_s)
         from clonometer.fleet.dask_hosts import Access, DaskHosts
 
@@ -99,6 +99,10 @@ class _Way:
     "--wait", "busy_s", metavar="TIME", type=DURATION, default="10m", show_default=True,
     help="How long to wait for a machine that another fleet measures.",
 )  # fmt: skip
+@click.option(
+    "--late", "late_s", metavar="TIME", type=DURATION,
+    help="After this time a round ends with what it has; by default three times its budget, and 2 minutes.",
+)  # fmt: skip
 @click.option("--ssh-config", metavar="FILE", type=click.Path(path_type=Path), help="The configuration for ssh -F.")
 @click.option(
     "--tls-ca", metavar="FILE", type=click.Path(path_type=Path), help="Who signed the scheduler's certificate."
@@ -125,6 +129,7 @@ def command(
     retries: int,
     gone_s: float,
     busy_s: float,
+    late_s: float | None,
     ssh_config: Path | None,
     tls_ca: Path | None,
     tls_cert: Path | None,
@@ -152,7 +157,7 @@ def command(
     drawn = draw_seed() if seed is None else seed
     again = _repeating(sys.argv[1:], drawn)
     order = Order(whole, rounds, drawn, again, out)
-    shard_s = _LATE * whole.budget_seconds / rounds + _BESIDE_S
+    shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
     patience = Patience(at_once, retries + 1, shard_s, gone_s=gone_s, busy_s=busy_s)
     reached = way.reach(shard_s)
     folder = open_folder(out)

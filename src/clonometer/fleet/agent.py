@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import chdir as working_in
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # A plan's own budget may be exceeded so far for enough processes, as by `clonometer run`.
 STRETCH = 1.5
+# In the folder that the agent works in: a whole path may be too long for a socket.
+_SOCKET = "ssh"
 _WORDS = {"status": "failed", "reason": None}
 
 
@@ -82,7 +85,7 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     from clonometer.runner.run import run
 
     plan = from_metadata(asked["plan"])
-    with temporary_folder() as folder, _far_host(asked, folder) as far:
+    with temporary_folder() as folder, working_in(folder), _far_host(asked) as far:
         drivers = find_drivers() if far is None else far.drivers()
         catalogue = read_catalogue(drivers.descriptions)
         locked = "yes" if far is None else far.locked
@@ -106,20 +109,22 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         )
         if outcome.path is None:
             return {"status": "failed", "reason": outcome.reason or "nothing was measured"}, b""
-        content = Path(outcome.path).read_bytes()
+        content = outcome.path.read_bytes()
         lost = far is not None and not far.is_there
     # What was cut short is worth another attempt; what a host cannot do at all is not.
     cut_short = outcome.exit_status == EXIT_INTERRUPTED or lost
     return {"status": "ok", "reason": outcome.reason, "cut_short": cut_short, "samples": outcome.samples}, content
 
 
-def _far_host(asked: Mapping[str, Any], folder: Path) -> AbstractContextManager[FarHost | None]:
+def _far_host(asked: Mapping[str, Any]) -> AbstractContextManager[FarHost | None]:
     if asked["over"] is None:
         return nullcontext()
     from clonometer.runner.far import FarHost
 
     over = asked["over"]
-    return FarHost(over["destination"], folder, config=over["config"], label=asked["label"], most_s=over["most_s"])
+    return FarHost(
+        over["destination"], Path(_SOCKET), config=over["config"], label=asked["label"], most_s=over["most_s"]
+    )
 
 
 def _end_with_the_input() -> None:

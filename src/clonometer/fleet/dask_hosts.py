@@ -8,11 +8,14 @@ is unpickled here.
 from __future__ import annotations
 
 import inspect
+import ipaddress
 import json
 import platform
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,8 +34,8 @@ _LOOK_EVERY_S = 2.0
 _CONNECT_TIMEOUT_S = 10.0
 _ERRAND_TIMEOUT_S = 900.0
 _MOST_UNSOUND = 3
-_PLAIN = ("tcp://", "ws://")
-_HERE = ("127.", "localhost", "[::1]")
+_GREETED_AT_ONCE = 16
+_OPEN = ("tcp", "ws", "ucx")
 
 
 @dataclass(frozen=True)
@@ -65,17 +68,15 @@ class Access:
             raise UsageError(f"Dask is missing: {error}", "pip install 'clonometer[fleet]'") from None
         if self.address is None:
             return
-        bare = next((self.address.removeprefix(plain) for plain in _PLAIN if self.address.startswith(plain)), None)
-        if "://" not in self.address:
-            bare = self.address
-        if bare is not None and not bare.startswith(_HERE) and not self.trust_network:
+        kind, separated, rest = self.address.rpartition("://")
+        if (not separated or kind in _OPEN) and not _is_loopback(rest) and not self.trust_network:
             raise UsageError(
                 f"{self.address} is not encrypted: whoever can reach it runs programs as you do, there and here",
                 "use tls:// with --tls-ca, --tls-cert and --tls-key, or say --trust-network",
             )
 
-    def connect(self) -> Any:
-        """Connect to the scheduler, or make one of this process.
+    def connect(self, folder: str, ended: threading.Event) -> Any:
+        """Connect to the scheduler, or make one of this process, which keeps its files in ``folder``; until ``ended``.
 
         Raises
         ------
@@ -90,7 +91,7 @@ class Access:
         # Whatever else a stranger may send is no answer.
         plain = {"deserializers": ["dask", "msgpack", "error"], "set_as_default": False}
         if self.address is None:
-            return connect(_local_cluster(self.local), **plain)
+            return connect(_local_cluster(self.local, folder), **plain)
         security: Any = None
         if self.ca_file or self.cert_file or self.address.startswith("tls://"):
             secure: Any = distributed.Security
@@ -103,9 +104,17 @@ class Access:
             try:
                 return connect(self.address, security=security, timeout=_CONNECT_TIMEOUT_S, **plain)
             except (OSError, TimeoutError) as error:
-                if time.monotonic() >= until_s:
+                if ended.wait(_LOOK_EVERY_S) or time.monotonic() >= until_s:
                     raise UnavailableError(f"no scheduler answers at {self.address}: {error}") from None
-                time.sleep(_LOOK_EVERY_S)
+
+
+def _is_loopback(address: str) -> bool:
+    """Whether ``HOST:PORT`` is on this machine."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 # For workers of this process: nothing that goes by the clock more often than once an hour, where that can be had.
@@ -121,13 +130,13 @@ _QUIET: Mapping[str, Any] = {
 }
 
 
-def _local_cluster(workers: int) -> Any:
+def _local_cluster(workers: int, folder: str) -> Any:
     import distributed
 
     cluster: Any = distributed.LocalCluster
     return cluster(
         n_workers=workers, threads_per_worker=1, processes=False, protocol="inproc://", dashboard_address=None,
-        silence_logs=50, memory_limit=0,
+        silence_logs=50, memory_limit=0, local_directory=folder,
     )  # fmt: skip
 
 
@@ -147,6 +156,8 @@ class DaskHosts:
         self._bring = bring
         self._mail = Mailbox()
         self._client: Any = None
+        # Dask leaves a folder where it kept something.
+        self._folder = tempfile.TemporaryDirectory(prefix="clonometer-")
         self._text = inspect.getsource(errand)
         self._ended = threading.Event()
         self._lock = threading.Lock()
@@ -156,11 +167,12 @@ class DaskHosts:
         self._watch = threading.Thread(target=self._watch_workers, daemon=True)
         self._archive: bytes | None = None
         self._any_came = False
+        self._meeting = 0
+        self._greeters = ThreadPoolExecutor(_GREETED_AT_ONCE)
         self._unsound: dict[str, int] = {}
 
     def begin(self) -> None:
-        """Connect, and look for workers from now on."""
-        self._client = self._access.connect()
+        """Connect, and look for workers from now on, while whoever waits can be interrupted."""
         self._watch.start()
 
     def start(self, host: str, request: dict[str, Any]) -> None:
@@ -193,13 +205,16 @@ class DaskHosts:
 
     def search_is_over(self) -> bool:
         """Whether a worker has come, or none has for too long."""
+        if self._meeting or not self._mail.is_empty:
+            return False
         return self._any_came or time.monotonic() > self._began_s + self._access.patience_s
 
     def end(self) -> None:
         """Remove what was brought, and let the scheduler go."""
         self._ended.set()
         if self._watch.is_alive():
-            self._watch.join()
+            self._watch.join(_CONNECT_TIMEOUT_S)
+        self._greeters.shutdown(cancel_futures=True)
         for machine in self._hosts.values():
             if machine.place and machine.worker:
                 self._try(partial(self._run, machine.worker, "remove", machine.place))
@@ -208,6 +223,7 @@ class DaskHosts:
             self._try(self._client.close)
             if cluster is not None:
                 self._try(cluster.close)
+        self._folder.cleanup()
 
     def _words(self, name: str, *words: Any) -> dict[str, Any]:
         return {"text": self._text, "name": name, "words": list(words)}
@@ -228,7 +244,8 @@ class DaskHosts:
         return dict(answer)
 
     def _watch_workers(self) -> None:
-        """See workers come and go, and the scheduler too."""
+        """Connect; then see workers come and go, and the scheduler too."""
+        self._connect()
         while not self._ended.wait(0.2 if not self._workers else _LOOK_EVERY_S):
             try:
                 present = set(self._client.scheduler_info(n_workers=-1)["workers"])
@@ -238,60 +255,80 @@ class DaskHosts:
                 continue
             self._lose(set(self._workers) - present, "its worker has gone")
             for worker in sorted(present - set(self._workers)):
-                self._meet(worker)
+                self._workers[worker] = ""
+                with self._lock:
+                    self._meeting += 1
+                self._greeters.submit(self._meet, worker)
 
     def _lose(self, workers: set[str], reason: str) -> None:
         for worker in workers:
-            name = self._workers.pop(worker)
+            name = self._workers.pop(worker, "")
             machine = self._hosts.get(name)
             if machine is None or machine.worker != worker:
                 continue
-            spare = next((other for other, host in self._workers.items() if host == name), None)
-            machine.worker, machine.place = spare or "", ""
+            machine.worker, machine.place = "", ""
             self._mail.post(HostGone(name, reason))
+            spare = next((other for other, host in self._workers.items() if host == name), None)
             if spare is not None:
                 # Looked at anew: it may be another Python.
                 del self._workers[spare]
 
     def _reconnect(self) -> None:
         self._try(self._client.close)
+        self._connect()
+
+    def _connect(self) -> None:
         while not self._ended.is_set():
             try:
-                self._client = self._access.connect()
+                self._client = self._access.connect(self._folder.name, self._ended)
             except UnavailableError as error:
                 self._mail.post(Remark(error.message))
             else:
                 return
 
     def _meet(self, worker: str) -> None:
-        """Look what a worker's host is and has, and bring what it lacks."""
-        before_s = time.time()
+        """Look what a worker's host is and has, bring what it lacks, and say that the host is there."""
+        machine = None
         try:
+            before_s = time.time()
             known = self._run(worker, "look")
-            after_s = time.time()
+            clock = clock_of(known, before_s, time.time())
+            machine, is_first = self._machine_of(worker, known)
+            if is_first:
+                machine.place = self._equip(worker, known)
+                self._do(worker, "offer", _RESOURCE)
+                self._mail.post(HostCame(machine.name, clock))
+        except UnavailableError as error:
+            self._mail.post(HostRefused(self._workers[worker], error.message))
+        except Exception as error:
+            self._note_unsound(worker, machine, f"{type(error).__name__}: {error}")
+        finally:
+            with self._lock:
+                self._meeting -= 1
+
+    def _machine_of(self, worker: str, known: Mapping[str, Any]) -> tuple[_Machine, bool]:
+        """The machine of a worker, and whether this worker is the one that is asked there."""
+        with self._lock:
             machine = next((m for m in self._hosts.values() if m.id == known["machine"]), None)
             if machine is None:
                 name = safe_name(str(known["name"]), set(self._hosts))
                 machine = self._hosts[name] = _Machine(name, str(known["machine"]))
             self._workers[worker] = machine.name
-            if machine.worker:
-                return
-            place = self._equip(worker, known)
-            self._do(worker, "offer", _RESOURCE)
-            machine.worker, machine.place = worker, place
-        except UnavailableError as error:
-            self._mail.post(HostRefused(self._workers[worker], error.message))
+            is_first = not machine.worker
+            if is_first:
+                machine.worker = worker
+            return machine, is_first
+
+    def _note_unsound(self, worker: str, machine: _Machine | None, reason: str) -> None:
+        """Ask a worker again with the next look, unless that has been in vain."""
+        if machine is not None and machine.worker == worker:
+            machine.worker = ""
+        self._unsound[worker] = self._unsound.get(worker, 0) + 1
+        if self._unsound[worker] < _MOST_UNSOUND:
+            self._workers.pop(worker, None)
             return
-        except Exception as error:
-            name = self._workers.pop(worker, "")
-            # Asked again with the next look, unless that has been in vain.
-            self._unsound[worker] = self._unsound.get(worker, 0) + 1
-            if self._unsound[worker] >= _MOST_UNSOUND:
-                self._workers[worker] = name or worker
-                reason = f"its worker gives no sound answer: {type(error).__name__}: {error}"
-                self._mail.post(HostRefused(name or worker, reason))
-            return
-        self._mail.post(HostCame(machine.name, clock_of(known, before_s, after_s)))
+        name = machine.name if machine is not None else worker
+        self._mail.post(HostRefused(name, f"its worker gives no sound answer: {reason}"))
 
     def _equip(self, worker: str, known: Mapping[str, Any]) -> str:
         """Where the package to use is on a host: empty for what is installed. UnavailableError if it cannot be used."""

@@ -45,7 +45,7 @@ class Patience:
     grace_s: float = 60.0
     gone_s: float = 120.0
     busy_s: float = 600.0
-    rest_s: float = 10.0
+    rest_s: float = 5.0
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Dispatch:
         """Learn that a host is there, for the first time or again."""
         account = self.hosts.setdefault(host, HostAccount(host))
         if account.state == "gone":
-            self._rest(account, now_s)
+            account.state, account.rest_until_s = "ready", now_s
 
     def has_already(self, host: str, round_: int, status: str) -> None:
         """Learn that a round had arrived before, so that nobody measures it twice."""
@@ -226,7 +226,8 @@ class Dispatch:
         if now_s - account.busy_since_s >= self._patience.busy_s:
             self._give_up(account, account.reason or BUSY)
         else:
-            account.state, account.round, account.rest_until_s = "busy", None, now_s + self._patience.rest_s
+            account.state, account.round = "busy", None
+            account.rest_until_s = now_s + min(self._patience.rest_s, self._patience.busy_s)
 
     @staticmethod
     def _give_up(account: HostAccount, reason: str) -> None:

@@ -89,6 +89,11 @@ class Mailbox:
         self._events.append(event)
         os.eventfd_write(self._bell, 1)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether every event was taken."""
+        return not self._events
+
     def wait(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
         """Take the oldest event, asleep until there is one; None after the time or where the descriptor is readable."""
         if not self._events:

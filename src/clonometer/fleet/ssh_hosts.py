@@ -18,7 +18,7 @@ from clonometer.runner.far import FarError, ask_identity, check_destination
 
 _ASKING_AT_ONCE = 32
 _ATTEMPTS = 3
-_PAUSE_S = 5.0
+_PAUSE_S = 3.0
 # For copying and describing, beside the time that is measured.
 _BESIDE_S = 600.0
 

@@ -164,8 +164,8 @@ class FarHost:
     ----------
     destination
         As ``ssh`` takes it.
-    folder
-        Where the socket of the connection is kept.
+    control
+        The socket of the connection; relative where the whole path is too long for a socket.
     config
         A configuration file for ``ssh -F``, or None.
     label
@@ -174,12 +174,12 @@ class FarHost:
         After so long the host gives up waiting for us, should the line have broken without a word.
     """
 
-    def __init__(self, destination: str, folder: Path, *, config: str | None, label: str, most_s: float) -> None:
+    def __init__(self, destination: str, control: Path, *, config: str | None, label: str, most_s: float) -> None:
         self._destination = check_destination(destination)
         self._config = config
-        self._control = folder / "ssh"
-        if len(str(self._control)) > _LONGEST_SOCKET:
-            raise UsageError(f"{folder} is too long a name for the socket of ssh", "TMPDIR names another folder")
+        self._control = control
+        if len(str(control)) > _LONGEST_SOCKET:
+            raise UsageError(f"{control} is too long a name for the socket of ssh")
         self._values = {"suffix": secrets.token_hex(6), "label": _plain(label), "most": str(round(most_s))}
         self._keeper: subprocess.Popen[bytes] | None = None
         self._place = ""

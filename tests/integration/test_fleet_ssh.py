@@ -1,0 +1,170 @@
+"""Hosts over SSH, by a real sshd on the loopback, as an ordinary user: nothing is installed, nothing stays."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.leftovers import gone, nothing_left
+from tests.integration.sshd import UID, Server, loopback_sshd, why_no_sshd
+
+import clonometer
+from clonometer.runner.far import FarError, FarHost
+
+pytestmark = [pytest.mark.real, pytest.mark.skipif(why_no_sshd() is not None, reason=str(why_no_sshd()))]
+PLAN = """
+schema = 1
+title = "Small"
+budget_seconds = {budget}
+[[cells]]
+workloads = ["launch.vfork"]
+temperature = ["warm"]
+limits = {{processes = 4, samples = 50, blocks = 1}}
+"""
+
+
+@pytest.fixture(scope="module")
+def lock() -> Iterator[Path]:
+    """In a folder that every user may enter; pytest closes all of its own to others when another run begins."""
+    with tempfile.TemporaryDirectory(prefix="locks-", dir="/tmp") as name:
+        Path(name).chmod(0o1777)
+        yield Path(name, "lock")
+
+
+@pytest.fixture(scope="module")
+def server(lock: Path) -> Iterator[Server]:
+    with loopback_sshd(environment=f"CLONOMETER_HOST_LOCK={lock}") as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(server: Server, lock: Path, tmp_path: Path) -> Iterator[None]:
+    with nothing_left(tmp_path / "tmp"):
+        yield
+        assert gone(lambda: tasks_of_user() - {server.process.pid})
+        assert not lock.exists()
+
+
+def tasks_of_user() -> set[int]:
+    tasks = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if entry.stat().st_uid == UID:
+                tasks.add(int(entry.name))
+    return tasks
+
+
+def start_fleet(folder: Path, server: Server, hosts: str, *words: str, budget: float = 1) -> subprocess.Popen[str]:
+    (folder / "hosts").write_text(hosts)
+    (folder / "plan.toml").write_text(PLAN.format(budget=budget))
+    options = ["--plan", "plan.toml", "--hosts", "hosts", "--ssh-config", str(server.config), "--out", "out", "--json"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "clonometer.cli.start", "fleet", "run", *options, "--rounds", "1", *words],
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
+    )  # fmt: skip
+
+
+def ended(run: subprocess.Popen[str]) -> tuple[int, dict[str, Any], str]:
+    out, err = run.communicate(timeout=120)
+    return run.returncode, {host["host"]: host for host in json.loads(out)["hosts"]}, err
+
+
+def measuring() -> list[int]:
+    pids = []
+    for pid in tasks_of_user():
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"/probe-static") and words[1] == b"--fd":
+                pids.append(pid)
+    return pids
+
+
+def await_measuring() -> None:
+    limit_s = time.monotonic() + 30
+    while not measuring():
+        assert time.monotonic() < limit_s, "nothing measures"
+        time.sleep(0.02)
+
+
+def test_a_host_is_measured_once_whatever_its_names_and_another_user_s_facts_are_kept(
+    tmp_path: Path, server: Server
+) -> None:
+    config = server.config.read_text()
+    away = "Host away\n  HostName 127.0.0.1\n  Port 1\n"
+    (server.config.parent / "more").write_text(away + config)
+    run = start_fleet(
+        tmp_path, server, "web1\nfleetuser@web2 # a twin\naway\n", "--ssh-config", f"{server.config.parent}/more"
+    )
+    status, hosts, err = ended(run)
+    assert status == 4, err
+    assert "refused" in hosts["away"]["reason"]
+    states = {name: host["state"] for name, host in hosts.items()}
+    assert sorted(states.values()) == ["left out", "measured", "none"], err
+    (file,) = (tmp_path / "out").glob("*.parquet")
+    metadata = clonometer.load(file).metadata
+    assert (metadata.host["user.root"], metadata.host["libc.name"]) == (False, "glibc")
+    assert metadata.host["kernel.release"] == os.uname().release
+    assert metadata.raw["fleet"]["locked"] == "yes"
+    assert metadata.status == "complete"
+
+
+def test_a_broken_line_is_mended_and_a_second_fleet_waits(tmp_path: Path, server: Server, lock: Path) -> None:
+    lock.touch()
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        lock.chmod(0o644)
+        run = start_fleet(tmp_path, server, "web1\n", "--wait", "1s")
+        status, hosts, err = ended(run)
+        assert (status, hosts["web1"]["state"]) == (4, "none"), err
+        assert "another fleet measures on this host" in hosts["web1"]["reason"]
+    lock.unlink()
+    run = start_fleet(tmp_path, server, "web1\n", budget=3)
+    await_measuring()
+    for pid in tasks_of_user():
+        with contextlib.suppress(OSError):
+            if b"sshd" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+    status, hosts, err = ended(run)
+    assert (status, hosts["web1"]["state"]) == (0, "measured"), err
+    assert hosts["web1"]["retries"] == 1, err
+
+
+def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, server: Server) -> None:
+    run = start_fleet(tmp_path, server, "web1\n", budget=60)
+    await_measuring()
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    status, hosts, err = ended(run)
+    assert status == 130, err
+    assert hosts["web1"]["rounds"] == {"1": "partial"}, err
+    (file,) = (tmp_path / "out").glob("*.parquet")
+    assert clonometer.load(file).metadata.status_reason.startswith("interrupted after")
+
+
+def test_a_full_disk_there_is_said(tmp_path: Path, lock: Path) -> None:
+    full = lock.parent / "full"
+    full.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=1777", "tmpfs", str(full)], check=True)
+    try:
+        with loopback_sshd(environment=f"CLONOMETER_HOST_LOCK={lock} TMPDIR={full}") as server:
+            host = FarHost(
+                "web1", server.config.parent / "control", config=str(server.config), label="a test", most_s=60
+            )
+            with pytest.raises(FarError, match="No space left on device") as caught, host:
+                pass
+            assert caught.value.status == "failed"
+            assert gone(lambda: list(full.iterdir()))
+    finally:
+        subprocess.run(["umount", str(full)], check=True)
