@@ -24,7 +24,8 @@ def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: 
 
 def coloured(kinds: Sequence[str], hues: Sequence[str]) -> Spec:
     """A colour for each kind of time, with its legend."""
-    return choice("kind", kinds, hues, orient="bottom", columns=5)
+    # Edges of bars would be thick frames around the legend's symbols.
+    return choice("kind", kinds, hues, orient="bottom", columns=5, symbolStrokeWidth=0)
 
 
 def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:

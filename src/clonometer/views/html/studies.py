@@ -119,7 +119,7 @@ def _small(spec: dict[str, Any]) -> dict[str, Any]:
     for layer in small.get("layer", [small]):
         axis = layer["encoding"].get("y", {}).get("axis") or {}
         if "labelLimit" in axis:
-            axis["labelLimit"] = _SMALL_PX // 2
+            axis["labelLimit"] = 0.6 * _SMALL_PX
     return small
 
 
