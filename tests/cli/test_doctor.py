@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import jsonschema
@@ -19,7 +21,7 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> dict:
     from tests.cli.conftest import make_command_line
 
     folder = tmp_path_factory.mktemp("doctor")
-    ended = make_command_line(folder)("doctor", "--json")
+    ended = make_command_line(folder)("doctor", "--json", "--pid", str(os.getpid()))
     assert ended.returncode == 0, ended.stderr
     # It leaves no run file behind.
     assert {path.name for path in folder.iterdir()} == {"bin", "starts.log"}
@@ -33,6 +35,8 @@ def test_json_is_as_its_schema_says(answer: dict) -> None:
     areas = {id_.split(".")[0] for id_ in ids}
     assert areas == {"cpu", "kernel", "memory", "limit", "cgroup", "around", "noise"}
     assert answer["noise"]["samples"] > 0
+    assert answer["process"]["pid"] == os.getpid()
+    assert answer["process"]["fork"]["first_ns"]["median"] > 0
 
 
 def test_noise_is_measured_by_the_ordinary_runner(answer: dict) -> None:
@@ -45,6 +49,7 @@ def test_text_fits_and_says_everything(answer: dict, width: int) -> None:
     lines = render_doctor(answer, width=width).splitlines()
     assert max(len(line) for line in lines if not line.lstrip().startswith("$ ")) <= width
     text = " ".join(" ".join(lines).split())
+    assert re.match(rf"A fork of .* \(pid {os.getpid()}, .*\) would take .* the first time", text)
     for item in answer["items"]:
         assert item["title"] in text
         assert item["command"] is None or f"$ {item['command']}" in text

@@ -44,6 +44,14 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeMachine:
     return MadeMachine(tmp_path / "root").process(smaps=SMAPS, RssAnon="1056768 kB", VmPTE="2120 kB", Threads=3)
 
 
+def test_forty_columns_and_ascii_are_enough(
+    made: MadeMachine, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert max(map(len, run(capsys, "--pid", "4711").splitlines())) <= 40
+    assert max(map(len, run(capsys, "--all").splitlines())) <= 40
+
+
 def run(capsys: Captured, *words: str, status: int = 0) -> str:
     assert run_to_the_end(["predict", *words]) == status
     caught = capsys.readouterr()
@@ -171,6 +179,22 @@ def test_measuring_writes_says_first_what_it_does(
     assert document["basis"]["wrote_to_it"]
     # 2 MiB within 10 ms or a little more, of 1032 MiB.
     assert 0 < document["cow"]["write_rate_bytes_per_s"] < 1.01 * (2 << 20) / 0.01
+
+
+def test_a_census_names_what_forks_of_the_largest_would_cost(made: MadeMachine) -> None:
+    made.process(pid=4712, smaps=SMAPS, RssAnon="90000 kB", Name="small")
+    foreseen = predicting.Foreseen()
+    for pid in (4712, 4711, 4799):
+        foreseen._next_s = 0.0
+        foreseen.glance(pid)
+    [largest] = foreseen.documents(None)
+    assert (largest["process"], largest["basis"]["how"]) == ("server", "counters")
+    [watched] = foreseen.documents(4712)
+    assert (watched["process"], watched["basis"]["how"]) == ("small", "smaps")
+    # Whoever was asked for and has gone is not there to be read any more.
+    assert foreseen.documents(4799) == [largest]
+    default_path().unlink()
+    assert predicting.Foreseen().documents(4711) == []
 
 
 def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +89,16 @@ def command(
     _check(words, pid, out, force=force)
     if words and (status := _cannot_run(words[0])):
         ctx.exit(status)
+    from clonometer.cli.predicting import Foreseen
     from clonometer.explain.census import Census
     from clonometer.runner.census import take_census
 
-    census = Census()
+    census, foreseen = Census(), Foreseen()
 
     def receive(line: dict[str, Any]) -> None:
         census.take(line)
+        if line["line"] == "task":
+            foreseen.glance(line["creator"])
         if line["line"] == "outlived":
             click.echo(_outlived(line["alive"], "The command" if words else f"Process {pid}"), err=True)
 
@@ -115,7 +119,7 @@ def command(
     if census.ended["not_started"]:
         ctx.exit(_not_started(words[0], int(census.ended["not_started"])))
     worth = _savings(census) if advice else []
-    _answer(census, words, pid, out, worth, as_json=as_json, wide=wide)
+    _answer(census, words, pid, out, worth, foreseen.documents(pid), as_json=as_json, wide=wide)
     ctx.exit(_status(census, watched_command=bool(words)))
 
 
@@ -182,13 +186,18 @@ def _answer(
     pid: int | None,
     out: Path | None,
     worth: list[Saving],
+    predictions: Sequence[dict[str, Any]],
     *,
     as_json: bool,
     wide: bool,
 ) -> None:
     from clonometer.explain.census import census_to_json
 
-    whole = json.dumps(census_to_json(census, words, pid, worth), indent=2, allow_nan=False)
+    written = census_to_json(census, words, pid, worth)
+    if predictions:
+        keys = ("pid", "process", "rss_bytes", "fork")
+        written["predictions"] = [{key: each[key] for key in keys} for each in predictions]
+    whole = json.dumps(written, indent=2, allow_nan=False)
     if out is not None:
         from clonometer.cli.outputs import write_text
 
@@ -200,6 +209,10 @@ def _answer(
 
     name = Path(words[0]).name if words else f"Process {pid}"
     print_drawn(render_census, census, name, worth, characters="µ…", wide=wide)
+    if predictions:
+        from clonometer.views.terminal.predict import render_beside
+
+        print_drawn(render_beside, predictions, characters="µ")
     if out is not None:
         click.echo(f"\nWrote {out}.")
 

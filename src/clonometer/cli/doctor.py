@@ -29,6 +29,7 @@ _EXAMPLES = examples(
     "clonometer doctor",
     "clonometer doctor --json | jq '.items[] | select(.judged == \"warn\")'",
     "clonometer doctor --self-test",
+    "clonometer doctor --pid 4711",
 )
 
 
@@ -46,9 +47,10 @@ _EXAMPLES = examples(
     show_default=True,
     help="With --self-test: processes for each known delay.",
 )
+@click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Also say what a fork would cost this process.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: bool) -> None:
+def command(ctx: click.Context, wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) -> None:
     """Show what on this machine will disturb the figures, how, and which command changes it.
 
     It reads settings, measures the noise for two seconds and the cost of CPUID. It changes nothing: the commands are
@@ -62,17 +64,24 @@ def command(ctx: click.Context, wants_self_test: bool, rounds: int, as_json: boo
         from clonometer.cli.self_test import self_test
 
         ctx.exit(self_test(rounds, as_json=as_json))
-    answer = examine()
+    answer = examine(pid)
     if as_json:
         print_json(answer)
         return
     from clonometer.views.terminal.doctor import render_doctor
 
-    print_drawn(render_doctor, answer, characters="µ")
+    print_drawn(render_doctor, answer, characters="µ…")
 
 
-def examine() -> dict[str, Any]:
-    """Audit this machine and measure its noise: the object of docs/schemas/doctor.schema.json."""
+def examine(pid: int | None = None) -> dict[str, Any]:
+    """Audit this machine and measure its noise: the object of docs/schemas/doctor.schema.json.
+
+    Parameters
+    ----------
+    pid
+        A process of which is said too what its fork would cost; None: of none.
+    """
+    from clonometer.cli.predicting import any_machine, document_of
     from clonometer.host.facts import collect
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.results.audit.all import audit
@@ -80,6 +89,7 @@ def examine() -> dict[str, Any]:
     from clonometer.results.audit.noise import check_noise
     from clonometer.runner.drivers import find_drivers
 
+    process = None if pid is None else document_of(pid, any_machine())
     # Before anything of ours is load.
     facts = collect()
     drivers = find_drivers()
@@ -101,6 +111,7 @@ def examine() -> dict[str, Any]:
             *({"name": name, "linkage": None, "reason": reason} for name, reason in drivers.broken.items()),
         ],
         "lacks": [dict(lack) for lack in catalogue.lacks],
+        **({} if process is None else {"process": process}),
     }
 
 

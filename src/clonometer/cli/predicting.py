@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from clonometer.predict.judge import Machine, Question
 
 ROOT = Path("/")
+_GLANCE_EVERY_S = 1.0
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 
@@ -74,16 +77,59 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
     return judge(profile, machine, question, reading=reading, room=read_room(source, reading.standing))
 
 
-def beside(pid: int) -> dict[str, Any] | None:
-    """What a fork of a process would cost, for commands that show something else; None where that is not known.
+def any_machine() -> Machine:
+    """The calibrated model of this machine, or the rough one."""
+    return calibrated_machine() or rough_machine()
 
-    It is not known where this machine was not calibrated, or where the process cannot be read.
-    """
+
+def document_of(pid: int, machine: Machine) -> dict[str, Any]:
+    """What a fork of a process would cost, as ``predict --json`` prints it."""
     from clonometer.predict.answer import predicted_to_json
     from clonometer.predict.judge import Question
 
-    try:
-        machine = calibrated_machine()
-        return None if machine is None else predicted_to_json(answer(read(pid), machine, Question()))
-    except ClonometerError:
-        return None
+    return predicted_to_json(answer(read(pid), machine, Question()))
+
+
+class Foreseen:
+    """The processes that another command sees: what a fork of them would cost, where this machine was calibrated.
+
+    While they are watched they are only glanced at, by counters and once a second: reading more would hold up what is
+    watched.
+    """
+
+    def __init__(self) -> None:
+        self._glances: dict[str, Reading] = {}
+        self._next_s = 0.0
+        self._machine = self._calibrated()
+
+    @staticmethod
+    def _calibrated() -> Machine | None:
+        try:
+            return calibrated_machine()
+        except ClonometerError:
+            return None
+
+    def glance(self, pid: int) -> None:
+        """Look at a process that makes others; of each program the largest is kept."""
+        if self._machine is None or time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + _GLANCE_EVERY_S
+        # Most have ended by now.
+        with suppress(ClonometerError):
+            reading = read(pid, how="counters")
+            name = reading.standing.name
+            if name not in self._glances or self._glances[name].standing.rss_bytes < reading.standing.rss_bytes:
+                self._glances[name] = reading
+
+    def documents(self, pid: int | None) -> list[dict[str, Any]]:
+        """The answers: for the process that was watched, if it still runs, else for the largest that was seen."""
+        from clonometer.predict.answer import predicted_to_json
+        from clonometer.predict.judge import Question
+
+        if self._machine is None:
+            return []
+        if pid is not None:
+            with suppress(ClonometerError):
+                return [document_of(pid, self._machine)]
+        largest = max(self._glances.values(), key=lambda reading: reading.standing.rss_bytes, default=None)
+        return [] if largest is None else [predicted_to_json(answer(largest, self._machine, Question()))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from clonometer.views.terminal.predict import answer_lines
 from clonometer.views.terminal.text import paint, rendered, wrap
 
 _HEADS = {
@@ -21,6 +22,9 @@ _WIDE = 110
 @rendered(least_width=40)
 def render_doctor(answer: Mapping[str, Any], *, width: int, colour: bool) -> Iterator[str]:
     """Write what ``doctor --json`` prints; only commands may be longer than a line."""
+    if "process" in answer:
+        yield from answer_lines(answer["process"], width, colour)
+        yield ""
     yield from wrap(str(answer["host"]), width)
     items: Sequence[Mapping[str, Any]] = answer["items"]
     for judged, head in _HEADS.items():

@@ -19,7 +19,7 @@ _MOST_SCALE = 1.1
 Document = Mapping[str, Any]
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_predicted(document: Document, *, width: int, colour: bool) -> Iterator[str]:
     """Write an answer: two sentences, what costs, what follows, what would change it, what it rests on."""
     yield from answer_lines(document, width, colour)
@@ -58,13 +58,18 @@ def answer_lines(document: Document, width: int, colour: bool) -> list[str]:
     return lines
 
 
-def one_line(document: Document) -> str:
-    """Say it in one line, for commands that see the process beside other things."""
-    fork = document["fork"]
-    return (
-        f"{_name(document)}: a fork would take {span(fork['first_ns'])} the first time, "
-        f"{span(fork['later_ns'])} if no memory was written to since."
-    )
+@rendered(least_width=40)
+def render_beside(documents: Sequence[Document], *, width: int, colour: bool) -> Iterator[str]:
+    """Write a sentence for each process that a command saw beside other things."""
+    del colour
+    for document in documents:
+        fork = document["fork"]
+        yield from wrap(
+            f"{_name(document)}: a fork would take {span(fork['first_ns'])} the first time, "
+            f"{span(fork['later_ns'])} if no memory was written to since ('clonometer predict').",
+            width,
+            bullet="- ",
+        )
 
 
 def span(value: Document) -> str:
@@ -160,7 +165,7 @@ def _copies(cow: Document) -> Iterator[str]:
 
 def _what_ifs(document: Document, width: int, colour: bool) -> list[str]:
     changes = document["what_ifs"]
-    lines = [paint("What would change it (first fork, then later ones)", "bold", colour)]
+    lines = [paint(line, "bold", colour) for line in wrap("What would change it (first fork, later ones)", width)]
     for change in changes:
         first, later = (format_duration(change[key]["median"]) for key in ("first_ns", "later_ns"))
         times = first if first == later else f"{first}, {later}"
@@ -188,7 +193,7 @@ def _basis(document: Document) -> Iterator[str]:
         )
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_ranking(ranking: Document, *, width: int, colour: bool) -> Iterator[str]:
     """Write the machine's processes by what their fork would cost."""
     processes: Sequence[Document] = ranking["processes"]
@@ -265,7 +270,7 @@ def watched_line(document: Document) -> str:
     )
 
 
-@rendered(least_width=60)
+@rendered(least_width=40)
 def render_watched(
     document: Document, history_ns: Sequence[float], *, width: int, colour: bool, plain: bool = False
 ) -> Iterator[str]:
