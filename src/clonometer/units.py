@@ -65,12 +65,13 @@ def approximate_bytes(size_bytes: float) -> str:
 
     Examples
     --------
-    >>> approximate_bytes(25_200_000_000)
-    '23.5 GiB'
+    >>> approximate_bytes(25_200_000_000), approximate_bytes(1_060_000_000)
+    ('23.5 GiB', '1,011 MiB')
     """
     for name, factor in _BYTE_UNITS:
         if size_bytes >= factor:
-            return f"{size_bytes / factor:.3g} {name}"
+            size = size_bytes / factor
+            return f"{size:,.0f} {name}" if size >= 999.5 else f"{size:.3g} {name}"
     return f"{size_bytes:.0f} B"
 
 

@@ -71,6 +71,7 @@ _EXAMPLES = examples(
     type=click.IntRange(min=1),
     help="Make N processes with random memory, areas, files and threads, fork them, and print the errors.",
 )
+@click.option("--no-scan", is_flag=True, help="Do not measure for 3 s how fast the machine is now: wider intervals.")
 @click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen of it, without names, as JSON.")
 @click.option("--names", is_flag=True, help="With --save-profile: with the names of the program and its files.")
 @click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector, as FILE.prom.")
@@ -91,6 +92,7 @@ def command(
     top: int,
     rough: bool,
     validated: int | None,
+    no_scan: bool,
     save_profile: Path | None,
     names: bool,
     openmetrics: Path | None,
@@ -131,13 +133,20 @@ def command(
         openmetrics=openmetrics,
     )
     if rank_all:
-        _rank(predict_all(find_machine(rough=rough), wish, top), as_json=as_json)
+        _rank(predict_all(find_machine(rough=rough, scan=not no_scan), wish, top), as_json=as_json)
     elif watch and pid is not None:
-        watch_process(pid, lambda: find_machine(rough=rough), wish, every_s=every_s, for_s=for_s, as_json=as_json)
+        watch_process(
+            pid,
+            lambda: find_machine(rough=rough, scan=not no_scan),
+            wish,
+            every_s=every_s,
+            for_s=for_s,
+            as_json=as_json,
+        )
     elif pid is not None:
-        _print(predict_process(pid, lambda: find_machine(rough=rough), wish), as_json=as_json)
+        _print(predict_process(pid, lambda: find_machine(rough=rough, scan=not no_scan), wish), as_json=as_json)
     elif profile is not None:
-        _print(predict_profile(profile, find_machine(rough=rough), wish), as_json=as_json)
+        _print(predict_profile(profile, find_machine(rough=rough, scan=not no_scan), wish), as_json=as_json)
 
 
 def _check(pid: int | None, rank_all: bool, profile: Path | None, *, watch: bool, measured: bool, rated: bool) -> None:

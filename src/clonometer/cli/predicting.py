@@ -35,15 +35,11 @@ def calibrated_machine() -> Machine | None:
     InputError
         If the calibration is damaged, or of another machine.
     """
-    from clonometer.host.facts import collect
-    from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
+    from clonometer.cli.calibrating import usable_calibration
     from clonometer.predict.judge import Machine
 
-    calibration = read_calibration(default_path())
-    if calibration is None:
-        return None
-    check_machine(calibration, machine_of(collect()))
-    return Machine(calibration, is_rough=False)
+    calibration = usable_calibration()
+    return None if calibration is None else Machine(calibration, is_rough=False)
 
 
 def rough_machine() -> Machine:

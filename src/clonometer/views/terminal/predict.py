@@ -179,7 +179,11 @@ def _basis(document: Document) -> Iterator[str]:
         age = basis["age_days"]
         old = "today" if age < 1 else f"{age:.0f} days ago"
         quick = "quick " if basis["model"] == "quick calibration" else ""
-        factor = f", times {basis['scale']:.2f} by a scan just now" if basis["scale_spread"] is not None else ""
+        factor = (
+            f", times {basis['scale']:.2f} by a scan just now"
+            if basis["scale_spread"] is not None
+            else ", not scanned now"
+        )
         yield f"Basis: this machine's {quick}calibration of {old}{factor}; nine in ten forks lie in each interval."
     if basis["beyond"]:
         yield f"Beyond what was calibrated, and so less sure: {', '.join(basis['beyond'])}."
