@@ -119,7 +119,8 @@ def command(
     if census.ended["not_started"]:
         ctx.exit(_not_started(words[0], int(census.ended["not_started"])))
     worth = _savings(census) if advice else []
-    _answer(census, words, pid, out, worth, foreseen.documents(pid), as_json=as_json, wide=wide)
+    predictions = foreseen.documents(pid)
+    _answer(census, words, pid, out, worth, predictions=predictions, as_json=as_json, wide=wide)
     ctx.exit(_status(census, watched_command=bool(words)))
 
 
@@ -186,8 +187,8 @@ def _answer(
     pid: int | None,
     out: Path | None,
     worth: list[Saving],
-    predictions: Sequence[dict[str, Any]],
     *,
+    predictions: Sequence[dict[str, Any]],
     as_json: bool,
     wide: bool,
 ) -> None:

@@ -179,12 +179,7 @@ def _basis(document: Document) -> Iterator[str]:
         age = basis["age_days"]
         old = "today" if age < 1 else f"{age:.0f} days ago"
         quick = "quick " if basis["model"] == "quick calibration" else ""
-        factor = (
-            f", times {basis['scale']:.2f} by a scan just now"
-            if basis["scale_spread"] is not None
-            else ", not scanned now"
-        )
-        yield f"Basis: this machine's {quick}calibration of {old}{factor}; nine in ten forks lie in each interval."
+        yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; nine in ten forks lie in each interval."
     if basis["beyond"]:
         yield f"Beyond what was calibrated, and so less sure: {', '.join(basis['beyond'])}."
     yield from map(str, basis["notes"])
@@ -195,6 +190,13 @@ def _basis(document: Document) -> Iterator[str]:
             f"Reading it kept its memory lock for {format_duration(lock['longest_ns'])} at a time at most "
             f"({format_duration(lock['total_ns'])} in all). {written}, and it was not stopped."
         )
+
+
+def _scaled(basis: Document) -> str:
+    """How fast the machine is now."""
+    if basis["scale_spread"] is None:
+        return ", without a scan of now"
+    return f", times {basis['scale']:.2f} (pages {basis['page_scale']:.2f}) by a scan just now"
 
 
 @rendered(least_width=40)
