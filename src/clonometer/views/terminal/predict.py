@@ -179,7 +179,7 @@ def _basis(document: Document) -> Iterator[str]:
         age = basis["age_days"]
         old = "today" if age < 1 else f"{age:.0f} days ago"
         quick = "quick " if basis["model"] == "quick calibration" else ""
-        yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; nine in ten forks lie in each interval."
+        yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; nine forks in ten lie in each."
     if basis["beyond"]:
         yield f"Beyond what was calibrated, and so less sure: {', '.join(basis['beyond'])}."
     yield from map(str, basis["notes"])
