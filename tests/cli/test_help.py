@@ -45,3 +45,12 @@ def test_the_reference_names_every_option_of_every_command() -> None:
         assert f"## clonometer {name}\n" in text
     for option in ("--set AXIS=V1,V2", "--only GLOB", "--budget TIME", "--keep-previous", "--self-test"):
         assert f"`{option}`" in text
+
+
+@pytest.mark.parametrize("name", ["run", "explain", "ab", "compare", "check", "census"])
+def test_the_help_of_a_command_fits_two_screens(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert run_to_the_end([name, "--help"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= 48

@@ -44,10 +44,11 @@ _EXAMPLES = examples(
 @click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended too; Ctrl-C stops.")
 @click.option(
     "--how",
+    metavar="WAY",
     type=click.Choice(["auto", "tracepoints", "ptrace"]),
     default="auto",
     show_default=True,
-    help="How to observe: tracepoints need root or CAP_PERFMON; ptrace needs nothing, but shows no times of calls.",
+    help="auto, tracepoints (root or CAP_PERFMON) or ptrace, which shows no times of calls.",
 )
 @click.option(
     "--buffer", "buffer_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]"

@@ -23,40 +23,35 @@ _EXAMPLES = examples(
 @click.command(name="explain", epilog=_EXAMPLES)
 @click.argument("mechanism", metavar="MECHANISM")
 @click.option("--set", "settings", metavar="AXIS=VALUE", multiple=True, help="Under this condition; repeatable.")
-@click.option("--vs", "other", metavar="OTHER", help="Compare with another mechanism under the same condition.")
+@click.option("--vs", "other", metavar="OTHER", help="Compare with another mechanism.")
 @click.option(
     "--processes",
     metavar="N",
     type=click.IntRange(1, 1000),
-    help="How many processes launch, traced and untraced in turn. Default: 6; for work.factor 12 of each kind.",
+    help="How many processes launch. Default: 6; work.factor: 12 of each kind.",
 )
 @click.option(
     "--tier",
     metavar="NAME",
-    help="Trace at most this closely: tracepoints, own or stamps (work.factor: tracepoints or proc). Default: the best "
-    "that this machine allows.",
+    help="Trace no closer than tracepoints, own or stamps (work.factor: proc). Default: as close as is allowed.",
 )
 @click.option("--ablation", is_flag=True, help="With work.factor: also take shared things away, one after the other.")
 @click.option("--timeline", is_flag=True, help="Also print single launches, event by event.")
 @click.option("--calls", is_flag=True, help="Also print each system call.")
-@click.option("--arguments", is_flag=True, help="Also print the calls of a launch with their arguments, by ptrace.")
+@click.option("--arguments", is_flag=True, help="Also print their arguments, seen by ptrace.")
 @click.option(
     "--counters",
     metavar="SET",
     default="hardware",
     show_default=True,
-    help="What to count in each part of a launch: hardware (cycles, misses), software (faults, switches) or none.",
+    help="Count in each part: hardware (cycles, misses), software (faults, switches) or none.",
 )
 @json_option
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="Also write that JSON object to a file.")
-@click.option(
-    "--html", metavar="FILE", type=FILE, help="Write an interactive HTML page; hover over an event for details."
-)
+@click.option("--html", metavar="FILE", type=FILE, help="Write an interactive HTML page.")
 @click.option("--trace", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
 @click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
-@click.option(
-    "--folded", metavar="FILE", type=FILE, help="Sample kernel stacks and write them folded, for flame graphs."
-)
+@click.option("--folded", metavar="FILE", type=FILE, help="Write folded kernel stacks, for flame graphs.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def command(
     *,
