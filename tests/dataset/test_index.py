@@ -14,6 +14,7 @@ from clonometer.dataset.load import Dataset, load
 from clonometer.errors import InputError, UsageError
 from clonometer.results.compare.sides import read_side
 from clonometer.runfile import open_run
+from clonometer.runfile.summaries import read_parts
 
 OLD = Path(__file__).parents[1] / "data" / "schema1.parquet"
 
@@ -56,6 +57,10 @@ def test_a_file_is_read_once_until_it_changes(fleet: Path, tmp_path: Path, monke
     (folder / "run1.parquet").unlink()
     write_run(folder / "run1.parquet", make_run(host="00000000", day=1, seed=1, factor=3.0))
     changed = load(folder)
+    slow = [value for run, _, name, _, value in figures(changed) if (run, name) == ("run1.parquet", "reaped_ns")]
+    assert max(slow) > 200_000
+    # The summary of the file as it was is still there, and counts no more.
+    assert sum(run["path"] == "run1.parquet" for part in read_parts(folder / index.FOLDER) for run in part.runs) == 2
     assert read[2:] == ["new.parquet", "run1.parquet"]
     assert changed.reading.n_runs == 3
     (folder / "new.parquet").unlink()
