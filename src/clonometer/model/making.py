@@ -14,7 +14,7 @@ from clonometer.model.terms import Floats
 from clonometer.model.types import CostRange
 from clonometer.results.rows.source import RunSource
 
-_CALL = "call_returns_ns"
+CALL = "call_returns_ns"
 _END = "end_ns"
 _WRITE = "write_each_ns"
 #: Between these quantiles lie nine in ten.
@@ -57,9 +57,9 @@ def make_calibration(
 def reference_values(conditions: Iterable[MeasuredCondition]) -> dict[str, float]:
     """The median of fork's call over processes, for each condition."""
     return {
-        each.cell: float(np.median(each.medians(_CALL)))
+        each.cell: float(np.median(each.medians(CALL)))
         for each in conditions
-        if each.workload == "launch.fork" and _CALL in each.columns
+        if each.workload == "launch.fork" and CALL in each.columns
     }
 
 
@@ -68,16 +68,16 @@ def _models(conditions: Sequence[MeasuredCondition], seed: int) -> dict[str, Cos
     cold = [each for each in forks if each.condition["caches"] == "idle"]
     hot = [each for each in forks if each.condition["caches"] == "hot"]
     models = {
-        names.FORK_FIRST: _fit([each for each in cold if not _is_clean(each)], _CALL, seed),
-        names.FORK_LATER: _fit([each for each in cold if _is_later(each)], _CALL, seed),
-        names.FORK_FIRST_HOT: _fit([each for each in hot if not _is_clean(each)], _CALL, seed),
-        names.FORK_LATER_HOT: _fit([each for each in hot if _is_later(each)], _CALL, seed),
+        names.FORK_FIRST: _fit([each for each in cold if not _is_clean(each)], CALL, seed),
+        names.FORK_LATER: _fit([each for each in cold if _is_later(each)], CALL, seed),
+        names.FORK_FIRST_HOT: _fit([each for each in hot if not _is_clean(each)], CALL, seed),
+        names.FORK_LATER_HOT: _fit([each for each in hot if _is_later(each)], CALL, seed),
         names.EXIT: _fit(cold, _END, seed),
     }
     for name in (names.POSIX_SPAWN, names.VFORK):
-        calls = [each for each in conditions if each.workload == f"launch.{name}" and _CALL in each.columns]
+        calls = [each for each in conditions if each.workload == f"launch.{name}" and CALL in each.columns]
         if calls:
-            models[name] = _fit(calls, _CALL, seed)
+            models[name] = _fit(calls, CALL, seed)
     return models
 
 
