@@ -84,14 +84,6 @@ def test_system_calls_with_arguments_unfold(explain_page):
     assert "IPC" in page.inner_text("table.counters")
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_nothing_overflows_sideways(explain_page, width):
-    page = explain_page.page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_function(f"document.querySelector('#budget-0 svg').getBoundingClientRect().width <= {width}")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-
-
 def test_the_page_of_workers_draws_every_chart_in_silence_and_says_what_a_bar_means(work_page):
     assert work_page.messages == []
     page = work_page.page
@@ -132,13 +124,3 @@ def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
 def test_in_the_report_too_who_points_at_a_mark_sees_its_meaning(report_page, marks):
     shown = hover(report_page.page, marks, 0)
     assert len(shown.split("meaning")[1].strip()) > 10
-
-
-@pytest.mark.parametrize(("name", "charts"), [("report_page", ("#budget-0", "#lives-explained-2")),
-                                              ("work_page", ("#lives", "#ablation-chart"))])  # fmt: skip
-def test_neither_overflows_on_a_telephone(request, name, charts):
-    page = request.getfixturevalue(name).page
-    page.set_viewport_size({"width": 400, "height": 900})
-    for chart in charts:
-        page.wait_for_function(f"document.querySelector('{chart} svg')?.getBoundingClientRect().width <= 400")
-    assert page.evaluate("document.documentElement.scrollWidth") == 400

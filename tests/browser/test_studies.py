@@ -37,14 +37,6 @@ def page_file(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_nothing_but_tables_and_figures_of_their_own_scrolls_sideways(browser, page_file, width):
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(page_file.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
-
-
 def test_it_is_dark_where_that_is_wished(browser, page_file):
     grounds = []
     for scheme in ("light", "dark"):
