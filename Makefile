@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test pytest golden mutations lint format bench coverage matrix torture variants docs site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test pytest golden mutations lint format bench coverage matrix torture variants docs gallery site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,6 +26,7 @@ help:
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
 	@echo 'make golden  write the sentences of findings and warnings anew that tests compare (tests/data/sentences.txt)'
+	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
@@ -119,6 +120,10 @@ variants: $(VENV)/.built $(VENV)/.dev
 docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m clonometer.cli.reference docs/cli.md
 	@$(BIN)/python -m tools.schemas docs/schemas
+
+# What docs/gallery.md shows; runs that build/gallery has are not measured again.
+gallery: $(VENV)/.built
+	@$(BIN)/python -m tools.gallery
 
 # The documentation as pages that link to each other; a link that leads nowhere fails.
 site: $(VENV)/.dev

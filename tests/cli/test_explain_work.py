@@ -63,7 +63,7 @@ def test_an_existing_file_is_not_replaced(capsys: pytest.CaptureFixture[str], tm
     existing.write_text("mine")
     status, _, err = run(capsys, "work.factor", "--out", str(existing))
     assert status == 2
-    assert "--force" in err
+    assert "name another file" in err
     assert existing.read_text() == "mine"
 
 

@@ -42,7 +42,10 @@ def test_a_plan_expands_and_states_its_time(name, catalogue, drivers):
 
 @pytest.mark.parametrize("name", plan_names())
 def test_intervals_can_be_had_within_the_least_processes(name, catalogue):
-    # Below 6 processes there is no 95% interval for a median at all. What is counted exactly needs none.
+    # Below 6 processes there is no 95% interval for a median at all. What is counted exactly needs none; nor do the
+    # points of a fit, which has an interval of its own.
+    if name.startswith("calibrate"):
+        return
     timed = [target for target in load_plan(name, catalogue).targets if target.workload != "program.steps"]
     assert min(target.limits.processes for target in timed) >= 6
 

@@ -28,7 +28,12 @@ def commands() -> list[str]:
     text = re.sub(r"<!--.*?-->|```.*?```", "", README, flags=re.DOTALL)
     matches = re.findall(r"^ {4}((?:make|clonometer) .*?)(?:  +#.*)?$|`(clonometer [^`\n]+)`", text, re.MULTILINE)
     lines = [indented or other for indented, other in matches]
-    return [line for line in dict.fromkeys(lines) if line not in LEFT_OUT and not names_only_a_command(line)]
+    return [line for line in dict.fromkeys(lines) if line not in LEFT_OUT and not is_incomplete(line)]
+
+
+def is_incomplete(line: str) -> bool:
+    """Whether a reader has to put something in: `clonometer predict --pid PID`, or a command that needs more words."""
+    return any(word.isupper() for word in line.split()) or names_only_a_command(line)
 
 
 def names_only_a_command(line: str) -> bool:

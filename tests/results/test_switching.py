@@ -104,14 +104,13 @@ def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, ex
     assert drawable_kinds(switches) == ["ring", "working_set"]
     assert drawable_kinds(messages) == ["messages"]
     ring = picture_spec(switches, "ring")
-    titles = [panel["title"] for panel in ring["vconcat"][0]["hconcat"]]
-    assert titles == ["Switching between tasks, handover", "Switching between tasks, switch"]
-    (row,) = picture_spec(messages, "messages")["vconcat"]
-    assert [panel["title"] for panel in row["hconcat"]] == [
-        "Latency of messages, two CPUs",
-        "Bandwidth of messages, two CPUs",
-    ]
-    points = row["hconcat"][1]["data"]["values"]
+    (group,) = ring["vconcat"]
+    assert group["title"]["text"] == "Switching between tasks: tasks in the ring"
+    assert [panel["title"] for panel in group["concat"]] == ["handover", "switch"]
+    (group,) = picture_spec(messages, "messages")["vconcat"]
+    assert group["title"]["text"] == "two CPUs"
+    assert [panel["title"] for panel in group["concat"]] == ["latency", "bandwidth"]
+    points = group["concat"][1]["data"]["values"]
     assert len(points) == 3 * len(MESSAGE_SIZES)
     assert {point["label"] for point in points} == {
         "shared memory, threads",

@@ -92,9 +92,9 @@ def test_what_has_a_shape_has_no_line_of_its_own(ops: Any, scanned: Any) -> None
 def test_panels_are_the_whole_the_dense_and_the_fitted_part(ops: Any, scanned: Any) -> None:
     def drawn(run: Any) -> tuple[list[str], list[list[int]], list[bool]]:
         results = summarize(run)
-        charts = fitted_charts(results.scans, results.series["fits"])
-        first = [[point["x"] for point in chart.points if point["label"] == chart.labels[0]] for chart in charts]
-        return [chart.title.split(", ")[0] for chart in charts], first, [bool(chart.curves) for chart in charts]
+        titles, panels = zip(*fitted_charts(results.scans, results.series["fits"]), strict=True)
+        first = [[point["x"] for point in panel.points if point["label"] == panel.labels[0]] for panel in panels]
+        return [title.split(", ")[0] for title in titles], first, [bool(panel.curves) for panel in panels]
 
     titles, (whole, dense), curves = drawn(ops)
     assert (whole, dense) == (list(NUMBERS), [5000, 5040, 5080, 5120, 5160, 5200])
@@ -102,7 +102,7 @@ def test_panels_are_the_whole_the_dense_and_the_fitted_part(ops: Any, scanned: A
     titles, (_, dense, fitted, _), curves = drawn(scanned)
     assert (dense, fitted[0]) == ([1, 2, 3, 4, 5, 6, 7, 8], 3)
     assert curves == [False, False, True, False]
-    assert titles[-1].startswith("whole for each of them")
+    assert titles[-1] == "Whole time for each worker"
 
 
 def test_too_few_points_have_no_curve(builder: Any) -> None:

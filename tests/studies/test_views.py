@@ -109,8 +109,9 @@ def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
         assert f">{item.id}</t" in page
     assert "Model &lt;1&gt;" in page
     assert page.index("<h2>The contradictions</h2>") < page.index('<section id="sysel-2020">')
-    assert '<td class="status">holds in direction: 10.0, not 13</td>' in page
-    assert page.count("<svg") == len(list(figure_specs(reproduction)))
+    assert '<td class="status" data-head="here">holds in direction: 10.0, not 13</td>' in page
+    # Each figure is drawn twice: one of them small, for telephones.
+    assert page.count("<svg") == 2 * len(list(figure_specs(reproduction)))
     assert "<script" not in page
     assert 'src="http' not in page
     assert 'id="bendersky-2018-heap"' in page

@@ -66,7 +66,8 @@ static const char *const AXES[] = {AXES_MACHINE, NULL};
 const struct workload program_cpuid = {
     .id = "program.cpuid",
     .family = "other",
-    .summary = "one CPUID instruction: about 100 cycles of a processor; in most virtual machines an exit to the host",
+    .summary = "one CPUID instruction: about 100 cycles of a processor; in most virtual machines an exit to "
+               "the host",
     .answers.columns = COLUMNS,
     .axes = AXES,
     .answers.details = DETAILS,

@@ -26,6 +26,7 @@ FAMILY = Family(
                 "leak": "leaks until its limit",
                 "kill": "is killed",
             },
+            where="a worker that {}",
             cost=_fault_cost,
         ),
         "siblings": Axis(thing="sibling", things="siblings"),

@@ -208,7 +208,7 @@ def clipped(values: Floats) -> Floats:
 
     Examples
     --------
-    >>> clipped(np.array([[1.0], [2.0], [1.0], [2.0], [90.0], [1.0], [2.0], [1.0]]))[4, 0] < 10
+    >>> bool(clipped(np.array([[1.0], [2.0], [1.0], [2.0], [90.0], [1.0], [2.0], [1.0]]))[4, 0] < 10)
     True
     """
     size = values.shape[0]

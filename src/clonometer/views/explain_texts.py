@@ -57,7 +57,7 @@ def versus_sentence(versus: Versus) -> str:
     """Say how the two compare."""
     (first, second), (first_ns, second_ns) = side_names(versus), (side.reaped_ns.value for side in versus.mechanisms)
     return (
-        f"{first} takes {format_duration(first_ns)}, {second} {format_duration(second_ns)}: "
+        f"{first[:1].upper()}{first[1:]} takes {format_duration(first_ns)}, {second} {format_duration(second_ns)}: "
         f"{format_number(versus.against.ratio)} times as long."
     )
 
