@@ -27,7 +27,9 @@ def code() -> list[str]:
 
 
 def commands() -> list[list[str]]:
-    return [shlex.split(line, comments=True) for line in code() if line.startswith("clonometer ")]
+    # A reader puts in a number for PID.
+    lines = (line.replace(" PID", " 4711") for line in code() if line.startswith("clonometer "))
+    return [shlex.split(line, comments=True) for line in lines]
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
