@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,8 @@ from clonometer.errors import EXIT_INTERRUPTED
 if TYPE_CHECKING:
     from clonometer.model.calibration import Calibration
     from clonometer.model.types import Scale
+    from clonometer.runfile import Run
+    from clonometer.runner.run import RunOutcome
 
 
 def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibration | None, int]:
@@ -31,19 +35,12 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
     from clonometer.host.facts import collect
     from clonometer.model.making import make_calibration
     from clonometer.model.store import machine_of
-    from clonometer.runfile import open_run
-    from clonometer.runner.folder import temporary_folder
 
-    with temporary_folder() as folder:
-        out = folder / "calibrate.parquet"
-        status = _measure("calibrate-quick" if quick else "calibrate", out, budget_s, seed)
-        if status == EXIT_INTERRUPTED or not out.exists():
-            return None, status
-        with open_run(out) as run:
-            made = make_calibration(
-                run, made_at=int(time.time()), quick=quick, machine=machine_of(collect()), seed=seed
-            )
-    return made, status
+    with _measured("calibrate-quick" if quick else "calibrate", budget_s, seed) as (run, outcome):
+        if run is None or outcome.exit_status == EXIT_INTERRUPTED:
+            return None, outcome.exit_status
+        made = make_calibration(run, made_at=int(time.time()), quick=quick, machine=machine_of(collect()), seed=seed)
+    return made, outcome.exit_status
 
 
 def measure_scale(calibration: Calibration) -> Scale:
@@ -57,40 +54,27 @@ def measure_scale(calibration: Calibration) -> Scale:
     from clonometer.cli.measuring import draw_seed
     from clonometer.errors import InputError
     from clonometer.model.reference import REFERENCE_PLAN, scale_by
-    from clonometer.runfile import open_run
-    from clonometer.runner.folder import temporary_folder
 
-    with temporary_folder() as folder:
-        out = folder / "reference.parquet"
-        _measure(REFERENCE_PLAN, out, None, draw_seed())
-        if not out.exists():
+    with _measured(REFERENCE_PLAN, None, draw_seed()) as (run, _):
+        if run is None:
             raise InputError("the reference scan was interrupted, or nothing of it could be measured")
-        with open_run(out) as run:
-            return scale_by(run, calibration)
+        return scale_by(run, calibration)
 
 
-def _measure(name: str, out: Path, budget_s: float | None, seed: int) -> int:
+@contextmanager
+def _measured(name: str, budget_s: float | None, seed: int) -> Iterator[tuple[Run | None, RunOutcome]]:
     from dataclasses import replace
 
-    from clonometer.cli.measuring import find_catalogue, measure_plan
+    from clonometer.cli.measuring import briefly_measured, find_catalogue
     from clonometer.plan.planfile import load_plan
-    from clonometer.results.schedule.scheduler import RoundsScheduler
 
     drivers, catalogue = find_catalogue()
     plan = load_plan(name, catalogue)
     if budget_s is not None:
         plan = replace(plan, budget_seconds=budget_s)
-    scheduler = RoundsScheduler(seed, plan.budget_seconds)
-    outcome = measure_plan(
-        plan,
-        catalogue,
-        drivers,
-        out=out,
-        seed=seed,
-        scheduler=scheduler,
-        command=["clonometer", "run", "--plan", name],
-    )
-    return outcome.exit_status
+    command = ["clonometer", "run", "--plan", name]
+    with briefly_measured(plan, catalogue, drivers, seed=seed, command=command) as measured:
+        yield measured
 
 
 def usable_calibration(path: Path | None = None) -> Calibration | None:

@@ -49,29 +49,20 @@ def _key(catalogue: Catalogue) -> str:
 
 
 def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
-    from clonometer.cli.measuring import measure_plan
+    from clonometer.cli.measuring import briefly_measured
     from clonometer.families import census_ways
     from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.observed import observe
-    from clonometer.results.schedule.scheduler import RoundsScheduler
-    from clonometer.runfile import open_run
-    from clonometer.runner.folder import temporary_folder
 
     ways = {workload: way for way, workload in census_ways().items() if _is_here(catalogue, workload)}
     if not ways:
         return {}
     plan = replace(plan_from_arguments(list(ways), [], catalogue, budget_seconds=_BUDGET_S), name="making-costs")
-    with temporary_folder() as folder:
-        scheduler = RoundsScheduler(1, plan.budget_seconds)
-        out = folder / "costs.parquet"
-        outcome = measure_plan(
-            plan, catalogue, drivers, out=out, seed=1, scheduler=scheduler, command=("clonometer", "census")
-        )
-        if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
+    with briefly_measured(plan, catalogue, drivers, seed=1, command=("clonometer", "census")) as (run, outcome):
+        if run is None or outcome.exit_status == EXIT_INTERRUPTED:
             raise KeyboardInterrupt
-        with open_run(outcome.path) as run:
-            rows = [row.estimate for row in estimate_cells(observe(run), run.metadata)]
+        rows = [row.estimate for row in estimate_cells(observe(run), run.metadata)]
     return {
         ways[row.workload]: row.median_ns
         for row in rows

@@ -11,7 +11,7 @@ import rich_click as click
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.moments import NOISE_HELP, read_moments
-from clonometer.cli.options import SHARE, examples
+from clonometer.cli.options import examples, max_regression_option
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -44,14 +44,7 @@ _EXAMPLES = examples(
     type=click.Path(path_type=Path),
     help="The run before; repeatable.",
 )
-@click.option(
-    "--max-regression",
-    metavar="SHARE",
-    type=SHARE,
-    default="5%",
-    show_default=True,
-    help="The largest slow-down allowed.",
-)
+@max_regression_option
 @click.option(
     "--rerun",
     is_flag=True,

@@ -10,7 +10,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.fleet_folder import only_option, read_folder, where_option
-from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option
+from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option, max_regression_option
 from clonometer.cli.outputs import write_and_say, write_text
 from clonometer.errors import EXIT_CANNOT_TELL, UsageError
 
@@ -40,14 +40,7 @@ _EXAMPLES = examples(
 )
 @only_option
 @where_option
-@click.option(
-    "--max-regression",
-    metavar="SHARE",
-    type=SHARE,
-    default="5%",
-    show_default=True,
-    help="The largest slow-down allowed.",
-)
+@max_regression_option
 @click.option(
     "--min-effect",
     "minimum_effect",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import rich_click as click
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
+    from clonometer.runfile import Run
     from clonometer.runner.drivers import Drivers
     from clonometer.runner.interfaces import Scheduler
     from clonometer.runner.run import RunOutcome
@@ -56,6 +58,32 @@ def measure_plan(
         progress=make_progress(),
         command=command,
     )
+
+
+@contextmanager
+def briefly_measured(
+    plan: Plan, catalogue: Catalogue, drivers: Drivers, *, seed: int, command: Sequence[str]
+) -> Iterator[tuple[Run | None, RunOutcome]]:
+    """Measure a plan in rounds, into a file that is gone afterwards, with progress on standard error.
+
+    Yields
+    ------
+    run, outcome
+        What was measured, open meanwhile; None where nothing was.
+    """
+    from clonometer.results.schedule.scheduler import RoundsScheduler
+    from clonometer.runfile import open_run
+    from clonometer.runner.folder import temporary_folder
+
+    with temporary_folder() as folder:
+        scheduler = RoundsScheduler(seed, plan.budget_seconds)
+        out = folder / "brief.parquet"
+        outcome = measure_plan(plan, catalogue, drivers, out=out, seed=seed, scheduler=scheduler, command=command)
+        if outcome.path is None:
+            yield None, outcome
+            return
+        with open_run(outcome.path) as run:
+            yield run, outcome
 
 
 def draw_seed() -> int:

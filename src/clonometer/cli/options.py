@@ -77,6 +77,14 @@ FILE = click.Path(path_type=Path)
 run_argument = click.argument("run_file", metavar="RUN", type=FILE)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
+max_regression_option = click.option(
+    "--max-regression",
+    metavar="SHARE",
+    type=SHARE,
+    default="5%",
+    show_default=True,
+    help="The largest slow-down allowed.",
+)
 minimum_effect_option = click.option(
     "--min-effect",
     "minimum_effect",
