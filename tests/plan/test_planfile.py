@@ -215,6 +215,29 @@ temperature = "warm"
 """
 
 
+COMMON = """
+schema = 1
+set = { parent_bytes = "4MiB", pages = "clean" }
+[[cells]]
+workloads = "launch.fork"
+temperature = "warm"
+[[cells]]
+workloads = "launch.fork"
+temperature = "warm"
+set = { pages = "first" }
+"""
+
+
+def test_what_a_plan_sets_stands_under_what_its_entries_set(catalogue):
+    VALIDATOR.validate(tomllib.loads(COMMON))
+    assert [cell.text for cell in parse_plan(COMMON, "mine.toml", catalogue).cells] == [
+        "launch.fork[pages=clean,parent_bytes=4MiB,temperature=warm]",
+        "launch.fork[pages=first,parent_bytes=4MiB,temperature=warm]",
+    ]
+    with pytest.raises(PlanError, match=r"mine\.toml: set\.pages has no value"):
+        parse_plan(COMMON.replace('"clean"', "[]"), "mine.toml", catalogue)
+
+
 def test_a_quick_form_is_laid_over_its_plan(catalogue, tmp_path):
     VALIDATOR.validate(tomllib.loads(QUICK))
     (tmp_path / "mine.toml").write_text(QUICK, encoding="utf-8")

@@ -18,7 +18,7 @@ DEFAULT_BUDGET_SECONDS = 60.0
 
 _QUICK = "-quick"
 _QUICK_TABLE = "\n[quick]\n"
-_QUICK_KEYS = ("title", "budget_seconds", "target_width", "limits", "cells")
+_QUICK_KEYS = ("title", "budget_seconds", "target_width", "limits", "set", "cells")
 _TOP_KEYS = ("schema", "name", *_QUICK_KEYS, "quick")
 _ENTRY_KEYS = ("workloads", "temperature", "set", "limits", "quick")
 
@@ -123,8 +123,9 @@ def parse_plan(
     if quick:
         name, document, source = f"{name}{_QUICK}", _quick_form(document, source), f"{source}: quick form"
     base = make_limits(_limits(document, source))
+    common = _settings(document, source)
     entries = [
-        _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}")
+        _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}", common)
         for index, content in enumerate(_tables(document, source), start=1)
     ]
     targets = expand(entries, catalogue, base)
@@ -193,23 +194,27 @@ def _laid_over(table: Mapping[str, object], changes: Mapping[str, object]) -> di
     return merged
 
 
-def _entry(table: Mapping[str, object], place: str) -> Entry:
+def _entry(table: Mapping[str, object], place: str, common: Mapping[str, tuple[object, ...]]) -> Entry:
     _known_keys(table, _ENTRY_KEYS, place)
     if "workloads" not in table:
         raise PlanError(f"{place}: workloads is missing", 'for example workloads = ["launch.fork"]')
     temperature = table.get("temperature")
+    return Entry(
+        place=place,
+        workloads=_texts(table["workloads"], f"{place}: workloads"),
+        settings={**common, **_settings(table, place)},
+        temperatures=None if temperature is None else _texts(temperature, f"{place}: temperature"),
+        limits=_limits(table, place),
+    )
+
+
+def _settings(table: Mapping[str, object], place: str) -> dict[str, tuple[object, ...]]:
     settings = {}
     for axis, given in _table(table.get("set", {}), f"{place}: set").items():
         settings[axis] = tuple(given) if isinstance(given, list) else (given,)
         if not settings[axis]:
             raise PlanError(f"{place}: set.{axis} has no value")
-    return Entry(
-        place=place,
-        workloads=_texts(table["workloads"], f"{place}: workloads"),
-        settings=settings,
-        temperatures=None if temperature is None else _texts(temperature, f"{place}: temperature"),
-        limits=_limits(table, place),
-    )
+    return settings
 
 
 def _limits(table: Mapping[str, object], place: str) -> dict[str, int]:
