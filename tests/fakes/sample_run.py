@@ -13,11 +13,10 @@ from clonometer.protocol import (
     Block,
     Done,
     RawWriter,
-    encode_block,
-    encode_done,
     preamble,
 )
 from clonometer.runfile import RunFileWriter
+from tests.fakes.answers import encode_block, encode_done
 
 I32_NULL, I64_NULL = -(2**31), -(2**63)
 FORK_COLD = "launch.fork[temperature=cold]"

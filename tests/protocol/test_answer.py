@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes import FAKE_DRIVER
+from tests.fakes.answers import encode_block, encode_done
 
 from clonometer.errors import ProtocolError
-from clonometer.protocol import AnswerReader, Block, encode_block, encode_done, null_mask, preamble
+from clonometer.protocol import AnswerReader, Block, null_mask, preamble
 from clonometer.protocol.frames import encode_frame
 
 REAPED = np.array([52_000, -(2**63), 48_500])
@@ -27,6 +28,7 @@ ANSWER = (
     + encode_block(2, "launch.fork", "warm", {"cost_ns": [1.5, float("nan")]}, facts={"wall_ns": 9})
     + encode_done(blocks=3)
 )
+
 HEAD = {
     "block": 0,
     "workload": "launch.fork",

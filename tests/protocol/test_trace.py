@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from tests.fakes.answers import encode_block, encode_done
 from tests.fakes.fake_trace import events_array
 
 from clonometer.errors import ProtocolError
-from clonometer.protocol.answer import encode_block, encode_done, preamble
+from clonometer.protocol.answer import preamble
 from clonometer.protocol.frames import encode_frame, encode_preamble
 from clonometer.protocol.trace import FRAMES, MAGIC, VERSION, parse_trace
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes.answers import encode_block
 from tests.fakes.sample_run import (
     ABSENT,
     CLOCK,
@@ -27,7 +28,7 @@ from tests.fakes.sample_run import (
 
 import clonometer
 from clonometer.errors import RunFileError, UsageError
-from clonometer.protocol import AnswerReader, encode_block, preamble
+from clonometer.protocol import AnswerReader, preamble
 from clonometer.runfile import RunFileWriter, open_run
 
 I32_NULL, I64_NULL = -(2**31), -(2**63)

@@ -12,10 +12,11 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from tests.fakes.answers import encode_block
 from tests.fakes.sample_run import CLOCK, FORK_COLD, FORK_WARM, metadata, processes, write_run
 
 from clonometer.errors import OutputError, ProtocolError, RunFileError
-from clonometer.protocol import AnswerReader, Block, encode_block, preamble
+from clonometer.protocol import AnswerReader, Block, preamble
 from clonometer.runfile import RunFileWriter, open_run
 
 KEYS = ["cell", "process", "block", "sample"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.protocol.answer import AnswerReader, encode_block, encode_done, preamble
+from clonometer.protocol.answer import AnswerReader, preamble
 from clonometer.protocol.block import Block, Done, null_mask
 from clonometer.protocol.raw import RawProcess, RawRun, RawWriter, read_raw
 
@@ -13,8 +13,6 @@ __all__ = [
     "RawProcess",
     "RawRun",
     "RawWriter",
-    "encode_block",
-    "encode_done",
     "null_mask",
     "preamble",
     "read_raw",

@@ -13,7 +13,6 @@ from clonometer.units import format_duration_interval, format_ratio
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")
 RAW_THREAD = cell("launch.raw_thread", **LAZY, temperature="warm")
-_STEPS = ((CALL, "the call"), (RUNS, "until the task runs after it"), (REAPED, "its end and its reaping"))
 _CALL_PART = "launch_call"
 _ALL = 0.9
 #: Counts are means over launches, of which one in twenty may have a call more.

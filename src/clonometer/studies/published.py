@@ -155,5 +155,6 @@ def load_published() -> Published:
     return Published({id_: Study(id_, **table) for id_, table in document["study"].items()}, tuple(items))
 
 
-def _figure(id: str, text: str, value: Sequence[Mapping[str, Any]]) -> Item:  # noqa: A002 (a key of the file)
-    return Item(id, _STUDIES[id[0]], "figure", text, tuple(PublishedValue(**table) for table in value))
+def _figure(*, id: str, text: str, values: Sequence[Mapping[str, Any]], **common: Any) -> Item:  # noqa: A002
+    """A figure of the file: what all of its values have stands once, before them."""
+    return Item(id, _STUDIES[id[0]], "figure", text, tuple(PublishedValue(**common, **table) for table in values))

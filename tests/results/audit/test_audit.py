@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from clonometer.results.audit.all import audit
-from clonometer.results.audit.items import JUDGEMENTS
+from clonometer.results.audit.items import FINE, NOTE, WARN
 
 QUIET = {
     "cpu.online": 8,
@@ -84,7 +84,7 @@ def test_a_quiet_server_has_no_warning():
 def test_every_item_says_its_effect_and_what_can_be_changed():
     for item in audit(QUIET):
         assert re.fullmatch(r"[a-z]+\.[a-z_]+", item.id)
-        assert item.judged in JUDGEMENTS
+        assert item.judged in (FINE, NOTE, WARN)
         assert item.effect.endswith((".", "tells."))
         assert item.judged != "fine" or item.command is None
 

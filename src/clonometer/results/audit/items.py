@@ -8,7 +8,6 @@ from dataclasses import dataclass
 FINE = "fine"
 NOTE = "note"
 WARN = "warn"
-JUDGEMENTS = (WARN, NOTE, FINE)
 
 
 @dataclass(frozen=True)

@@ -75,25 +75,6 @@ def wrap_each(texts: Iterable[str], width: int, *, bullet: str = "") -> list[str
     return [line for text in texts for line in wrap(text, width, bullet=bullet)]
 
 
-def join_phrases(phrases: list[str], width: int) -> list[str]:
-    """Join phrases with commas into lines of at most ``width``, breaking between phrases where that can be.
-
-    Examples
-    --------
-    >>> join_phrases(["2 CPUs", "Linux 6.18.5", "kvm"], 22)
-    ['2 CPUs, Linux 6.18.5,', 'kvm']
-    """
-    lines: list[str] = []
-    current = ""
-    for phrase in map(clean, phrases):
-        if current and len(current) + len(phrase) + 3 > width:
-            lines.append(current + ",")
-            current = phrase
-        else:
-            current = f"{current}, {phrase}" if current else phrase
-    return [piece for line in (*lines, current) for piece in (wrap(line, width) or [""])]
-
-
 def elide(text: str, width: int) -> str:
     """Cut text that is too long, and show that it was cut.
 
