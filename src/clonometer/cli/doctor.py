@@ -76,10 +76,7 @@ def command(ctx: click.Context, wants_self_test: bool, rounds: int, pid: int | N
 def examine(pid: int | None = None) -> dict[str, Any]:
     """Audit this machine and measure its noise: the object of docs/schemas/doctor.schema.json.
 
-    Parameters
-    ----------
-    pid
-        A process of which is said too what its fork would cost; None: of none.
+    With a process, it says too what a fork would cost that one.
     """
     from clonometer.cli.predicting import any_machine, document_of
     from clonometer.host.facts import collect

@@ -46,12 +46,7 @@ def _context_of(words: Sequence[str]) -> click.Context | None:
 def say_why(error: BaseException, *, asked_to_end: bool = False) -> int:
     """Say why a command has failed and give its exit status.
 
-    Parameters
-    ----------
-    error
-        What it met.
-    asked_to_end
-        Whether a signal had come: it may have met a library that made an error of its own of it.
+    Where a signal had come (``asked_to_end``), the error may be a library's own, made of it.
     """
     if asked_to_end or isinstance(error, KeyboardInterrupt | click.Abort):
         complain("interrupted")

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 def find_machine(*, rough: bool, scan: bool) -> Machine:
     """The machine's calibration, scaled by a scan of now; without one a quick one is offered where somebody can answer.
 
-    Parameters
-    ----------
-    rough
-        Use the rough model in any case.
-    scan
-        Measure for 3 s how fast the machine is now.
+    ``rough``: use the rough model in any case. ``scan``: measure for 3 s how fast the machine is now.
 
     Raises
     ------

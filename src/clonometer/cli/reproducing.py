@@ -26,12 +26,7 @@ _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
 class Kept:
     """Run files in one folder, one or several a plan: ``NAME.parquet``, ``NAME.2.parquet`` and so on.
 
-    Parameters
-    ----------
-    folder
-        Made where it does not exist.
-    force
-        Forget what it has.
+    The folder is made where it does not exist; ``force`` forgets what it has.
     """
 
     def __init__(self, folder: Path, *, force: bool) -> None:

@@ -46,12 +46,8 @@ _Arguments = Sequence[int]
 def call_text(name: str, arguments: Sequence[int], memory: Memory, machine: str | None = None) -> str:
     r"""Write a call and its arguments.
 
-    Parameters
-    ----------
-    memory
-        What the arguments point to, by the argument's place.
-    machine
-        As `platform.machine` says it; the order of clone's arguments depends on it.
+    ``memory`` has what arguments point to, by their places; the order of clone's arguments depends on ``machine``,
+    which is as `platform.machine` says it.
 
     Examples
     --------

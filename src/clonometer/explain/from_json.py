@@ -16,10 +16,7 @@ _AGAIN = "write one with clonometer explain MECHANISM --out FILE"
 def read_explanation(text: str) -> AnyExplanation:
     """Read what ``clonometer explain --json`` has written.
 
-    Parameters
-    ----------
-    text
-        The JSON document. Keys that this version does not know are passed over: within a schema they may be added.
+    Keys that this version does not know are passed over: within a schema they may be added.
 
     Returns
     -------

@@ -43,12 +43,8 @@ class Saving:
 def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
     """Say of the dearest groups what other ways of making their tasks would save.
 
-    Parameters
-    ----------
-    census
-        What was seen.
-    costs_ns
-        What a making costs on this machine, for each way that could be measured (`clonometer.families.census_ways`).
+    ``costs_ns`` has what a making costs on this machine, for each way that could be measured
+    (`clonometer.families.census_ways`).
 
     Returns
     -------

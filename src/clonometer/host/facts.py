@@ -18,10 +18,7 @@ SUMMARY = "host.summary"
 def collect(root: Path = Path("/")) -> dict[str, object]:
     """Read all host facts.
 
-    Parameters
-    ----------
-    root
-        Where /proc, /sys and /etc are found: another root makes every machine a tree of files.
+    Another root than ``/`` makes every machine a tree of files.
 
     Returns
     -------

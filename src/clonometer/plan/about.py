@@ -60,10 +60,7 @@ class About:
 class Names:
     """All names of a catalogue and of the plans, and what they mean.
 
-    Parameters
-    ----------
-    sources
-        Who measures each workload, in words.
+    ``sources`` says who measures each workload, in words.
     """
 
     def __init__(self, catalogue: Catalogue, sources: Mapping[str, str]) -> None:
@@ -74,10 +71,8 @@ class Names:
     def about(self, name: str) -> list[About]:
         """Explain a name: everything that bears it, since ``cow`` is a family and a plan.
 
-        Parameters
-        ----------
-        name
-            As people write it: an id or its last word, an axis, a value, a stage or quantity by its id or its title.
+        A name is as people write it: an id or its last word, an axis, a value, a stage or quantity by its id or
+        its title.
 
         Raises
         ------

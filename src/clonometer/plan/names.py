@@ -48,13 +48,8 @@ def _no_plan(kind: str, name: str) -> UsageError | None:
 def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") -> list[str]:
     """Read what an option for cells was given: each glob must match a cell, and a plain name becomes a workload's id.
 
-    Parameters
-    ----------
-    globs
-        Globs of a cell's text or of its workload (`clonometer.plan.cell.matches`); of ``fork`` and
-        ``fork[temperature=warm]`` the workload is completed.
-    whose
-        What has these cells, for the error: such as `` of the plan quick``.
+    Globs are of a cell's text or of its workload (`clonometer.plan.cell.matches`). ``whose`` says in the error what
+    has these cells, such as `` of the plan quick``.
 
     Raises
     ------

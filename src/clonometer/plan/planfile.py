@@ -66,11 +66,8 @@ def plan_place(name: str) -> str:
 def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     """Read a plan: one that comes with Clonometer, by name, or a TOML file, by path.
 
-    Parameters
-    ----------
-    name_or_path
-        A name of `plan_names`, or a path; a text is a path if it has a ``/`` or ends in ``.toml``. ``NAME-quick.toml``
-        is the quick form of ``NAME.toml`` where there is no such file.
+    A text with a ``/`` or that ends in ``.toml`` is a path. ``NAME-quick.toml`` is the quick form of ``NAME.toml``
+    where there is no such file.
 
     Raises
     ------
@@ -101,12 +98,7 @@ def parse_plan(
 ) -> Plan:
     """Read a plan from its TOML text.
 
-    Parameters
-    ----------
-    source
-        What to call it in messages.
-    default_name
-        The plan's name where the text gives none.
+    Messages call it ``source``; ``default_name`` is its name where the text gives none.
 
     Raises
     ------

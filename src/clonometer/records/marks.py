@@ -136,12 +136,7 @@ class Written(Generic[_Value]):
 def written(doc: str = "", *, after: str | None = None) -> Callable[[Callable[[Any], _Value]], Written[_Value]]:
     """Declare a property of a record as a key of its JSON.
 
-    Parameters
-    ----------
-    doc
-        Its description in the schema.
-    after
-        The field or property behind which it stands; None for the first place.
+    ``doc`` is its description in the schema; it stands behind the field or property ``after``, or first.
     """
     return lambda make: Written(make, doc, after)
 

@@ -27,10 +27,7 @@ from clonometer.results.types import Results
 def summarize(run: RunSource, run_name: str | None = None) -> Results:
     """Compute all that is known of a run.
 
-    Parameters
-    ----------
-    run_name
-        What to call it; None: the name of its file, where it has a ``path``.
+    A run without a name is called after the file of its ``path``.
 
     Returns
     -------

@@ -65,12 +65,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False, inputs: Iter
     A file is made in the folder and removed, since permissions alone do not tell of read-only and of virtual
     file systems.
 
-    Parameters
-    ----------
-    force
-        Whether an existing file may be replaced.
-    inputs
-        Files that are read for it, which are never replaced.
+    ``inputs`` are files that are read for it, which are never replaced.
 
     Raises
     ------

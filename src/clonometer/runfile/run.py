@@ -108,14 +108,8 @@ class Run:
     ) -> dict[str, NDArray[Any]]:
         """Samples of one cell as arrays; reads only the row groups that hold the cell.
 
-        Parameters
-        ----------
-        cell
-            Canonical text.
-        names
-            Drivers' columns; None: all of the file.
-        all_blocks
-            Include blocks whose status is not ``ok``; by default only sound samples are given.
+        Without ``names`` all columns that drivers have; with ``all_blocks`` also blocks whose status is not
+        ``ok``.
 
         Returns
         -------

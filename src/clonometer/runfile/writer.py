@@ -93,14 +93,7 @@ class _Piece:
 class RunFileWriter:
     """Collects the blocks of a run and writes them, with the run's metadata, as one Parquet file.
 
-    Parameters
-    ----------
-    path
-        The run file.
-    force
-        Replace an existing file.
-    keep
-        Give an existing file the name ``NAME.previous.SUFFIX`` instead, once the new one is whole.
+    ``keep``: an existing file gets the name ``NAME.previous.SUFFIX`` once the new one is whole.
 
     Attributes
     ----------

@@ -180,12 +180,7 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
 def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drivers:
     """Let each driver describe itself, and sort them by preference.
 
-    Parameters
-    ----------
-    candidates
-        With descriptions that are empty yet.
-    folder
-        Where they and the guardian are; None where that is another machine.
+    ``folder`` is where they and the guardian are; None where that is another machine.
 
     Raises
     ------

@@ -33,13 +33,6 @@ def kept(guardian: Path | None, frequency: str) -> Iterator[None]:
     The guardian sets the governor, the range and turbo back when its standard input ends, so also if this
     process is killed (docs/protocol.md). Nobody else inherits the other end: descriptors are closed on exec.
 
-    Parameters
-    ----------
-    guardian
-        Its path, None where it was not built.
-    frequency
-        ``base``, ``turbo`` or a value such as ``2400MHz``.
-
     Raises
     ------
     UnavailableError

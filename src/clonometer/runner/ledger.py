@@ -74,12 +74,8 @@ class Ledger:
     def ends(self, stopped_by: Callable[[int], str | None], why_missing: str) -> list[CellEnd]:
         """Say how each cell ended, in the order of the plan.
 
-        Parameters
-        ----------
-        stopped_by
-            The scheduler's word for why a target, by its index, got no more processes.
-        why_missing
-            The reason of cells that were never reached.
+        ``stopped_by`` has the scheduler's word for why a target, by its index, got no more processes,
+        ``why_missing`` the reason of cells that were never reached.
         """
         return [
             self._end(cell.text, account, stopped_by(index), why_missing)

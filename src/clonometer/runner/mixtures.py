@@ -20,12 +20,8 @@ _PATIENCE_S = 120.0
 def fork_mixture(wanted: Mapping[str, int], read: Callable[[int], _Read]) -> tuple[_Read, dict[str, Sequence[int]]]:
     """Make one process, and have it fork.
 
-    Parameters
-    ----------
-    wanted
-        What it shall have, by the keys of core/targets/maker.c.
-    read
-        Called with its process id once it has all that, before it forks.
+    ``wanted`` says what it shall have, by the keys of core/targets/maker.c; ``read`` is called with its process id
+    once it has all that, before it forks.
 
     Returns
     -------

@@ -24,11 +24,6 @@ class ProgramRun:
 def run_program(name: str, *, timeout_s: float = 30.0, environ: Mapping[str, str] | None = None) -> ProgramRun:
     """Start a program that was built with the drivers and wait for its end; nothing of it is left.
 
-    Parameters
-    ----------
-    environ
-        As for `clonometer.runner.drivers.find_drivers`.
-
     Raises
     ------
     DriverError

@@ -91,16 +91,8 @@ def check_commands(sides: Sequence[Side]) -> None:
 class SideStarts:
     """Starts the processes of each side in what it says; settings are switched where the side changes.
 
-    Parameters
-    ----------
-    plan
-        Of the sides (`clonometer.plan.sides.plan_of_sides`).
-    sides
-        A and B.
-    pair_of
-        Gives the number of the pair that a process of a target, by its index, belongs to.
-    described
-        What the run's metadata say of the comparison, under the key ``sides``.
+    ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to; ``described`` is
+    what the run's metadata say of the comparison, under the key ``sides``.
     """
 
     def __init__(

@@ -100,14 +100,7 @@ def look_closely(
 ) -> Callable[[], Answer]:
     """Explain what the ledger uses.
 
-    Parameters
-    ----------
-    wanted
-        What, and under which conditions: each mechanism takes those that it has an axis for.
-    listen
-        Makes what starts the probe.
-    cpus
-        On how many CPUs workers may run.
+    Each mechanism takes those of the conditions that it has an axis for; ``listen`` makes what starts the probe.
 
     Returns
     -------

@@ -23,14 +23,7 @@ _PLACES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 def figure_rows(item: Item, measured: Measurements, judge: Judge | None = None) -> list[FigureRow]:
     """Set every number of a figure beside what was measured.
 
-    Parameters
-    ----------
-    item
-        A figure whose values name their cells, or are computed from several (`clonometer.studies.figures_burian`).
-    measured
-        The results.
-    judge
-        Makes the intervals of what is computed; by default one of its own.
+    ``judge`` makes the intervals of what is computed from several cells (`clonometer.studies.figures_burian`).
     """
     if any(value.cell is None for value in item.values):
         return _computed(item, judge or Judge(measured))

@@ -19,15 +19,7 @@ _HARD_TO_SET = ("frequency", "linkage", "mlockall", "page_kind", "stack_kind", "
 
 
 def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
-    """Look for the condition that reverses a contradiction; None where no pair was measured.
-
-    Parameters
-    ----------
-    pairing
-        What contradicts what.
-    judge
-        What was measured.
-    """
+    """Look for the condition that reverses a contradiction; None where no pair was measured."""
     pairs = pairs_of(pairing, judge)
     if not pairs:
         return None

@@ -58,12 +58,7 @@ def claim(id_: str, effect: str) -> Callable[[Test], Test]:
 class Judge:
     """Compares what was measured.
 
-    Parameters
-    ----------
-    measured
-        The results.
-    seed
-        The same seed gives the same intervals.
+    The same seed gives the same intervals.
     """
 
     def __init__(self, measured: Measurements, seed: int = 1) -> None:

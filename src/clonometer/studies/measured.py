@@ -116,21 +116,7 @@ def _joined(a: Evidence, b: Evidence) -> Evidence:
 def made_row(
     cell: str, quantity: str, unit: str, processes: Processes, n_samples: int, *, placement: str | None = None
 ) -> Evidence:
-    """A row of what no column of a run file holds.
-
-    Parameters
-    ----------
-    cell
-        Canonical text.
-    quantity, unit
-        ``ns`` for every time.
-    processes
-        A value for each process.
-    n_samples
-        How many samples they rest on.
-    placement
-        As observed.
-    """
+    """A row of what no column of a run file holds."""
     workload, axes = axes_of(cell)
     middle = median(processes.values.tolist())
     estimate = Estimate(
@@ -161,10 +147,7 @@ def made_row(
 def gather(run: RunSource) -> Measurements:
     """Take over a run.
 
-    Parameters
-    ----------
-    run
-        What `clonometer.runfile.open_run` gives, or anything like it.
+    It is what `clonometer.runfile.open_run` gives, or anything like it.
 
     Raises
     ------

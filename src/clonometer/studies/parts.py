@@ -90,16 +90,8 @@ def load_part(
 ) -> tuple[Plan, tuple[Shrunk, ...]]:
     """Load a plan and fit it to this machine.
 
-    Parameters
-    ----------
-    name
-        One of `plans_for`.
-    catalogue
-        What exists.
-    quick
-        Fewer processes and samples, and no parent of more than 512 MiB.
-    available_bytes
-        Memory that may be used; None where it is not known.
+    ``quick``: fewer processes and samples, and no parent of more than 512 MiB. ``available_bytes`` of memory may be
+    used; None where it is not known.
 
     Returns
     -------
@@ -161,12 +153,7 @@ def _quick_limits(target: Target) -> Limits:
 def remaining(plan: Plan, done: Mapping[str, int]) -> Plan:
     """What of a plan is still to be measured.
 
-    Parameters
-    ----------
-    plan
-        The plan.
-    done
-        Cell -> how many processes have measured it.
+    ``done`` says how many processes have measured each cell.
 
     Examples
     --------
@@ -185,13 +172,6 @@ class CappedRounds(RoundsScheduler):
     """Rounds until every target has the processes that its limits name, and no longer than a budget.
 
     Each target gets one process, whatever the budget.
-
-    Parameters
-    ----------
-    seed
-        Fixes the order.
-    most_s
-        Seconds after which no process is started any more.
     """
 
     def __init__(self, seed: int, most_s: float) -> None:

@@ -79,12 +79,7 @@ class JudgedPart:
 def judged_ratio(label: str, ratio: Interval, expected: str, least: float, cells: tuple[str, ...]) -> JudgedPart:
     """A ratio that a claim expects to differ from 1 by a least effect, or to be alike within it.
 
-    Parameters
-    ----------
-    label, ratio, expected, cells
-        As of `JudgedPart`.
-    least
-        The effect as a share: 0.05 is 5%, more or less; for ``alike`` the most that still is.
+    ``least`` is the effect as a share: 0.05 is 5%, more or less; for ``alike`` the most that still is.
     """
     threshold = 1 / (1 + least) if expected == "below" else 1 + least
     return JudgedPart(label, ratio, expected, threshold, cells)

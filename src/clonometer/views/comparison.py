@@ -201,16 +201,8 @@ _VERDICT_WORDS = {SAME: "the same", UNDECIDED: "unclear"}
 def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
     """Say how often a verdict is wrong, and under which assumption.
 
-    Parameters
-    ----------
-    moments
-        Where it is known from how far moments are apart.
-    tests
-        How many rows the intervals are corrected for.
-    error_rate
-        The chance of a wrong verdict.
-    what
-        What such answers are, in the plural.
+    ``moments`` says where it is known from how far moments are apart, ``what`` what such answers are, in the
+    plural.
     """
     rate = f"Wrong in at most {format_share(error_rate)} of {what} of {tests} row{'' if tests == 1 else 's'}"
     if moments == ASSUMED:

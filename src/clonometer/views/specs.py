@@ -41,12 +41,7 @@ LIGHT, DARK, PAGE = ("#24292f", "white"), ("#e3e7ec", "#14181d"), ("currentColor
 def theme(ink: str, ground: str) -> Spec:
     """Configure every chart alike.
 
-    Parameters
-    ----------
-    ink
-        Colour of all that is no data.
-    ground
-        Background.
+    ``ink`` is the colour of all that is no data.
     """
     text = {"labelColor": ink, "titleColor": ink, "labelFont": FONT, "titleFont": FONT}
     return {
@@ -109,10 +104,7 @@ def ecdf_panel(
 ) -> Spec:
     """Draw distributions: the share of launches that were done within a time, on a log axis.
 
-    Parameters
-    ----------
-    data
-        ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature`` of each point.
+    Each point has ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature``.
     """
     # A legend of nothing has no end: a panel whose points come later names all.
     present = [name for name in _DASHES if any(point["temperature"] == name for point in data)] or list(_DASHES)
@@ -146,12 +138,8 @@ def overview_panel(
 ) -> Spec:
     """Draw medians with their intervals: a line a mechanism, a colour a stage, hollow where cold.
 
-    Parameters
-    ----------
-    data
-        ``mechanism``, ``stage``, ``temperature``, ``median_ns``, ``low_ns``, ``high_ns`` and ``tip`` of each.
-    label_letters
-        Length of the longest label of all panels, so that their axes start at the same place.
+    Each has ``mechanism``, ``stage``, ``temperature``, ``median_ns``, ``low_ns``, ``high_ns`` and ``tip``.
+    ``label_letters`` is the length of the longest label of all panels, so that their axes start at the same place.
     """
     present = {point["stage"] for point in data}
     shared: Spec = {

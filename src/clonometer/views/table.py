@@ -124,10 +124,7 @@ def table_of_rows(
 ) -> Table:
     """Make a table of rows that a label begins and figures follow.
 
-    Parameters
-    ----------
-    secondary
-        Headings of columns that a terminal leaves out where it is too narrow, in this order.
+    A terminal that is too narrow leaves out ``secondary`` columns, in this order.
     """
     columns = []
     for place, heading in enumerate(head):

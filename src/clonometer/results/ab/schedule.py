@@ -20,18 +20,8 @@ class PairsScheduler:
     A coin for each pair makes the test exact, whatever drifts (`clonometer.stats.signed_rank`). Kinds of which all rows
     were sure at a look get no more pairs. The first round always ends; later pairs are started if they fit the budget.
 
-    Parameters
-    ----------
-    seed
-        Fixes the order.
-    budget_s
-        Seconds of measuring to use.
-    design
-        When is looked, and what is sure.
-    catalogue
-        Says which quantities the workloads have.
-    counted
-        Which of them are compared.
+    The budget is in seconds of measuring; ``design`` says when is looked and what is sure, ``counted`` which
+    quantities are compared.
     """
 
     def __init__(

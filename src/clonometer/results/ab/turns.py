@@ -100,14 +100,8 @@ def process_values(
 ) -> dict[tuple[str, str, str | None], float]:
     """The medians of one process, as results read them from the run file.
 
-    Parameters
-    ----------
-    samples
-        The cell and the columns of each sound block (docs/protocol.md).
-    quantities
-        All of the workload: what is valid rests on them together.
-    counted
-        Which of them are wanted.
+    ``quantities`` are all of the workload, since what is valid rests on them together; ``counted`` are those
+    wanted.
 
     Returns
     -------

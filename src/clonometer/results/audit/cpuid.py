@@ -38,10 +38,7 @@ class CpuidCost:
 def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost:
     """Read the cost from a run that has `CPUID` and `STEPS` cells.
 
-    Parameters
-    ----------
-    unavailable
-        Workloads that this machine does not have, each with the reason.
+    ``unavailable`` has the workloads that this machine does not have, each with the reason.
     """
     import numpy as np
 

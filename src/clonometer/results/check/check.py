@@ -104,15 +104,6 @@ def check_again(
 ) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
-    Parameters
-    ----------
-    checked
-        The check, whose flagged rows were measured again.
-    base, again
-        Its baseline, and the new measurement.
-    moments
-        As in `check_runs`.
-
     Returns
     -------
     Checked

@@ -110,12 +110,7 @@ def compare_cells(
 ) -> Compared:
     """Compare cells of one run with each other.
 
-    Parameters
-    ----------
-    side
-        The run.
-    base_glob, other_glob
-        Which cells; where several match, those are paired that differ least (`clonometer.results.compare.pairing`).
+    Where a glob matches several cells, those are paired that differ least (`clonometer.results.compare.pairing`).
 
     Returns
     -------
@@ -179,13 +174,7 @@ def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Mat
 
 
 def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
-    """What the kinds of process changed by together: cold and warm ones, and clocks and empty loops.
-
-    Parameters
-    ----------
-    rows
-        Of two runs.
-    """
+    """What the kinds of process changed by together: cold and warm ones, and clocks and empty loops."""
     by_group: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         if row.ratio is not None and row.is_time:

@@ -51,11 +51,6 @@ _ORDER = (
 def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Difference, ...]:
     """Find what may explain a change between two runs, what moves launches most first.
 
-    Parameters
-    ----------
-    base, other
-        The metadata of the two runs (docs/runfile.md).
-
     Returns
     -------
     tuple of Difference

@@ -125,12 +125,7 @@ def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
 def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
     """Find what each row changed by, and how sure that is.
 
-    Parameters
-    ----------
-    matches
-        The rows, all with as many runs.
-    moments
-        What moments differ by, for rows of two runs.
+    All matches have as many runs; ``moments`` counts for rows of two runs.
     """
     rows = [_unit_row(match) for match in matches]
     typical = _typical_variances([row for row in rows if row is not None])
@@ -184,15 +179,6 @@ def n_tests(listed: Sequence[Draft]) -> int:
 
 def detectable(draft: Draft, error_rate: float, tests: int, least: float) -> float | None:
     """The smallest slow-down of a row that would be sure in 95% of cases, as a share of at least ``least``.
-
-    Parameters
-    ----------
-    draft
-        The row, which tells how uncertain its change is.
-    error_rate, tests
-        Of the family.
-    least
-        The least change that gets a verdict, as a share.
 
     Returns
     -------

@@ -83,13 +83,6 @@ def given_moments(share: float) -> Moments:
 def measured_moments(noise: MeasuredNoise, name: str) -> Moments:
     """What `clonometer noise` has measured.
 
-    Parameters
-    ----------
-    noise
-        What it wrote.
-    name
-        The file's name, for errors.
-
     Raises
     ------
     InputError

@@ -62,13 +62,6 @@ def pair_cells(
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Pair the cells that one glob matches with those that another matches.
 
-    Parameters
-    ----------
-    cells
-        Every cell of the run with any row of it.
-    base_glob, other_glob
-        Globs of cells.
-
     Returns
     -------
     pairs

@@ -81,13 +81,7 @@ def is_same_run(first: Book, second: Book) -> bool:
 
 
 def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], list[LeftOut]]:
-    """Find the rows that all runs of two sides have, and say what is left out and why.
-
-    Parameters
-    ----------
-    bases, others
-        One run or more on each side.
-    """
+    """Find the rows that all runs of two sides have, and say what is left out and why."""
     matches, left_out = match_runs(bases[0], others[0])
     for side in (*bases[1:], *others[1:]):
         further, missing = match_runs(bases[0], side)
@@ -153,16 +147,7 @@ def match_cells(
 ) -> tuple[list[Match], list[LeftOut]]:
     """Find the rows that two cells have in common, and say what is left out and why.
 
-    Parameters
-    ----------
-    base, other
-        The rows of each.
-    name
-        What to call the cells.
-    same_run
-        Whether they are two cells of one run, which differ by intent.
-    defaults, moved
-        As `incomparable_cells` and `match_runs` have them.
+    ``name`` is what to call the cells; ``defaults`` and ``moved`` are as in `incomparable_cells` and `match_runs`.
     """
     first, second = next(iter(base.values())).estimate, next(iter(other.values())).estimate
     reason = incomparable_cells(first, second, same_run=same_run, defaults=defaults)

@@ -16,12 +16,7 @@ _Made = TypeVar("_Made")
 def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
     """Compute the findings.
 
-    Parameters
-    ----------
-    book
-        The run's evidence; any subset of the default plan's cells, even none.
-    seed
-        The run's seed: the same run gives the same findings.
+    Any subset of the default plan's cells will do, even none; the same run gives the same findings.
 
     Returns
     -------
@@ -41,13 +36,8 @@ def find_with(
 ) -> tuple[tuple[Finding, ...], _Made]:
     """Compute the findings, and make something of them and of further comparisons.
 
-    Parameters
-    ----------
-    book, seed
-        As in `find_all`.
-    make
-        Called twice, as findings are made twice; what it gives the second time counts. What it compares besides is
-        corrected together with all comparisons of the findings, and changes no finding.
+    ``make`` is called twice, as findings are made twice; what it gives the second time counts. What it compares
+    besides is corrected together with all comparisons of the findings, and changes no finding.
     """
     comparer = Comparer(book, seed)
     # What is said of any comparison depends on how many the report makes.

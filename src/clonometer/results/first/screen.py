@@ -17,12 +17,7 @@ from clonometer.results.types import Finding, FirstScreen
 def first_screen(comparer: Comparer, findings: Sequence[Finding]) -> FirstScreen:
     """Say what a run is about; what disturbs it is added later, when its warnings are known.
 
-    Parameters
-    ----------
-    comparer
-        Of the run's findings: what is compared here counts among its comparisons.
-    findings
-        Those of the run, in their order.
+    What it compares counts among the comparisons of the run's findings.
     """
     metadata: Mapping[str, Any] = comparer.book.metadata
     if metadata.get(KEY) is not None:

@@ -23,11 +23,6 @@ _RATE_STEPS = 40
 def split_side(side: Book) -> tuple[Book, Book]:
     """Divide a run in two, process by process in the order of their start: A B B A, and so on.
 
-    Parameters
-    ----------
-    side
-        A run with two processes or more in at least one row.
-
     Returns
     -------
     tuple of Book
@@ -59,14 +54,7 @@ def measure_noise(
 ) -> Noise:
     """Learn from rounds of the same plan how noisy a machine is.
 
-    Parameters
-    ----------
-    rounds
-        Runs of one plan, in order of time, each with twice the processes of an ordinary run.
-    plan
-        Its name.
-    max_regression, error_rate
-        Of the checks that are tried.
+    The rounds are in order of time, each with twice the processes of an ordinary run.
 
     Returns
     -------

@@ -33,14 +33,8 @@ def noise_rows(
 ) -> tuple[tuple[NoiseRow, ...], float | None]:
     """Find the noise of every row, and that of all rows together.
 
-    Parameters
-    ----------
-    rounds
-        Runs of one plan, in order of time.
-    half
-        A run of ordinary length, which says what is compared and with how many processes.
-    tests, max_regression, error_rate
-        Of the checks whose power is told.
+    ``half`` is a run of ordinary length, which says what is compared and with how many processes. The rest is of
+    the checks whose power is told.
 
     Returns
     -------

@@ -31,11 +31,8 @@ def estimate_cells(
 ) -> Iterator[Evidence]:
     """Estimate every quantity of cells at every observed placement.
 
-    Parameters
-    ----------
-    described
-        Whether estimates say how their samples lie, too, with their warnings: half of the work, which comparisons of
-        runs do not need.
+    With ``described`` they say how their samples lie, too, with their warnings: half of the work, which comparisons
+    of runs do not need.
 
     Yields
     ------

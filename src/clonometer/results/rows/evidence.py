@@ -60,12 +60,7 @@ class Evidence:
 class Book:
     """All evidence of a run, in the order of the plan.
 
-    Parameters
-    ----------
-    rows
-        In the order of the plan.
-    metadata
-        Those of the run (docs/runfile.md); None where nobody asks for conditions or the catalogue.
+    Metadata are None where nobody asks for conditions or the catalogue.
     """
 
     def __init__(self, rows: Iterable[Evidence], metadata: Mapping[str, Any] | None = None, name: str = "") -> None:

@@ -80,10 +80,7 @@ def _facts(group: SampleGroup, causes: BlockCauses) -> dict[str, NDArray[np.bool
 def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCauses:
     """What was recorded of whole blocks that may explain outliers: a cause, and the blocks that it holds for.
 
-    Parameters
-    ----------
-    launches
-        Whether the workload launches tasks, which switch by themselves.
+    Where the workload launches tasks these switch by themselves.
     """
     switched = {_key(block) for block in blocks if _is_disturbed(block, launches)}
     frequencies = {_key(block): mhz for block in blocks if (mhz := _mhz(block)) is not None}

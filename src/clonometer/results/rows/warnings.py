@@ -30,12 +30,8 @@ def estimate_warnings(
 ) -> tuple[RunWarning, ...]:
     """Judge one row.
 
-    Parameters
-    ----------
-    all_samples
-        Valid samples of the same cell and quantity at every placement.
-    drift
-        What `frequency_drift` says of the cell.
+    ``all_samples`` are valid ones of the same cell and quantity at every placement, ``drift`` is what
+    `frequency_drift` says of the cell.
     """
     warnings = [_failed_launches(estimate), _clock_skew(estimate)]
     if estimate.n_samples:

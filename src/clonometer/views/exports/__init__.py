@@ -48,14 +48,8 @@ def check_format(name: str, *, samples: bool = False) -> None:
 def encode(name: str, document: Document, processes: Processes) -> Iterator[str]:
     """Encode results.
 
-    Parameters
-    ----------
-    name
-        One of `FORMATS`.
-    document
-        What ``clonometer show --json`` prints.
-    processes
-        For each entry of ``document["cells"]`` the medians of its processes.
+    ``document`` is what ``clonometer show --json`` prints; ``processes`` has, for each entry of its ``cells``, the
+    medians of the processes.
 
     Raises
     ------

@@ -52,10 +52,7 @@ def _longest(data: Sequence[Datum]) -> float:
 def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 520) -> Spec:
     """Draw bars on a common axis of bytes, a colour for each part.
 
-    Parameters
-    ----------
-    data
-        ``task``, ``part``, ``place``, ``size_bytes`` and ``tip`` of each part.
+    Each part has ``task``, ``part``, ``place``, ``size_bytes`` and ``tip``.
     """
     tasks = list(dict.fromkeys(point["task"] for point in data))
     parts = list(dict.fromkeys(point["part"] for point in data))

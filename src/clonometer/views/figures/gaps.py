@@ -86,10 +86,7 @@ def ladder_panel(
 ) -> Spec:
     """Draw how large a share of values is longer than a time, both on log axes, with 95% intervals of the times.
 
-    Parameters
-    ----------
-    data
-        ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip`` of each point.
+    Each point has ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip``.
     """
     shares = number_axis([1.0, *(point["longer"] for point in data)], "share that is longer", _SHARE_LABEL)
     shared = {"y": shares.encode("longer"), "color": colour(chart.labels)}

@@ -33,16 +33,8 @@ def launch_section(
 ) -> dict[str, Any]:
     """Gather what a page shows of one mechanism.
 
-    Parameters
-    ----------
-    explanation
-        Its explanation.
-    mark
-        What the ids of its elements end in, other than those of any other section of the page.
-    charts
-        Its charts are added to these.
-    in_run
-        A sentence about what a run says of the same cell.
+    The ids of its elements end in ``mark``; ``in_run`` is a sentence about what a run says of the same cell. Its
+    charts are added to ``charts``.
     """
     timelines = []
     for timeline in explanation.timelines:

@@ -39,12 +39,8 @@ def explained_sections(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Gather what a report shows of explanations.
 
-    Parameters
-    ----------
-    explanations
-        Of two side by side first what makes their ratio, then each.
-    cells
-        The rows of the run: what it says of the very cell that is explained stands beside it.
+    Of two side by side comes first what makes their ratio, then each. What the run's ``cells`` say of the very cell
+    that is explained stands beside it.
 
     Returns
     -------

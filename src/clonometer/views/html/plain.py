@@ -25,16 +25,8 @@ class PageSection:
 def render_plain_page(title: str, brand: str, lead: str, notes: Sequence[str], sections: Sequence[PageSection]) -> str:
     """Write a page.
 
-    Parameters
-    ----------
-    brand
-        What stands above the title.
-    lead
-        The answer in a sentence.
-    notes
-        What goes with it, a line each.
-    sections
-        Those without charts and tables are left out.
+    ``brand`` stands above the title; ``lead`` is the answer in a sentence, ``notes`` go with it. Sections without
+    charts and tables are left out.
     """
     shown = [
         {

@@ -45,12 +45,7 @@ def draw_whole(table: Table, width: int, colour: bool) -> list[str]:
 def draw_with(kept: str, makers: Sequence[Callable[[], Table]], width: int, colour: bool) -> list[str]:
     """Draw the first of several forms of a table in which a column stays; the last one where none has room for it.
 
-    Parameters
-    ----------
-    kept
-        The column's heading.
-    makers
-        Make the forms, the widest first; one at least.
+    ``makers`` make the forms, the widest first; ``kept`` is the column's heading.
     """
     for make in makers:
         table = make()
