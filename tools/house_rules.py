@@ -98,12 +98,21 @@ def tables_of_names(path: Path, tree: ast.Module, names: list[set[str]]) -> Iter
     in_constants = {id(inner) for node in constants for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Dict, ast.Tuple, ast.List, ast.Set)) and id(node) not in apart:
-            entries = node.keys if isinstance(node, ast.Dict) else node.elts
-            constant = [entry.value for entry in entries if isinstance(entry, ast.Constant)]
-            texts = [value for value in constant if isinstance(value, str)]
             least = 1 if id(node) in in_constants else 2
-            if len(texts) >= least and any(set(texts) <= group for group in names):
-                yield f"{path}:{node.lineno}: a table of families, workloads or axes: {', '.join(texts)}"
+            for texts in columns_of(node):
+                if len(texts) >= least and any(set(texts) <= group for group in names):
+                    yield f"{path}:{node.lineno}: a table of families, workloads or axes: {', '.join(texts)}"
+
+
+def columns_of(node: ast.Dict | ast.Tuple | ast.List | ast.Set) -> Iterator[list[str]]:
+    """The texts of a literal table: its entries, or its keys and its values, or what each of its rows begins with."""
+    entries = [node.keys, node.values] if isinstance(node, ast.Dict) else [node.elts]
+    rows = [entry for entry in entries[0] if isinstance(entry, (ast.Tuple, ast.List)) and entry.elts]
+    if len(rows) == len(entries[0]) > 1:
+        entries.append([row.elts[0] for row in rows])
+    for column in entries:
+        constant = [entry.value for entry in column if isinstance(entry, ast.Constant)]
+        yield [value for value in constant if isinstance(value, str)]
 
 
 def name_faults(paths: Iterable[Path]) -> list[str]:

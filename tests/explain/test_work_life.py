@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.fake_trace import ASLEEP, READY, ZOMBIE
 
 from clonometer.explain.actors import Event
 from clonometer.explain.parts import CPU_ORDER, LIFE_ORDER, ON_CPU
-from clonometer.explain.work.life import Lives, gaps, live
+from clonometer.explain.work.life import Life, Lives, live
 
 STARTER, ONE, TWO, STRANGER = 100, 101, 102, 7
 LOCK = 0x500010
@@ -16,6 +18,11 @@ LOCK = 0x500010
 
 def event(time_ns: int, task: int, kind: str, *values: int, name: str = "", cpu: int = 0) -> Event:
     return Event(time_ns, task, cpu, kind, (*values, *[0] * (7 - len(values))), name)
+
+
+def touches(life: Life) -> bool:
+    """Whether each of its pieces begins where the one before ends."""
+    return all(left[1] == right[0] for left, right in pairwise(life.pieces))
 
 
 def test_each_moment_of_a_worker_has_one_part() -> None:
@@ -68,7 +75,7 @@ def test_each_moment_of_a_worker_has_one_part() -> None:
         "faults": 1,
         "migrations": 1,
     }
-    assert gaps(worker) == 0
+    assert touches(worker)
 
 
 def test_the_cpus_time_is_what_ran_on_them_what_was_withheld_and_what_had_nothing_to_run() -> None:
@@ -145,7 +152,7 @@ def test_whatever_the_kernel_tells_the_parts_sum_to_the_whole(
     lives = live(events, whole, STARTER, [ONE, TWO])
     for life in (*lives.workers, lives.starter):
         assert sum(life.spent.values()) == whole
-        assert gaps(life) == 0
+        assert touches(life)
         assert life.pieces[0][0] == 0
         assert life.pieces[-1][1] == whole
         assert sum(life.on_cpu_ns.values()) <= whole

@@ -57,6 +57,8 @@ def test_two_public_classes_of_one_name_are_refused(rules):
         'TOLD = frozenset(("contend",))',
         'COSTS = {"vmas": 1.0, "open_files": 2.0}',
         'def f(row): return row.workload in ["launch.fork", "launch.pthread"]',
+        'WORDS = (("launch.fork", "a process"), ("launch.pthread", "a thread"))',
+        'OF_STAGE = {"first": "vmas", "then": "open_files"}',
     ],
 )
 def test_a_table_of_families_workloads_or_axes_is_refused(rules, code):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.check import EXIT_REGRESSION
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.measuring import draw_seed
 from clonometer.cli.options import DURATION, SHARE, examples, force_option, json_option, minimum_effect_option
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, UnavailableError, UsageError
@@ -130,6 +130,8 @@ def command(
     that drifts slows both. Measuring ends when each row is surely slower, faster or the same, or when the time is
     over. If nothing differs, the chance that any row is called slower or faster is at most 5%.
     """
+    from clonometer.views.terminal.ab import render_ab
+
     wish = _Wish(**asked, seed=draw_seed() if seed is None else seed)  # type: ignore[arg-type] # click has checked them
     _check(wish)
     keep = out is None and not force
@@ -138,7 +140,7 @@ def command(
         _say_nothing_was_measured(outcome)
         ctx.exit(outcome.exit_status)
     result = _judge(outcome.path)
-    _print(result, as_json=as_json, wide=wide)
+    print_record(result, render_ab, as_json=as_json, characters="µ–…", wide=wide)
     for line in _closing_lines(outcome, wish):
         click.echo(line, err=as_json)
     ctx.exit(_exit_status(outcome, result))
@@ -300,17 +302,6 @@ def _judge(path: Path) -> AbResult:
 
     with open_run(path) as measured:
         return judge_run(measured, str(path))
-
-
-def _print(result: AbResult, *, as_json: bool, wide: bool) -> None:
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(result))
-        return
-    from clonometer.views.terminal.ab import render_ab
-
-    print_drawn(render_ab, result, characters="µ–…", wide=wide)
 
 
 def _closing_lines(outcome: RunOutcome, wish: _Wish) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.compare import open_side
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.moments import NOISE_HELP, read_moments
 from clonometer.cli.options import examples, max_regression_option
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
@@ -77,6 +77,7 @@ def command(
     """
     from clonometer.results.check.check import check_again, check_runs
     from clonometer.results.check.types import CONFIRMED, NONE
+    from clonometer.views.terminal.check import render_check
 
     moments = read_moments(noise)
     bases, runs = ([open_side(path) for path in paths] for paths in (baselines, run_files))
@@ -87,7 +88,7 @@ def command(
             click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
             ctx.exit(EXIT_INTERRUPTED)
         checked = check_again(checked, bases, again, moments)
-    _print(checked, as_json=as_json, wide=wide)
+    print_record(checked, render_check, as_json=as_json, characters="µ–→…", wide=wide)
     ctx.exit({NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL))
 
 
@@ -143,14 +144,3 @@ def _plan_again(checked: Checked, run: Book) -> Plan:
         for target in plan.targets
     )
     return replace(plan, name="again", title="what looked slower, again", targets=targets)
-
-
-def _print(checked: Checked, *, as_json: bool, wide: bool) -> None:
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(checked))
-        return
-    from clonometer.views.terminal.check import render_check
-
-    print_drawn(render_check, checked, characters="µ–→…", wide=wide)

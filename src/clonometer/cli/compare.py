@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.moments import NOISE_HELP, read_moments
 from clonometer.cli.options import examples, minimum_effect_option
 from clonometer.cli.outputs import write_and_say
@@ -76,6 +76,8 @@ def command(
     The interval of a change includes the scatter of processes, the difference between two moments of a machine, and
     the number of rows. Several runs a side show how much moments differ. Differences between the hosts are listed.
     """
+    from clonometer.views.terminal.comparison import render_comparison
+
     groups = _groups([str(path) for path in run_files])
     if cells is None and sum(map(len, groups)) < 2:
         raise UsageError(
@@ -88,7 +90,7 @@ def command(
         raise UsageError("--noise is about two runs: the cells of one run share their moments", "leave --noise out")
     image_format = _checked_plot(plot, force)
     compared = _compare(groups, cells, minimum_effect, noise)
-    print_comparison(compared, as_json=as_json, wide=wide)
+    print_record(compared, render_comparison, as_json=as_json, characters="µ–→…", wide=wide)
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
 
@@ -102,18 +104,6 @@ def _made(path: Path) -> str:
 
     with open_run(path) as run:
         return provenance(run.metadata["host"], str(run.metadata["started"]), f"run {path.name}")
-
-
-def print_comparison(compared: Compared, *, as_json: bool, wide: bool) -> None:
-    """Print a comparison on standard output: for people, or as one JSON object."""
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(compared))
-        return
-    from clonometer.views.terminal.comparison import render_comparison
-
-    print_drawn(render_comparison, compared, characters="µ–→…", wide=wide)
 
 
 def open_side(path: Path) -> Book:

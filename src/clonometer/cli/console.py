@@ -61,3 +61,13 @@ def print_drawn(render: Callable[..., str], *answer: Any, characters: str, **opt
     plain = not can_write(sys.stdout, characters)
     # click strips colour from what is no terminal; the choice has been made above.
     click.echo(render(*answer, width=plain_width(), colour=colour, ascii_only=plain, **options), nl=False, color=colour)
+
+
+def print_record(record: object, render: Callable[..., str], *, as_json: bool, characters: str, **options: Any) -> None:
+    """Print a record as the JSON object that it declares, or as `print_drawn` does."""
+    from clonometer.records import to_json
+
+    if as_json:
+        print_json(to_json(record))
+    else:
+        print_drawn(render, record, characters=characters, **options)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.compare import open_side
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.options import SHARE, examples, json_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
-    from clonometer.results.noise.types import Noise
     from clonometer.results.rows.evidence import Book
 
 #: Both halves of a round get what one ordinary run gets.
@@ -70,6 +69,7 @@ def command(
     """
     from clonometer.cli.measuring import draw_seed
     from clonometer.results.noise.noise import measure_noise
+    from clonometer.views.terminal.noise import render_noise
 
     first_seed = draw_seed() if seed is None else seed
     sides, name, status = _measure(plan, globs, rounds, first_seed)
@@ -77,7 +77,8 @@ def command(
         click.echo("clonometer: interrupted before one round was measured", err=True)
         ctx.exit(EXIT_INTERRUPTED)
     click.echo("measured; working out what a check would find", err=True)
-    _print(measure_noise(sides, name, max_regression=max_regression), as_json=as_json, wide=wide)
+    noise = measure_noise(sides, name, max_regression=max_regression)
+    print_record(noise, render_noise, as_json=as_json, characters="µ…", wide=wide)
     ctx.exit(status)
 
 
@@ -127,14 +128,3 @@ def _doubled(plan: Plan) -> Plan:
         target_width=plan.target_width / HALVES**0.5,
         targets=targets,
     )
-
-
-def _print(noise: Noise, *, as_json: bool, wide: bool) -> None:
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(noise))
-        return
-    from clonometer.views.terminal.noise import render_noise
-
-    print_drawn(render_noise, noise, characters="µ…", wide=wide)

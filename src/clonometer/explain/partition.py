@@ -62,15 +62,19 @@ def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segm
     at = 0
     for time_ns, event in [*((event.time_ns, event) for event in events), (reaped_ns, None)]:
         if time_ns > at:
-            part = cast.part() or UNEXPLAINED
-            if segments and segments[-1].part == part:
-                segments[-1] = Segment(segments[-1].start_ns, time_ns, part)
-            else:
-                segments.append(Segment(at, time_ns, part))
+            _go_on(segments, at, time_ns, cast.part() or UNEXPLAINED)
             at = time_ns
         if event is not None:
             cast.take(event)
     return tuple(segments)
+
+
+def _go_on(segments: list[Segment], start_ns: int, end_ns: int, part: str) -> None:
+    """Lengthen the last segment where it has the same part, else begin another."""
+    if segments and segments[-1].part == part:
+        segments[-1] = Segment(segments[-1].start_ns, end_ns, part)
+    else:
+        segments.append(Segment(start_ns, end_ns, part))
 
 
 _UNTIL = {
@@ -110,10 +114,7 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
         else:
             returned = any(right <= start for _, right in away) and start >= returns
             part = "until_returned" if end <= returns else "reaping" if returned else "wait_begins"
-        if segments and segments[-1].part == part:
-            segments[-1] = Segment(segments[-1].start_ns, end, part)
-        else:
-            segments.append(Segment(start, end, part))
+        _go_on(segments, start, end, part)
     return tuple(segments)
 
 

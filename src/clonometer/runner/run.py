@@ -187,50 +187,37 @@ def run(
             return session.finish(metadata)
 
 
+@dataclass(eq=False)
 class _Session:
     """The state of one run."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        drivers: Drivers,
-        *,
-        scheduler: Scheduler,
-        progress: Progress,
-        wish: Interruption,
-        raw: RawWriter,
-        writer: RunFileWriter,
-        driver_timeout_s: float | None,
-        most_seconds: float | None,
-        between: Between | None,
-        starts: Starts,
-        named: bool,
-    ) -> None:
-        self._starts = starts
-        self._named = named
-        self._plan = plan
-        self._drivers = drivers
-        self._scheduler = scheduler
-        self.progress = progress
-        self._wish = wish
-        self._raw = raw
-        self._writer = writer
-        self._driver_timeout_s = driver_timeout_s
-        self._most_seconds = most_seconds
-        self._between = between
-        self._ledger = Ledger(plan)
+    plan: Plan
+    drivers: Drivers
+    scheduler: Scheduler
+    progress: Progress
+    wish: Interruption
+    raw: RawWriter
+    writer: RunFileWriter
+    driver_timeout_s: float | None
+    most_seconds: float | None
+    between: Between | None
+    starts: Starts
+    named: bool
+
+    def __post_init__(self) -> None:
+        self._ledger = Ledger(self.plan)
         self._processes: list[dict[str, Any]] = []
         self._began_ns = time.monotonic_ns()
         self._trouble: OutputError | SettingError | None = None
-        scheduler.begin(plan)
+        self.scheduler.begin(self.plan)
 
     def skip_unavailable(self, catalogue: Catalogue) -> None:
         """Strike out what this machine is known not to have."""
-        for index, target in enumerate(self._plan.targets):
-            reason = why_unavailable(target, catalogue, self._drivers)
+        for index, target in enumerate(self.plan.targets):
+            reason = why_unavailable(target, catalogue, self.drivers)
             if reason is not None:
                 self._ledger.skip(index, reason)
-                self._scheduler.drop(index)
+                self.scheduler.drop(index)
 
     def measure_all(self, clock: Mapping[str, Any]) -> None:
         """Start drivers until the scheduler has had enough, the user wants to stop, or something fails for all."""
@@ -238,43 +225,43 @@ class _Session:
             self._measure_in_turn(clock)
         finally:
             try:
-                self._starts.end()
+                self.starts.end()
             except SettingError as error:
                 self._trouble = self._trouble or error
 
     def _measure_in_turn(self, clock: Mapping[str, Any]) -> None:
-        self.progress.run_started(self._plan)
+        self.progress.run_started(self.plan)
         began_s = time.monotonic()
-        while not self._wish.wanted and self._trouble is None:
+        while not self.wish.wanted and self._trouble is None:
             elapsed_s = time.monotonic() - began_s
-            index = self._scheduler.next_target(elapsed_s)
+            index = self.scheduler.next_target(elapsed_s)
             if index is None:
                 break
-            target = self._plan.targets[index]
+            target = self.plan.targets[index]
             number = len(self._processes)
             try:
-                start = self._starts.before(index, self._wish.descriptor)
-                if self._wish.wanted:
+                start = self.starts.before(index, self.wish.descriptor)
+                if self.wish.wanted:
                     break
-                self.progress.process_started(target, number, elapsed_s, self._scheduler.remaining_s(elapsed_s))
+                self.progress.process_started(target, number, elapsed_s, self.scheduler.remaining_s(elapsed_s))
                 measured = self._measure_one(target, number, clock, elapsed_s, start)
             except (OutputError, SettingError) as error:
                 self._trouble = error
                 break
-            self._scheduler.process_ended(index, measured.seconds, measured.sound_samples(target))
+            self.scheduler.process_ended(index, measured.seconds, measured.sound_samples(target))
             if not self._ledger.note(index, measured):
-                self._scheduler.drop(index)
+                self.scheduler.drop(index)
             self.progress.process_ended(target, number, measured.status, measured.reason)
             if measured.left:
                 self.progress.left_behind(measured.left)
-            if self._between is not None and not self._wish.wanted:
-                self._between(self._since_start_ns(), self._wish.descriptor)
+            if self.between is not None and not self.wish.wanted:
+                self.between(self._since_start_ns(), self.wish.descriptor)
 
     def _measure_one(
         self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float, start: Start
     ) -> ProcessResult:
         """Start one driver; NAME.raw has its entry before it starts and after it has ended: a kill loses neither."""
-        driver = self._drivers.choose(target.workload, target.condition)
+        driver = self.drivers.choose(target.workload, target.condition)
         entry: dict[str, Any] = {
             "process": number,
             "driver": driver.name,
@@ -289,14 +276,14 @@ class _Session:
         if start.pair is not None:
             entry["pair"] = start.pair
         self._processes.append(entry)
-        self._raw.begin_process(entry)
+        self.raw.begin_process(entry)
         measured = measure(
             driver,
             target,
             clock,
-            guardian=self._drivers.guardian,
+            guardian=self.drivers.guardian,
             timeout_s=self._timeout_s(target, elapsed_s),
-            interrupt_fd=self._wish.descriptor,
+            interrupt_fd=self.wish.descriptor,
             environment=start.environment,
         )
         entry["ended_ns"] = self._since_start_ns()
@@ -309,13 +296,13 @@ class _Session:
             exit_status=measured.exit_status,
             stderr=measured.stderr,
         )
-        self._raw.end_process(entry)
+        self.raw.end_process(entry)
         return measured
 
     def _timeout_s(self, target: Target, elapsed_s: float) -> float | None:
-        if self._driver_timeout_s is not None or self._most_seconds is None:
-            return self._driver_timeout_s
-        return timeout_for(target, self._most_seconds - elapsed_s)
+        if self.driver_timeout_s is not None or self.most_seconds is None:
+            return self.driver_timeout_s
+        return timeout_for(target, self.most_seconds - elapsed_s)
 
     def _keep(self, target: Target, number: int, measured: ProcessResult) -> str | None:
         """Store the blocks that were asked for; say why one cannot be stored."""
@@ -323,37 +310,37 @@ class _Session:
         for block in measured.blocks:
             if block.workload != target.workload or block.temperature not in cells:
                 return "a block was not asked for"
-            reload = self._raw.add_block(block)
+            reload = self.raw.add_block(block)
             try:
-                self._writer.add_block(cells[block.temperature], number, block, reload)
+                self.writer.add_block(cells[block.temperature], number, block, reload)
             except ProtocolError as error:
                 return error.message
         if measured.done is not None:
-            self._raw.add_done(measured.done)
+            self.raw.add_done(measured.done)
         return None
 
     def finish(self, metadata: Mapping[str, Any]) -> RunOutcome:
         """Write the run file from all that was kept."""
         # Asked once: who wants to stop from here on gets a file that is whole, and is heard behind it.
-        interrupted = self._wish.wanted
+        interrupted = self.wish.wanted
         missing = "the run was interrupted" if interrupted else OUT_OF_TIME
         if self._trouble is not None:
             missing = self._trouble.message
-        ends = tuple(self._ledger.ends(self._scheduler.stopped_by, missing))
+        ends = tuple(self._ledger.ends(self.scheduler.stopped_by, missing))
         status, reason, exit_status = self._verdict(ends, interrupted=interrupted)
         outcome = RunOutcome(
-            self._writer.path, status, reason, exit_status, ends, len(self._processes), self._writer.n_samples
+            self.writer.path, status, reason, exit_status, ends, len(self._processes), self.writer.n_samples
         )
         self.progress.run_ended(status, reason)
-        outcome = replace(outcome, previous_raw=self._raw.kept)
+        outcome = replace(outcome, previous_raw=self.raw.kept)
         lacking = isinstance(self._trouble, SettingError) or (
-            self._named and all(end.status == "skipped" for end in ends)
+            self.named and all(end.status == "skipped" for end in ends)
         )
-        if self._writer.n_blocks == 0 and (interrupted or lacking):
-            self._raw.remove()
+        if self.writer.n_blocks == 0 and (interrupted or lacking):
+            self.raw.remove()
             return replace(outcome, path=None, exit_status=exit_status or EXIT_FAILED_CELLS)
         self._write(metadata, outcome)
-        return replace(outcome, previous=self._writer.kept)
+        return replace(outcome, previous=self.writer.kept)
 
     def _write(self, metadata: Mapping[str, Any], outcome: RunOutcome) -> None:
         """Close NAME.raw and write the run file; NAME.raw goes only after that, and stays where writing fails."""
@@ -365,17 +352,17 @@ class _Session:
         }
         if not isinstance(self._trouble, OutputError):
             try:
-                self._raw.end(ending)
+                self.raw.end(ending)
             except OutputError as error:
                 self._trouble = error
         try:
-            self._writer.write({**metadata, **ending, "processes": self._processes})
+            self.writer.write({**metadata, **ending, "processes": self._processes})
         except (ClonometerError, OSError, MemoryError) as error:
             if not outcome.samples:
-                self._raw.remove()
+                self.raw.remove()
                 raise
             raise self._unfinished(error, outcome.samples) from error
-        self._raw.remove()
+        self.raw.remove()
 
     def _unfinished(self, error: Exception, samples: int) -> UnfinishedError:
         """Say that the samples are kept though the run file could not be written."""
@@ -383,8 +370,8 @@ class _Session:
         first = f"{error.hint}, then: " if isinstance(error, OutputError) and error.hint == "make room" else ""
         return UnfinishedError(
             why,
-            f"{samples:,} samples are saved in {self._raw.path}",
-            f"{first}clonometer recover {shlex.quote(str(self._raw.path))}",
+            f"{samples:,} samples are saved in {self.raw.path}",
+            f"{first}clonometer recover {shlex.quote(str(self.raw.path))}",
         )
 
     def _verdict(self, ends: Sequence[CellEnd], *, interrupted: bool) -> tuple[str, str | None, int]:

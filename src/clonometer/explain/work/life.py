@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from clonometer.explain.actors import GONE, PUSHED_OFF, Event
 from clonometer.explain.parts import COUNTS, EXITS, MAKES_TASK, UNEXPLAINED
@@ -302,8 +301,3 @@ def thinned(pieces: Sequence[Piece], whole_ns: int) -> tuple[Piece, ...]:
         elif end_ns > start_ns:
             kept.append((start_ns, end_ns, part))
     return tuple(kept)
-
-
-def gaps(life: Life) -> int:
-    """How many of its pieces do not touch the one before: 0, unless something is wrong."""
-    return sum(left[1] != right[0] for left, right in pairwise(life.pieces))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clonometer.explain.types import Bounded, Counters, Explanation, Timeline, Versus
-from clonometer.units import format_duration, format_duration_interval, format_share
+from clonometer.explain.types import Counters, Explanation, Timeline, Versus
+from clonometer.units import format_duration, format_share
 from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_tables import budget_table, calls_table, events_table, reasons_table
 from clonometer.views.explain_texts import (
@@ -169,10 +169,6 @@ def _listing(explanation: Explanation, width: int) -> Iterator[str]:
         first, *rest = wrap(words, width - 10)
         yield f"  {call.who:<7} {first}"
         yield from (f"            {line}" for line in rest)
-
-
-def _time(figure: Bounded) -> str:
-    return format_duration_interval(figure.value, figure.low, figure.high)
 
 
 def _counter_lines(counters: Counters, width: int) -> Iterator[str]:
