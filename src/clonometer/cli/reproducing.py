@@ -41,10 +41,7 @@ class Kept:
     def measure(self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int) -> tuple[Measurements, bool]:
         """Measure what a plan still lacks.
 
-        Returns
-        -------
-        Measurements, bool
-            All that is known of the plan, and whether its measuring was interrupted.
+        Gives all that is known of the plan, and whether its measuring was interrupted.
 
         Raises
         ------

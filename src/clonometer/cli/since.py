@@ -27,10 +27,7 @@ MOST_BYTES, MOST_UNPACKED_BYTES = 1 << 20, 32 << 20
 def since_last_time(path: Path) -> str | None:
     """Say what changed since the last complete run of the plan, and remember this one in its place.
 
-    Returns
-    -------
-    str or None
-        None where there is none to compare with, and where anything goes wrong.
+    None where there is none to compare with, and where anything goes wrong.
     """
     try:
         return _since_last_time(path)

@@ -31,10 +31,8 @@ def central(launches: Sequence[TracedLaunch]) -> list[TracedLaunch]:
 def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tuple[BudgetPart, ...], Bounded]:
     """Add up the parts.
 
-    Returns
-    -------
-    reaped_ns, shares, unexplained_ns
-        Means over the processes of their means over the band; parts without time are left out.
+    Gives what a launch takes, its parts and what is unexplained: means over the processes of their means over the band.
+    Parts without time are left out.
 
     Raises
     ------

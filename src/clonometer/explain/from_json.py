@@ -18,11 +18,7 @@ def read_explanation(text: str) -> AnyExplanation:
 
     Keys that this version does not know are passed over: within a schema they may be added.
 
-    Returns
-    -------
-    Explanation or Versus or WorkExplanation
-        Of one mechanism, of two side by side, or of threads and processes at work. Writing it again gives the same
-        document.
+    Writing it again gives the same document.
 
     Raises
     ------

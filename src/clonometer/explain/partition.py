@@ -44,6 +44,8 @@ class TracedLaunch:
 def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segment, ...]:
     """Cut a launch at its events.
 
+    Segments follow one another without gaps from 0 to ``reaped_ns``; neighbours have different parts.
+
     Parameters
     ----------
     events
@@ -52,11 +54,6 @@ def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segm
         How long it took.
     cast
         Its tasks as they are at its start; is moved on.
-
-    Returns
-    -------
-    tuple of Segment
-        Without gaps from 0 to ``reaped_ns``; neighbours have different parts.
     """
     segments: list[Segment] = []
     at = 0

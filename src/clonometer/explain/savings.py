@@ -46,12 +46,9 @@ def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
     ``costs_ns`` has what a making costs on this machine, for each way that could be measured
     (`clonometer.families.census_ways`).
 
-    Returns
-    -------
-    list of Saving
-        At most two, the dearest first. A way is named where it costs a tenth less than the group's median making: one
-        that waited for long says nothing of its way. Left out are groups without such a way, without times, and with
-        less than a tenth of what all cost.
+    At most two, the dearest first. A way is named where it costs a tenth less than the group's median making: one
+    that waited for long says nothing of its way. Left out are groups without such a way, without times, and with
+    less than a tenth of what all cost.
     """
     worth = []
     groups = census.by_cost()

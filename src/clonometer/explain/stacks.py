@@ -16,11 +16,8 @@ _USER = (1 << 64) - 512
 def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
     """Count stacks of samples that were taken within launches.
 
-    Returns
-    -------
-    Mapping
-        ``parent;outermost;...;innermost`` -> samples, most frequent first; a sample in user code has ``[user code]``
-        in the place of the kernel's functions.
+    ``parent;outermost;...;innermost`` -> samples, most frequent first; a sample in user code has ``[user code]`` in
+    the place of the kernel's functions.
     """
     spans = [(launch.start_ns, launch.end_ns) for launch in launches_of(trace)]
     folded: Counter[str] = Counter()

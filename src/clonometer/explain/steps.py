@@ -28,10 +28,7 @@ _ONCE = Limits(processes=1, samples=1, blocks=1, warmup=0)
 def count_steps(tracer: Tracer, target: Target, catalogue: Catalogue) -> ProgramSteps | None:
     """Count the instructions of the program that a target launches, and time CPUID.
 
-    Returns
-    -------
-    ProgramSteps or None
-        With a ``reason`` and no counts where this machine cannot count; None for launches that start no program.
+    With a ``reason`` and no counts where this machine cannot count; None for launches that start no program.
     """
     workload = catalogue.workloads.get(target.workload)
     if workload is None or not is_launch(workload.family) or "program" not in target.condition:

@@ -57,6 +57,8 @@ def expand(
 
     Conditions that are named twice are merged: their temperatures are united, and so are their limits.
 
+    Targets are in the order in which conditions were first named; cold before warm.
+
     Parameters
     ----------
     catalogue
@@ -66,11 +68,6 @@ def expand(
         Limits where an entry sets none.
     ease
         Lower the base limits where memory makes launches dear (`clonometer.plan.limits.limits_for`).
-
-    Returns
-    -------
-    tuple of Target
-        In the order in which conditions were first named; cold before warm.
 
     Raises
     ------

@@ -33,10 +33,7 @@ _WARMUP_LIMIT_NS = 50_000_000
 def read_limits(table: Mapping[str, object]) -> dict[str, int]:
     """Check a table of limits of a plan file.
 
-    Returns
-    -------
-    dict
-        Fields of `Limits` that the table sets, in their units: ``block_limit_ms`` becomes ``block_limit_ns``.
+    Gives the fields of `Limits` that the table sets, in their units: ``block_limit_ms`` becomes ``block_limit_ns``.
 
     Raises
     ------

@@ -159,6 +159,8 @@ def with_side_axis(catalogue: Catalogue) -> Catalogue:
 def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *, strict: bool) -> Plan:
     """Make a plan with each target twice, A before B.
 
+    Its targets come in pairs with the same temperatures and limits.
+
     Parameters
     ----------
     plan
@@ -169,11 +171,6 @@ def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *,
         With the axis `SIDE` (`with_side_axis`).
     strict
         Whether each target must have the axes that a side sets; otherwise those that do not are left out.
-
-    Returns
-    -------
-    Plan
-        Its targets come in pairs with the same temperatures and limits.
 
     Raises
     ------

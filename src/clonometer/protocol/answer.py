@@ -142,10 +142,7 @@ class AnswerReader:
     def finish(self) -> Done:
         """Say that no more bytes come.
 
-        Returns
-        -------
-        Done
-            The end that the driver stated, of whatever status.
+        Gives the end that the driver stated, of whatever status.
 
         Raises
         ------

@@ -122,10 +122,7 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[MoveCheck]:
 def check_walls(measured: Sequence[KnownSamples]) -> list[WallCheck]:
     """Compare each block's length by its samples with its length by CLOCK_MONOTONIC: equal within 1%.
 
-    Returns
-    -------
-    list of WallCheck
-        One for each workload and placement; ``worst_share`` is the largest relative difference of its blocks.
+    One for each workload and placement; ``worst_share`` is the largest relative difference of its blocks.
     """
     checks = []
     for workload, placement in dict.fromkeys((known.workload, known.placement) for known in measured):

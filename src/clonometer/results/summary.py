@@ -29,10 +29,7 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 
     A run without a name is called after the file of its ``path``.
 
-    Returns
-    -------
-    Results
-        Complete for any subset of cells, even none; numbers that do not exist are None, never NaN.
+    Complete for any subset of cells, even none; numbers that do not exist are None, never NaN.
 
     Raises
     ------

@@ -89,10 +89,7 @@ class Run:
     def samples(self) -> Any:
         """All samples.
 
-        Returns
-        -------
-        pyarrow.Table
-            A row a sample, sorted by ``cell``, ``process``, ``block``, ``sample`` (docs/runfile.md).
+        A row a sample, sorted by ``cell``, ``process``, ``block``, ``sample`` (docs/runfile.md).
 
         Raises
         ------

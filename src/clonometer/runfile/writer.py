@@ -170,11 +170,6 @@ class RunFileWriter:
         metadata
             The object of docs/runfile.md; ``schema``, ``blocks`` and ``columns`` are filled in here.
 
-        Returns
-        -------
-        pathlib.Path
-            The run file.
-
         Raises
         ------
         OutputError

@@ -74,10 +74,7 @@ def interruption() -> Iterator[Interruption]:
 def replace_handlers(handle: Callable[[int, FrameType | None], None]) -> Mapping[int, Any]:
     """Let a handler have the signals that ask to end; an ignored one stays ignored: nohup means it.
 
-    Returns
-    -------
-    mapping
-        The former handlers, for `restore_handlers`; empty outside of the main thread.
+    Gives the former handlers, for `restore_handlers`; empty outside of the main thread.
     """
     former: dict[int, Any] = {}
     # Python refuses handlers outside of its main thread.

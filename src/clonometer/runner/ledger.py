@@ -50,11 +50,8 @@ class Ledger:
     def note(self, target: int, measured: ProcessResult) -> bool:
         """Note how a process of a target ended.
 
-        Returns
-        -------
-        bool
-            Whether the target may be tried again: not after a skip, nor after two failures in a row, nor after a
-            hopeless one.
+        Says whether the target may be tried again: not after a skip, nor after two failures in a row, nor after
+        a hopeless one.
         """
         account = self._accounts[target]
         account.processes += 1

@@ -111,6 +111,8 @@ class ProbeTracer:
     ) -> TraceAnswer:
         """Start the probe once for ``target``; where events were lost, once more with more room.
 
+        ``refused`` says why this machine does not allow it. Losses that are left are in ``lost``.
+
         Parameters
         ----------
         how
@@ -123,11 +125,6 @@ class ProbeTracer:
             Listen for so long, then not, in turn, with ``fast`` only; None: all the time.
         fault_run
             Of page faults at neighbouring addresses note no more than these, with ``fast`` only; None: all.
-
-        Returns
-        -------
-        TraceAnswer
-            ``refused`` says why this machine does not allow it. Losses that are left are in ``lost``.
 
         Raises
         ------

@@ -102,10 +102,7 @@ def look_closely(
 
     Each mechanism takes those of the conditions that it has an axis for; ``listen`` makes what starts the probe.
 
-    Returns
-    -------
-    callable
-        Makes the answer of what was seen; not to be called where somebody wished to stop meanwhile.
+    What it gives makes the answer of what was seen; not to be called where somebody wished to stop meanwhile.
     """
     if wanted.mechanisms == ("work.factor",):
         sides = work_sides(wanted.settings, catalogue)

@@ -93,10 +93,7 @@ def load_part(
     ``quick``: fewer processes and samples, and no parent of more than 512 MiB. ``available_bytes`` of memory may be
     used; None where it is not known.
 
-    Returns
-    -------
-    Plan, tuple of Shrunk
-        The plan, and what was made smaller.
+    Gives the plan, and what was made smaller.
     """
     small = f"{name}-quick"
     plan = load_plan(small if quick and small in plan_names() else name, catalogue)

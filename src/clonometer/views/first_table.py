@@ -147,6 +147,10 @@ def pick_lines(
 ) -> list[ScreenLine]:
     """Choose lines where not all have room, in their order.
 
+    First the cells of the answer, then the plainest condition of each mechanism, then what else is spoken of, then
+    the others: in the order of the plan where the user named them, else those with the fewest axes off their
+    default. A cell's further quantities come last.
+
     Parameters
     ----------
     lines
@@ -157,13 +161,6 @@ def pick_lines(
         The most lines.
     named
         Whether the user named what to measure.
-
-    Returns
-    -------
-    list of ScreenLine
-        First the cells of the answer, then the plainest condition of each mechanism, then what else is spoken of, then
-        the others: in the order of the plan where the user named them, else those with the fewest axes off their
-        default. A cell's further quantities come last.
     """
     # The first of a cell's quantities; others have room when all cells have.
     heads = list({(line.row.family, line.row.group): line for line in reversed(lines)}.values())[::-1]

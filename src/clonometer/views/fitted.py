@@ -33,11 +33,8 @@ _Condition = Mapping[str, int | str]
 def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> list[tuple[str, ScanPanel]]:
     """Arrange fitted scans as charts: those of one axis and condition together, whatever kind the tasks are of.
 
-    Returns
-    -------
-    list of tuple
-        Titles and panels. For each group the whole axis, then the stretch where points lie closest, the range of the
-        curves where that is not all, and the time for each worker. Those without two points are left out.
+    For each group the whole axis, then the stretch where points lie closest, the range of the curves where that is
+    not all, and the time for each worker. Those without two points are left out.
     """
     charts = []
     for key in dict.fromkeys(_group(fit) for fit in fits):

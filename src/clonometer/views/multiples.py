@@ -28,11 +28,8 @@ def joined(words: Words) -> str:
 def multiples(lines: Sequence[tuple[_Line, Words]]) -> list[tuple[str, list[tuple[_Line, str]]]]:
     """Share lines out among as few panels of five as their words allow.
 
-    Returns
-    -------
-    list of tuple
-        For each panel what its lines have in common, and each line with what it is called there. Those of the same
-        words stay together. Groups of a kind of word that are still too large are shared out in their order.
+    For each panel what its lines have in common, and each line with what it is called there. Those of the same
+    words stay together. Groups of a kind of word that are still too large are shared out in their order.
 
     Examples
     --------

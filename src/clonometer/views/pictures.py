@@ -89,10 +89,7 @@ def drawable_kinds(results: Results) -> list[str]:
 def leading_kind(results: Results) -> str | None:
     """The kind that shows most of a run: a scan of all that it launches, else the first in the order of the page.
 
-    Returns
-    -------
-    str or None
-        None where there is nothing to draw.
+    None where there is nothing to draw.
     """
     launched = {row.workload for row in results.cells if is_launch(row.family)}
     drawable = [figure.kind for figure in figures() if figure.rows(results)]

@@ -26,10 +26,7 @@ class DrawnPiece:
 def thinned(pieces: Sequence[tuple[int, int, str]], whole_ns: int, most: int = MOST_DRAWN) -> list[DrawnPiece]:
     """Join neighbours that are too short to be seen.
 
-    Returns
-    -------
-    list of DrawnPiece
-        Together they last as long as the pieces.
+    Together they last as long as the pieces.
 
     Examples
     --------

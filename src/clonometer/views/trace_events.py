@@ -19,11 +19,8 @@ def trace_events(explanation: AnyExplanation) -> dict[str, Any]:
 
     A launch is a process and a task in it a thread; of workers, one execution of each side is a process.
 
-    Returns
-    -------
-    dict
-        The object form of the format: ``traceEvents``, ``displayTimeUnit`` and ``otherData``. Parts are complete
-        events (``X``), the kernel's events and the stamps are instants (``i``), names come as metadata (``M``).
+    The object form of the format: ``traceEvents``, ``displayTimeUnit`` and ``otherData``. Parts are complete events
+    (``X``), the kernel's events and the stamps are instants (``i``), names come as metadata (``M``).
     """
     if isinstance(explanation, WorkExplanation):
         cells, tier = [explanation.condition], explanation.tier.name

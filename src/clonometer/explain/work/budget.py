@@ -94,11 +94,8 @@ def _row(accounts: Sequence[Account], what: str, names: Sequence[str]) -> list[f
 def reasons_of(thread: Sequence[Process], process: Sequence[Process], what: str, *, apart: bool) -> tuple[GapPart, ...]:
     """Take the gap apart.
 
-    Returns
-    -------
-    tuple of GapPart
-        Parts on which either side spends time, in their order; of ``parts`` also ``unexplained``, always. Their
-        differences sum to the gap.
+    Parts on which either side spends time, in their order; of ``parts`` also ``unexplained``, always. Their
+    differences sum to the gap.
     """
     order = LIFE_ORDER if what == "parts" else CPU_ORDER
     sides = [table_of(side, what, order) for side in (thread, process)]

@@ -209,16 +209,13 @@ def _means(tables: Sequence[Mapping[str, int]]) -> dict[str, float]:
 def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence[int]) -> Lives:
     """Follow the tasks of one execution through its events.
 
+    Every task's parts sum exactly to ``whole_ns``.
+
     Parameters
     ----------
     events
         In the order of time, in ns from the execution's begin; those from before it have negative times and only say
         what tasks are at when it begins.
-
-    Returns
-    -------
-    Lives
-        Every task's parts sum exactly to ``whole_ns``.
     """
     begins = min([0, *(event.time_ns for event in events[:1])])
     first = Life(starter, is_starter=True, made=True, started=True, running=True, ready=True, since_ns=begins)

@@ -103,10 +103,7 @@ def process_values(
     ``quantities`` are all of the workload, since what is valid rests on them together; ``counted`` are those
     wanted.
 
-    Returns
-    -------
-    dict
-        Cell, quantity and observed placement -> the median; ns where the unit is a time.
+    Gives cell, quantity and observed placement -> the median; ns where the unit is a time.
     """
     import numpy as np
 

@@ -15,10 +15,7 @@ from clonometer.results.audit.surroundings import check_surroundings
 def audit(facts: Mapping[str, object]) -> list[AuditItem]:
     """Judge host facts by what they do to the cost of launches.
 
-    Returns
-    -------
-    list of AuditItem
-        The same items in the same order for every machine.
+    The same items in the same order for every machine.
 
     Examples
     --------

@@ -48,6 +48,8 @@ def check_runs(
 ) -> Checked:
     """Check a run against its baseline.
 
+    docs/methods.md has the rule.
+
     Parameters
     ----------
     base, run
@@ -58,11 +60,6 @@ def check_runs(
         The chance that any row alarms where nothing changed.
     moments
         How far two moments of the machine are apart; of no account where a side has several runs.
-
-    Returns
-    -------
-    Checked
-        docs/methods.md has the rule.
 
     Raises
     ------
@@ -104,11 +101,8 @@ def check_again(
 ) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
-    Returns
-    -------
-    Checked
-        A flagged row alarms only if the new measurement alone does, corrected for all rows of the check: so the choice
-        of what was measured again gives no false alarm a second chance.
+    A flagged row alarms only if the new measurement alone does, corrected for all rows of the check: so the choice
+    of what was measured again gives no false alarm a second chance.
     """
     bases = _listed(base)
     listed = drafts(_timed(*match_sides(bases, [again]))[0], moments)

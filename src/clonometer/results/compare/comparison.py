@@ -42,6 +42,8 @@ def compare_runs(
 ) -> Compared:
     """Compare runs with the first of them, cell by cell.
 
+    One pair for each further run.
+
     Parameters
     ----------
     sides
@@ -52,11 +54,6 @@ def compare_runs(
         The chance that any verdict is wrong where nothing changed, over all rows of all runs.
     moments
         How far two moments of the machine are apart.
-
-    Returns
-    -------
-    Compared
-        One pair for each further run.
 
     Raises
     ------
@@ -86,11 +83,6 @@ def compare_groups(
     moments
         As in `compare_runs`; of no account where a side has several runs.
 
-    Returns
-    -------
-    Compared
-        One pair.
-
     Raises
     ------
     InputError
@@ -112,10 +104,7 @@ def compare_cells(
 
     Where a glob matches several cells, those are paired that differ least (`clonometer.results.compare.pairing`).
 
-    Returns
-    -------
-    Compared
-        One pair, named by the globs.
+    The pair is named by the globs.
 
     Raises
     ------

@@ -51,12 +51,9 @@ _ORDER = (
 def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Difference, ...]:
     """Find what may explain a change between two runs, what moves launches most first.
 
-    Returns
-    -------
-    tuple of Difference
-        Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
-        and each by its name; the median effective frequency where it differs by over 1%; the clock; the version of
-        Clonometer; options of targets; how the runs ended.
+    Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
+    and each by its name; the median effective frequency where it differs by over 1%; the clock; the version of
+    Clonometer; options of targets; how the runs ended.
     """
     changes = [
         *_facts(base.get("host") or {}, other.get("host") or {}),

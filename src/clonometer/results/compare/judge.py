@@ -143,6 +143,8 @@ def judged(
 ) -> list[ComparedRow]:
     """Judge rows as one family.
 
+    In their order; each with the interval that decided.
+
     Parameters
     ----------
     listed
@@ -153,11 +155,6 @@ def judged(
         The chance that any verdict is wrong where nothing changed.
     tests
         How many rows the family has, if more.
-
-    Returns
-    -------
-    list of ComparedRow
-        In their order; each with the interval that decided.
     """
     tested = [draft for draft in listed if draft.is_tested]
     levels, sure = sure_levels(lambda place, level: tested[place].is_sure(level), len(tested), error_rate, tests)
@@ -180,10 +177,7 @@ def n_tests(listed: Sequence[Draft]) -> int:
 def detectable(draft: Draft, error_rate: float, tests: int, least: float) -> float | None:
     """The smallest slow-down of a row that would be sure in 95% of cases, as a share of at least ``least``.
 
-    Returns
-    -------
-    float or None
-        None of a row that can have no verdict.
+    None of a row that can have no verdict.
     """
     change = draft.change
     if change is None or not draft.is_tested:

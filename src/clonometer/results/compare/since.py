@@ -38,11 +38,8 @@ class Since:
 def since(before: Book, now: Book) -> Since:
     """Compare a run with the one before it.
 
-    Returns
-    -------
-    Since
-        Where the machine, its settings or the version differ, these are named and nothing is compared. First launches
-        count only where there are no others.
+    Where the machine, its settings or the version differ, these are named and nothing is compared. First launches
+    count only where there are no others.
 
     Raises
     ------

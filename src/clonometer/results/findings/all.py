@@ -18,10 +18,7 @@ def find_all(book: Book, seed: int) -> tuple[Finding, ...]:
 
     Any subset of the default plan's cells will do, even none; the same run gives the same findings.
 
-    Returns
-    -------
-    tuple of Finding
-        Fork against pthread first. What lacks its cells is left out.
+    Fork against pthread comes first. What lacks its cells is left out.
 
     Examples
     --------

@@ -65,11 +65,8 @@ def _told(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural:
 def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, list[Comparison]]]:
     """Conditions that were measured with the default of ``axis`` and with another value.
 
-    Returns
-    -------
-    list
-        The base's row, the other value, and the comparisons of other over base: last stage first, warm
-        before cold.
+    Gives the base's row, the other value, and the comparisons of other over base: last stage first, warm before
+    cold.
     """
     variants = []
     for workload, changes in _bases(comparer, axis):

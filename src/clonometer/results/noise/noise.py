@@ -23,10 +23,7 @@ _RATE_STEPS = 40
 def split_side(side: Book) -> tuple[Book, Book]:
     """Divide a run in two, process by process in the order of their start: A B B A, and so on.
 
-    Returns
-    -------
-    tuple of Book
-        Rows with one process are left out. A drift of the machine falls on both halves alike.
+    Rows with one process are left out. A drift of the machine falls on both halves alike.
     """
     rows = [row for row in side.all_rows if row.processes.values.size > 1]
     first, second = (
@@ -56,10 +53,7 @@ def measure_noise(
 
     The rounds are in order of time, each with twice the processes of an ordinary run.
 
-    Returns
-    -------
-    Noise
-        docs/methods.md has the method.
+    docs/methods.md has the method.
 
     Raises
     ------

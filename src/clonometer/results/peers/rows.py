@@ -38,10 +38,7 @@ class PeerRow:
 def spread(rows: Sequence[PeerRow], word: str) -> tuple[PeerRow, PeerRow] | None:
     """The rows in which our own figure for a word is smallest and largest: one machine, one word.
 
-    Returns
-    -------
-    tuple of two PeerRow, or None
-        None where fewer than two rows have a figure.
+    None where fewer than two rows have a figure.
     """
     measured = [row for row in rows if row.configuration.word == word and row.ours_ns is not None]
     if len(measured) < 2:

@@ -82,6 +82,8 @@ def level_change(
 ) -> LevelChange | None:
     """Test whether processes kept their level over the run.
 
+    None where they did, where the change is below 5%, and for fewer than 8 processes, of which nothing can be said.
+
     Parameters
     ----------
     process_medians
@@ -92,12 +94,6 @@ def level_change(
         Whether measuring ended because the interval was narrow: that is seen sooner where a wandering row looks level
         for a while, so that alike neighbours count however little they wander, wherever the interval is widened for
         them.
-
-    Returns
-    -------
-    LevelChange or None
-        None where they did, where the change is below 5%, and for fewer than 8 processes, of which nothing can be
-        said.
     """
     import numpy as np
 
@@ -128,6 +124,8 @@ class WarmUp:
 def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians: NDArray[Any]) -> WarmUp | None:
     """Find samples at the beginning of processes that are not yet steady.
 
+    None where the first samples are as the rest, differ by less than 5%, or where processes are too short.
+
     Parameters
     ----------
     values
@@ -136,11 +134,6 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
         Shape (processes,): where each process starts in ``values``.
     process_medians
         Shape (processes,): the median of each process's values.
-
-    Returns
-    -------
-    WarmUp or None
-        None where the first samples are as the rest, differ by less than 5%, or where processes are too short.
 
     Notes
     -----

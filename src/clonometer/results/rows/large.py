@@ -109,10 +109,7 @@ def is_large(run: PiecewiseSource, cell: str) -> bool:
 def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Mapping[str, Any]) -> ObservedCell:
     """Observe a cell without holding its samples.
 
-    Returns
-    -------
-    ObservedCell
-        Its groups hold every k-th sample, about 50,000 in all, and a `Totals` made of all of them.
+    Its groups hold every k-th sample, about 50,000 in all, and a `Totals` made of all of them.
 
     Raises
     ------

@@ -41,11 +41,8 @@ class Outliers:
 def find_outliers(group: SampleGroup, causes: BlockCauses) -> Outliers:
     """Find samples far above the rest and hold them against what was recorded.
 
-    Returns
-    -------
-    Outliers
-        The fence is Tukey's outer one: the upper quartile and three interquartile ranges. Without spread between the
-        quartiles there is no fence and no outlier.
+    The fence is Tukey's outer one: the upper quartile and three interquartile ranges. Without spread between the
+    quartiles there is no fence and no outlier.
 
     Notes
     -----

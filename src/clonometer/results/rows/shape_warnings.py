@@ -21,10 +21,7 @@ _CAUSES = {
 def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
     """Judge how the samples of a row lie.
 
-    Returns
-    -------
-    list of RunWarning or None
-        None for each that does not fire.
+    None for each that does not fire.
     """
     what = f"{name}, {estimate.quantity}"
     return [_modes(estimate, what), _drift(estimate, what), _warm_up(estimate, what), _outliers(estimate, what)]

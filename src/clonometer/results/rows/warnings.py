@@ -51,11 +51,8 @@ def estimate_warnings(
 def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> tuple[RunWarning, ...]:
     """Judge a run: what holds for all of it, then one warning for each kind that rows have.
 
-    Returns
-    -------
-    tuple of RunWarning
-        A kind that one row has is said as that row says it; one that several have, once, with their number
-        and the first of them.
+    A kind that one row has is said as that row says it; one that several have, once, with their number and the
+    first of them.
     """
     blocks = list(metadata["blocks"])
     entries = metadata["catalogue"]["workloads"]

@@ -27,10 +27,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
 
     Times are rounded to whole ns and fractions to 5 digits, so that a report stays small.
 
-    Returns
-    -------
-    tuple of EcdfSeries
-        In the order of the plan; empty where nothing was launched.
+    In the order of the plan; empty where nothing was launched.
     """
     series = []
     for row in book.rows:
@@ -69,12 +66,9 @@ def _label(row: Evidence, changes: dict[str, int | str]) -> str:
 def scan_series(book: Book) -> tuple[ScanSeries, ...]:
     """Every quantity against every numeric axis that the run scans, ready to plot.
 
-    Returns
-    -------
-    tuple of ScanSeries
-        Launches against the parent's memory first, by workload and stage; then the others in the order of the plan. Of
-        messages of several sizes latency and bandwidth, at the sizes of which both were measured. Details of an event
-        are none of its phases. A series has at least two values of its axis.
+    Launches against the parent's memory first, by workload and stage; then the others in the order of the plan. Of
+    messages of several sizes latency and bandwidth, at the sizes of which both were measured. Details of an event
+    are none of its phases. A series has at least two values of its axis.
     """
     memory, others = [], []
     scans = scans_of(book)

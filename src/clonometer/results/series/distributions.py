@@ -16,11 +16,8 @@ _LEAST_SHARE = 0.9
 def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
     """Gather the ladders that the catalogue names (``distributions``), of every cell that has one.
 
-    Returns
-    -------
-    tuple of LadderSeries
-        In the order of the plan, those of a cell together in the order of the catalogue. A step that most samples have
-        too few values for is left out: those that do have it are no fair choice. So is a ladder without steps.
+    In the order of the plan, those of a cell together in the order of the catalogue. A step that most samples have
+    too few values for is left out: those that do have it are no fair choice. So is a ladder without steps.
     """
     times = {(row.estimate.cell, row.estimate.quantity): row for row in book.rows}
     counts = {(row.estimate.cell, row.estimate.quantity): row for row in book.untimed}

@@ -42,10 +42,7 @@ def curve_of(scan: Scan) -> CurveShape | None:
 def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
     """Fit every scan whose shape is known (`curve_of`), in the order of the plan.
 
-    Returns
-    -------
-    tuple of Fit
-        A scan with too few points for its shape has none, nor has a quantity that is a mere detail.
+    A scan with too few points for its shape has none, nor has a quantity that is a mere detail.
     """
     fits = []
     for scan in scans_of(book):

@@ -52,10 +52,7 @@ def footprint_bars(book: Book) -> tuple[FootprintBar, ...]:
     The kernel's memory is that of its parts where the account tells them, and what remains of it; a part below zero
     (the machine's account differs by what others do) is drawn as nothing.
 
-    Returns
-    -------
-    tuple of FootprintBar
-        In the order of the plan; empty where no footprint was measured.
+    In the order of the plan; empty where no footprint was measured.
     """
     return tuple(_bar(book, footprint, footprint.kernel) for footprint in footprints_of(book) if footprint.kernel)
 

@@ -37,10 +37,7 @@ class Incident:
 def incidents_of(book: Book) -> tuple[Incident, ...]:
     """Gather what was measured of failing workers under the usual number of siblings.
 
-    Returns
-    -------
-    tuple of Incident
-        By fault in the order of the plan, and by arrangement in that of `ARRANGEMENTS`; empty where none was measured.
+    By fault in the order of the plan, and by arrangement in that of `ARRANGEMENTS`; empty where none was measured.
     """
     by_cell: dict[str, Incident] = {}
     for row in (*book.rows, *book.untimed):

@@ -34,10 +34,7 @@ def scans_of(book: Book) -> tuple[Scan, ...]:
     samples stands for a condition. An axis that says what another one's things are (which kind of VMAs) says
     nothing where there are none of them, so that the point without them belongs to every kind.
 
-    Returns
-    -------
-    tuple of Scan
-        Empty where no numeric axis has two values.
+    Empty where no numeric axis has two values.
     """
     axes = dict.fromkeys(
         axis for row in book.rows for axis in book.changes(row.estimate) if book.kind(axis) in _NUMERIC

@@ -16,11 +16,8 @@ WORKER = "worker"
 def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
     """Describe every worker of these cells.
 
-    Returns
-    -------
-    list of WorkersOfCell
-        Those of the cells that have workers and samples; executions that failed are left out. Medians are over
-        executions of all processes: workers of one number are launched at the same place in the row.
+    Those of the cells that have workers and samples; executions that failed are left out. Medians are over
+    executions of all processes: workers of one number are launched at the same place in the row.
 
     Raises
     ------

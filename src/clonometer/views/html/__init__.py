@@ -25,11 +25,8 @@ _HERE = Path(__file__).parent
 def render_report(results: Results, explanations: Sequence[AnyExplanation] = ()) -> str:
     """Write the report of a run.
 
-    Returns
-    -------
-    str
-        A whole HTML document: style, script, charts and data are inside it, and its content security policy forbids
-        to fetch anything. It is below 2 MB without explanations; each adds its timelines.
+    A whole HTML document: style, script, charts and data are inside it, and its content security policy forbids to
+    fetch anything. It is below 2 MB without explanations; each adds its timelines.
     """
     from clonometer.views.html.explained import explained_sections
 

@@ -42,10 +42,8 @@ def explained_sections(
     Of two side by side comes first what makes their ratio, then each. What the run's ``cells`` say of the very cell
     that is explained stands beside it.
 
-    Returns
-    -------
-    sections, charts
-        For the template ``report.html.j2``, with ids that no two elements share; and ``id`` and ``spec`` of each chart.
+    Gives sections for the template ``report.html.j2``, with ids that no two elements share; and ``id`` and ``spec``
+    of each chart.
     """
     sections: list[dict[str, Any]] = []
     charts: list[dict[str, Any]] = []

@@ -26,10 +26,7 @@ from clonometer.views.study_figures import figure_specs
 def render_studies_report(reproduction: Reproduction) -> str:
     """Write the page: the story in order, the figures remade, the ledger, what reverses the contradictions.
 
-    Returns
-    -------
-    str
-        A whole HTML document; figures are SVG inside it, and it fetches nothing and runs no script.
+    A whole HTML document; figures are SVG inside it, and it fetches nothing and runs no script.
     """
     return (
         environment()
