@@ -42,9 +42,10 @@ $(VENV)/.run: $(VENV)/.created requirements/run.txt requirements/pictures.txt re
 	@PICTURES="$(PICTURES)" sh tools/set_up.sh $(BIN)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/fleet.txt
 	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 270 MB more (once).'
 	@$(PIP) install -q --require-hashes -r requirements/dev.txt
+	@$(PIP) install -q --require-hashes -r requirements/fleet.txt
 	@touch $@
 
 # An editable install keeps a list of the package's files: it must be made anew when one is added, moved or removed.

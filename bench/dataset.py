@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Line, say
-from clonometer.dataset.index import FOLDER
+from clonometer.dataset.folders import FOLDER
 from clonometer.runfile.summaries import write_part
 
 RUNS = (100, 1_000, 10_000)

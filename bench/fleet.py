@@ -1,73 +1,104 @@
-"""Fleets: what a Dask worker of the same host costs a launch, idle and while it is asked, and an hour of 64 hosts."""
+"""Fleets: what a Dask worker of the same host costs a launch, idle and while it measures, and hours of 64 hosts."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.fleet.simulated import simulate, unlucky
 
-from bench.harness import Line, binaries, clock, interleaved_ratio, launch_ns, say
+from bench.harness import Line, binaries, clock, launch_ns, say
 from clonometer.fleet.errand import __file__ as errand_file
+from clonometer.stats.quantiles import quantile_interval
 
-LIMIT = 1.005
-LAUNCHES = 3000
-MOST_PAIRS = 80
-WATCHED_S = 15
+LIMIT = 0.005
+LAUNCHES = 1500
+ROUNDS_OF_ALL = 200
+# What a worker was late for while it stood still, it does at once when it goes on.
+SETTLE_S = 0.05
+# Longer than workers at rest are silent.
+WATCHED_S = 21
 HOSTS, ROUNDS = 64, 120
 LIMIT_S = 180.0
-# As the errand does around an agent, until a file appears.
-_HOLD = "(lambda space: (exec(text, space), exec(wait, space)))({})"
-_WAIT = "import time\nwith _quiet():\n    time.sleep(3600)\n"
+# Errands in a worker: to rest as all workers of a fleet do, and to wait as beside an agent.
+_REST = "(lambda space: (exec(text, space), space['rest']())[1])({})"
+_HOLD = "__import__('time').sleep(3600)"
+
+#: A worker with its nanny, or the scheduler: all processes of one group.
+Group = subprocess.Popen[bytes]
 
 
 def run() -> Iterator[Line]:
     yield from an_hour()
-    with tempfile.TemporaryDirectory() as name, _workers(Path(name)) as (scheduler, idle, quiet):
-        cpu, words, probe = max(os.sched_getaffinity(0)), clock(), binaries() / "probe-static"
-
-        for label, worker, limit in (("idle", idle, None), ("measuring", quiet, LIMIT - 1)):
-            share = cpu_share(worker.pid)
-            note = f"of a CPU, over {WATCHED_S} s: what a launch can lose at most where CPUs are few"
-            yield say(Line(f"fleet.cpu.{label}", share, share, share, limit, "share", note))
-
-        def beside(*running: subprocess.Popen[bytes]) -> Callable[[], float]:
-            def measure() -> float:
-                for process in (scheduler, idle, quiet):
-                    process.send_signal(signal.SIGCONT if process in running else signal.SIGSTOP)
-                return launch_ns(probe, "fork", LAUNCHES, cpu, words)
-
-            return measure
-
-        nobody = beside()
-        for label, worker in (("idle", idle), ("measuring", quiet)):
-            yield say(
-                interleaved_ratio(
-                    f"fleet.worker.{label}", beside(scheduler, worker), nobody, LIMIT,
-                    "fork beside a worker and its scheduler", most_pairs=MOST_PAIRS,
-                )
-            )  # fmt: skip
-        for process in (scheduler, idle, quiet):
-            process.send_signal(signal.SIGCONT)
+    with tempfile.TemporaryDirectory() as name, _workers(Path(name)) as (scheduler, unasked, idle, measuring):
+        yield say(cpu_share("fleet.cpu.unasked", unasked, None))
+        os.killpg(unasked.pid, signal.SIGSTOP)
+        workers = {"idle": idle, "measuring": measuring}
+        for label, worker in workers.items():
+            yield say(cpu_share(f"fleet.cpu.{label}", worker, LIMIT))
+        yield from beside_workers(scheduler, workers)
 
 
-def cpu_share(pid: int) -> float:
-    """The share of a CPU that a process takes, watched for a while."""
+def beside_workers(scheduler: Group, workers: Mapping[str, Group]) -> Iterator[Line]:
+    """What a launch takes beside each worker and its scheduler, by what it takes beside neither.
 
-    def used_s() -> float:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    Randomized complete blocks: in each round all conditions are measured once, in an order drawn anew, and a round's
+    ratios are taken within it. So what the machine does in a minute falls on all alike, and ends with the ratio. The
+    number of rounds is fixed beforehand: to stop where the verdict pleases would make it too often ok.
+    """
+    cpu, words, probe = max(os.sched_getaffinity(0)), clock(), binaries() / "probe-static"
+    order = random.Random(1)
+    conditions = ["nobody", *workers]
+    ratios: dict[str, list[float]] = {label: [] for label in workers}
+    for _ in range(ROUNDS_OF_ALL):
+        order.shuffle(conditions)
+        taken = {}
+        for condition in conditions:
+            running = (scheduler, workers[condition]) if condition in workers else ()
+            for process in (scheduler, *workers.values()):
+                os.killpg(process.pid, signal.SIGCONT if process in running else signal.SIGSTOP)
+            time.sleep(SETTLE_S)
+            taken[condition] = launch_ns(probe, "fork", LAUNCHES, cpu, words)
+        for label, its in ratios.items():
+            its.append(taken[label] / taken["nobody"])
+    for label, its in ratios.items():
+        middle = quantile_interval(its, 0.5)
+        note = f"{ROUNDS_OF_ALL} rounds in random order: fork beside a worker and its scheduler"
+        yield say(
+            Line(f"fleet.worker.{label}", middle.value, middle.low, middle.high, 1 + LIMIT, note=note, strict=True)
+        )
 
-    began_s = used_s()
+
+def cpu_share(name: str, group: Group, limit: float | None) -> Line:
+    """The share of a CPU that all threads of a group take: what a launch can lose to them at most."""
+
+    def used_ns() -> int:
+        tasks = (task for pid in _members(group) for task in Path(f"/proc/{pid}/task").iterdir())
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
+
+    began_ns, began_s = used_ns(), time.perf_counter()
     time.sleep(WATCHED_S)
-    return (used_s() - began_s) / WATCHED_S
+    share = (used_ns() - began_ns) / 1e9 / (time.perf_counter() - began_s)
+    return Line(name, share, share, share, limit, "share", f"of a CPU, over {WATCHED_S} s, a heartbeat among them")
+
+
+def _members(group: Group) -> list[int]:
+    pids = (int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
+    return [pid for pid in pids if _group_of(pid) == group.pid]
+
+
+def _group_of(pid: int) -> int | None:
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(pid)
+    return None
 
 
 def an_hour() -> Iterator[Line]:
@@ -84,39 +115,42 @@ def an_hour() -> Iterator[Line]:
 
 
 @contextlib.contextmanager
-def _workers(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """A scheduler, a worker that has nothing to do, and a worker that is as quiet as while an agent measures."""
+def _workers(folder: Path) -> Iterator[list[Group]]:
+    """A scheduler, and workers with their nannies: as Dask leaves one, at rest, and at rest with a task that waits."""
     from distributed import Client
 
     address = "tcp://127.0.0.1:18786"
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Group] = []
 
     def start(*words: str) -> None:
         environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": str(folder)}
         started.append(
             subprocess.Popen(
                 [sys.executable, "-m", *words], env=environment, cwd=folder, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True,
             )
         )  # fmt: skip
 
     try:
         start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "18786", "--no-dashboard")
-        for name in ("idle", "quiet"):
-            start("distributed.cli.dask_worker", address, "--no-nanny", "--no-dashboard", "--name", name)
+        names = ("unasked", "idle", "measuring")
+        for name in names:
+            start("distributed.cli.dask_worker", address, "--no-dashboard", "--name", name)
         client = Client(address, timeout=30, set_as_default=False)
-        client.wait_for_workers(2, timeout=30)
-        text = Path(errand_file).read_text()
-        held = {"text": text, "wait": _WAIT}
-        client.submit(eval, _HOLD, held, workers=["quiet"], pure=False, key="hold")
+        client.wait_for_workers(len(names), timeout=60)
+        known = client.scheduler_info()["workers"]
+        resting = [worker for worker, its in known.items() if its["name"] != "unasked"]
+        words = {"text": Path(errand_file).read_text()}
+        for nanny in (False, True):
+            client.run(eval, _REST, words, workers=resting, nanny=nanny)
+        client.submit(eval, _HOLD, workers=["measuring"], pure=False, key="hold")
         time.sleep(3)
         client.close()
         yield started
     finally:
-        for process in reversed(started):
-            process.send_signal(signal.SIGCONT)
-            process.kill()
-            process.wait()
+        for group in reversed(started):
+            os.killpg(group.pid, signal.SIGKILL)
+            group.wait()
 
 
 if __name__ == "__main__":

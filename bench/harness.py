@@ -27,7 +27,7 @@ UNDISTURBED = 3  # which of the parts is the loop's figure, by length
 
 @dataclass(frozen=True)
 class Line:
-    """One figure of a benchmark; ``limit`` None where nothing is demanded."""
+    """One figure of a benchmark; ``limit`` None where nothing is demanded; ``strict``: the whole interval is judged."""
 
     name: str
     value: float
@@ -36,12 +36,15 @@ class Line:
     limit: float | None
     unit: str = "ratio"
     note: str = ""
+    strict: bool = False
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``miss`` or ``stated``."""
+        """``ok``, ``miss`` or ``stated``; ``unclear`` where it is strict and the limit lies within the interval."""
         if self.limit is None:
             return "stated"
+        if self.strict and self.low <= self.limit < self.high:
+            return "unclear"
         return "ok" if self.value <= self.limit else "miss"
 
     def text(self) -> str:

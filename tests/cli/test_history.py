@@ -1,12 +1,28 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from tests.dataset.made import make_run, write_run
+
+SMALL = """
+schema = 1
+title = "Small"
+budget_seconds = 1
+[[cells]]
+workloads = ["launch.fork"]
+temperature = ["warm"]
+limits = {processes = 2, samples = 4, blocks = 1}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +57,69 @@ def test_wrong_words_end_with_2(clonometer: Any, folder: Path) -> None:
         ended = clonometer("history", str(folder), *words)
         assert (ended.returncode, ended.stdout) == (2, ""), words
         assert "Traceback" not in ended.stderr
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def nightly(clonometer: Any, tmp_path: Path, folder: Path) -> dict[str, str]:
+    """The environment of a night: a ``clonometer`` that measures little, by the fake driver, and a folder of runs."""
+    home = tmp_path / "home"
+    shutil.copytree(folder, home / "clonometer" / "runs")
+    (tmp_path / "small.toml").write_text(SMALL)
+    tools = home / "clonometer" / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    command = shlex.join(clonometer.command())
+    (tools / "clonometer").write_text(
+        f'#!/bin/sh\n[ "$1" != run ] || set -- "$@" --plan {tmp_path}/small.toml --seed 1\nexec {command} "$@"\n'
+    )
+    (tools / "pip").write_text('#!/bin/sh\necho "$@" >asked-of-pip\n')
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    return {**clonometer.environment(), "HOME": str(home), "PATH": f"{tools}:{os.environ['PATH']}", "RUN": "7-1"}
+
+
+def test_the_line_for_cron_writes_if_something_is_slower_and_is_silent_else(nightly: dict[str, str]) -> None:
+    (line,) = re.findall(r"^    30 3 \* \* \* (.*)$", PAGE, re.MULTILINE)
+    # What cron makes of it: a percent sign without a backslash would end the command.
+    assert not re.search(r"(?<!\\)%", line)
+    command = line.replace("\\%", "%")
+    place = Path(nightly["HOME"], "clonometer")
+
+    def night() -> str:
+        ended = subprocess.run(["/bin/sh", "-c", command], env=nightly, capture_output=True, text=True, check=False)
+        assert ended.stderr == ""
+        return ended.stdout
+
+    assert "slower (19" in night()
+    assert len(list((place / "runs").glob("20*.parquet"))) == 1
+    # The second run of a day has the name of the first.
+    assert " exists" in night()
+    for path in (place / "runs").glob("*.parquet"):
+        path.unlink()
+    assert night() == ""
+    assert "cannot tell" in (place / "last.txt").read_text().lower()
+
+
+def test_the_steps_of_the_github_action_work(nightly: dict[str, str]) -> None:
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    workflow = yaml.safe_load(text)
+    job = workflow["jobs"]["history"]
+    assert set(job["env"]) == {"RUN"}
+    # YAML reads `on` as true; GitHub does not.
+    assert workflow[True]["schedule"] == [{"cron": "30 3 * * *"}]
+    place = Path(nightly["HOME"], "clonometer")
+    statuses = []
+    for step in job["steps"]:
+        if "run" in step:
+            command = step["run"].replace("python3 -m venv .venv", "true")
+            statuses.append(
+                subprocess.run(["bash", "-e", "-c", command], env=nightly, cwd=place, check=False).returncode
+            )
+        else:
+            assert step["uses"].startswith("actions/")
+    assert statuses == [0, 0, 1]
+    assert (place / "asked-of-pip").read_text() == "install clonometer[pictures]\n"
+    assert len(list((place / "runs").glob("20*-7-1.parquet"))) == 1
+    assert "6.12.4" in (place / job["steps"][-1]["with"]["path"]).read_text(encoding="utf-8")

@@ -10,7 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.dataset.made import START, make_run
 
-from clonometer.dataset import index
+from clonometer.dataset import folders
+from clonometer.dataset.bencher import has_bencher_files, read_bencher
 from clonometer.dataset.history import HistoryLimits, find_history
 from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, REGRESSION, History
 from clonometer.dataset.load import Dataset, load
@@ -55,7 +56,7 @@ def days(folder: Path, template: Any, levels: dict[str, np.ndarray], facts: Any 
         for place, (label, figures) in enumerate(zip(labels, template.rows.values(), strict=True)):
             factor = float(np.exp(levels[label["workload"]][day]))
             rows.append((day, place, *(figure * factor for figure in figures[:3]), *figures[3:]))
-    kept = folder / index.FOLDER
+    kept = folder / folders.FOLDER
     kept.mkdir()
     names = ("run", "label", "value", "low", "high", "n_samples", "n_processes")
     write_part(kept, runs, labels, dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True)))
@@ -168,3 +169,18 @@ def test_bencher_gets_a_file_a_run(stepped: Dataset) -> None:
     content = json.loads(files[min(files)])
     measured = content["launch.fork[temperature=warm] same_cpu"]["reaped"]
     assert measured["lower_value"] <= measured["value"] <= measured["upper_value"]
+
+
+def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset) -> None:
+    for name, text in bencher_files(points_of(stepped)).items():
+        (tmp_path / name).write_text(text)
+    assert has_bencher_files(tmp_path)
+    back, before = find_history(read_bencher(tmp_path)), find_history(stepped)
+    assert [event.since for event in back.events] == [event.since for event in before.events]
+    assert [event.causes for event in back.events] == [()] * len(before.events)
+    rows = {(row.cell, row.quantity, row.placement): row for row in back.rows}
+    for its in before.rows:
+        assert rows[its.cell, its.quantity, its.placement].values == pytest.approx(its.values)
+    (tmp_path / "1-host.json").write_text('{"launch.fork": {"reaped": {}}}')
+    with pytest.raises(InputError, match=r"1-host\.json is no file of Bencher's"):
+        read_bencher(tmp_path)

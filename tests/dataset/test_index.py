@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.dataset.made import START, make_run, write_run
 
-from clonometer.dataset import index
+from clonometer.dataset import folders, index
 from clonometer.dataset.load import Dataset, load
 from clonometer.errors import InputError, UsageError
 from clonometer.results.compare.sides import read_side
@@ -60,7 +60,7 @@ def test_a_file_is_read_once_until_it_changes(fleet: Path, tmp_path: Path, monke
     slow = [value for run, _, name, _, value in figures(changed) if (run, name) == ("run1.parquet", "reaped_ns")]
     assert max(slow) > 200_000
     # The summary of the file as it was is still there, and counts no more.
-    assert sum(run["path"] == "run1.parquet" for part in read_parts(folder / index.FOLDER) for run in part.runs) == 2
+    assert sum(run["path"] == "run1.parquet" for part in read_parts(folder / folders.FOLDER) for run in part.runs) == 2
     assert read[2:] == ["new.parquet", "run1.parquet"]
     assert changed.reading.n_runs == 3
     (folder / "new.parquet").unlink()
@@ -76,7 +76,7 @@ def test_many_parts_become_one_with_the_same_figures(
     before = load(folder)
     monkeypatch.setattr(index, "_MOST_PARTS", 1)
     assert figures(load(folder)) == figures(before)
-    kept = folder / index.FOLDER
+    kept = folder / folders.FOLDER
     assert len(list(kept.iterdir())) == 2
     # Damage to what is kept costs time, and no figure.
     for part in kept.iterdir():
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_written_is_kept_in_the_cache(
     folder = tmp_path / "runs"
     shutil.copytree(fleet / "host0", folder)
     # A file in its place: root may write to any folder.
-    (folder / index.FOLDER).write_text("")
+    (folder / folders.FOLDER).write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     load(folder)
     kept = list((tmp_path / "cache" / "clonometer").glob("summaries-*/*"))

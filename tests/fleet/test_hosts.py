@@ -18,8 +18,9 @@ from clonometer._version import __version__
 from clonometer.errors import InputError, OutputError, RunFileError, UnavailableError, UsageError
 from clonometer.fleet import errand
 from clonometer.fleet.arriving import check_run, open_folder
-from clonometer.fleet.dask_hosts import Access, what_is_brought
+from clonometer.fleet.dask_access import Access
 from clonometer.fleet.hosts import Mailbox, Remark
+from clonometer.fleet.meeting import what_is_brought
 from clonometer.fleet.package import drivers_digest, packed
 from clonometer.fleet.shards import part_of
 from clonometer.fleet.ssh_hosts import read_hosts

@@ -36,6 +36,16 @@ class Server:
     home: Path
     process: subprocess.Popen[bytes]
 
+    @contextlib.contextmanager
+    def with_environment(self, **variables: object) -> Iterator[None]:
+        """Give the sessions that begin within the block these variables too."""
+        file = self.home / ".ssh/environment"
+        file.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
+        try:
+            yield
+        finally:
+            file.unlink()
+
 
 def why_no_sshd() -> str | None:
     if os.geteuid() != 0:
@@ -62,7 +72,7 @@ def loopback_sshd(*, environment: str) -> Iterator[Server]:
         for path in (home, home / ".ssh", home / ".ssh/authorized_keys"):
             os.chown(path, UID, UID)
         _write_accounts(place, home)
-        port = _free_port()
+        port = free_port()
         config = _write_configs(place, port, environment)
         command = ["unshare", "-m", "sh", "-c", _START, "sh", str(place), str(_which("sshd"))]
         with (place / "log").open("wb") as log:
@@ -88,7 +98,8 @@ def _write_accounts(place: Path, home: Path) -> None:
 def _write_configs(place: Path, port: int, environment: str) -> Path:
     (place / "sshd_config").write_text(
         f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {place}/host_key\nPidFile {place}/pid\nUsePAM no\n"
-        f"PasswordAuthentication no\nAllowUsers {USER}\nMaxStartups 100\n" + f"SetEnv {environment}\n"
+        f"PermitUserEnvironment yes\nPasswordAuthentication no\nAllowUsers {USER}\nMaxStartups 100\n"
+        + f"SetEnv {environment}\n"
     )
     public = " ".join((place / "host_key.pub").read_text().split()[:2])
     (place / "known_hosts").write_text(f"host {public}\n")
@@ -101,7 +112,7 @@ def _write_configs(place: Path, port: int, environment: str) -> Path:
     return config
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])

@@ -33,7 +33,7 @@ WHY_NOT = why_no_namespaces()
 PLAN = """
 schema = 1
 title = "Small"
-budget_seconds = 4
+budget_seconds = 3
 [[cells]]
 workloads = ["launch.vfork"]
 temperature = ["warm"]
@@ -79,7 +79,7 @@ def test_a_killed_a_full_and_a_slow_host(fleet: tuple[Network, Trace]) -> None:
         (other / "probe-static").symlink_to(bin_folder(os.environ) / "probe-musl")
         for host in ("a", "b", "full", "slow"):
             net.start_worker(host, {**trace.environ, **({"CLONOMETER_BIN": str(other)} if host == "a" else {})})
-        run = run_fleet(net, trace, "--late", "8", "--retries", "1")
+        run = run_fleet(net, trace, "--late", "5", "--retries", "1")
         await_measuring("b")
         net.kill("b")
         os.kill(await_measuring("slow"), signal.SIGSTOP)

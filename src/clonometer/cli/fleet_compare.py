@@ -28,7 +28,7 @@ _EXAMPLES = examples(
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
 def command(
     *,
-    folder: Path,
+    folder: Path | str,
     by: str,
     base: str | None,
     globs: tuple[str, ...],

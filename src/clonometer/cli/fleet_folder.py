@@ -18,7 +18,20 @@ if TYPE_CHECKING:
 
 _EVERY_S = 2.0
 
-folder_argument = click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+
+class _Place(click.ParamType):  # type: ignore[type-arg] # as in options
+    """A path, or the URL of a folder elsewhere."""
+
+    name = "place"
+
+    def convert(self, value: Path | str, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
+        from clonometer.urls import path_or_url
+
+        return path_or_url(value) if isinstance(value, str) else value
+
+
+PLACE = _Place()
+folder_argument = click.argument("folder", metavar="FOLDER|URL", type=PLACE)
 only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 where_option = click.option(
     "--where",
@@ -41,8 +54,8 @@ def by_option(default: str) -> Callable[[Callable[..., None]], Callable[..., Non
     )
 
 
-def read_folder(folder: Path, globs: Sequence[str] = (), conditions: Sequence[str] = ()) -> Dataset:
-    """Read a folder of runs, or a file of values that ``history --export`` has written.
+def read_folder(folder: Path | str, globs: Sequence[str] = (), conditions: Sequence[str] = ()) -> Dataset:
+    """Read a folder of runs by its path or URL, or what ``history --export`` has written.
 
     Files of runs that are new are summarized first, with progress on standard error.
 
@@ -53,13 +66,16 @@ def read_folder(folder: Path, globs: Sequence[str] = (), conditions: Sequence[st
     UsageError
         If a glob matches nothing, or a condition is none.
     """
+    from clonometer.dataset.bencher import has_bencher_files, read_bencher
     from clonometer.dataset.load import load
     from clonometer.dataset.points import read_points
 
-    if folder.is_file() and folder.suffix != ".parquet":
-        if globs or conditions:
-            raise UsageError("--only and --where are for folders of run files")
-        return read_points(folder)
+    if isinstance(folder, Path):
+        is_bencher = has_bencher_files(folder)
+        if is_bencher or (folder.is_file() and folder.suffix != ".parquet"):
+            if globs or conditions:
+                raise UsageError("--only and --where are for folders of run files")
+            return read_bencher(folder) if is_bencher else read_points(folder)
     return load(folder, only=globs, where=_chooser(conditions), progress=_Progress())
 
 

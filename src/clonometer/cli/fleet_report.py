@@ -24,7 +24,7 @@ _EXAMPLES = examples(
 @where_option
 @force_option
 def command(
-    *, folder: Path, out: Path, by: str, globs: tuple[str, ...], conditions: tuple[str, ...], force: bool
+    *, folder: Path | str, out: Path, by: str, globs: tuple[str, ...], conditions: tuple[str, ...], force: bool
 ) -> None:
     """Write the report of a folder of runs: hosts by group, a map of cells by host, all rows.
 

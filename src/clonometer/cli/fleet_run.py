@@ -16,7 +16,6 @@ from clonometer.cli.options import DURATION, examples, json_option
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.fleet.dispatch import HostAccount
     from clonometer.fleet.hosts import Hosts
     from clonometer.fleet.types import FleetRun
     from clonometer.plan.types import Plan
@@ -42,6 +41,7 @@ class _Way:
     hosts: Path | None
     local: int | None
     ssh_config: Path | None
+    drivers: dict[str, str]
     tls: tuple[Path | None, Path | None, Path | None]
     trust_network: bool
     bring: bool
@@ -53,8 +53,8 @@ class _Way:
             raise UsageError("name the machines by one of --hosts, --scheduler and --local", "--hosts FILE needs least")
         if self.scheduler is None and (any(self.tls) or self.trust_network):
             raise UsageError("--tls-ca, --tls-cert, --tls-key and --trust-network go with --scheduler")
-        if self.hosts is None and self.ssh_config is not None:
-            raise UsageError("--ssh-config goes with --hosts")
+        if self.hosts is None and (self.ssh_config is not None or self.drivers):
+            raise UsageError("--ssh-config and --drivers go with --hosts")
 
     def reach(self, shard_s: float) -> Hosts:
         """Make what reaches the hosts; nothing is asked yet."""
@@ -62,8 +62,9 @@ class _Way:
             from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
 
             config = None if self.ssh_config is None else str(self.ssh_config.absolute())
-            return SshHosts(read_hosts(self.hosts), config, shard_s)
-        from clonometer.fleet.dask_hosts import Access, DaskHosts
+            return SshHosts(read_hosts(self.hosts), config, shard_s, self.drivers)
+        from clonometer.fleet.dask_access import Access
+        from clonometer.fleet.dask_hosts import DaskHosts
 
         ca, cert, key = (None if file is None else str(file) for file in self.tls)
         access = Access(self.scheduler, self.local or 0, ca, cert, key, self.trust_network, self.gone_s)
@@ -105,6 +106,10 @@ class _Way:
 )  # fmt: skip
 @click.option("--ssh-config", metavar="FILE", type=click.Path(path_type=Path), help="The configuration for ssh -F.")
 @click.option(
+    "--drivers", "drivers", metavar="ARCH=FOLDER", multiple=True,
+    help="Drivers for machines of another instruction set, such as aarch64; with --hosts, repeatable.",
+)  # fmt: skip
+@click.option(
     "--tls-ca", metavar="FILE", type=click.Path(path_type=Path), help="Who signed the scheduler's certificate."
 )
 @click.option("--tls-cert", metavar="FILE", type=click.Path(path_type=Path), help="Our certificate.")
@@ -131,6 +136,7 @@ def command(
     busy_s: float,
     late_s: float | None,
     ssh_config: Path | None,
+    drivers: tuple[str, ...],
     tls_ca: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -146,12 +152,15 @@ def command(
 
     With --hosts nothing is installed: the probe is copied by ssh, started there, and removed.
     """
+    from clonometer.cli.fleet_progress import watching
     from clonometer.fleet.arriving import open_folder
     from clonometer.fleet.conduct import Conductor, Order
     from clonometer.fleet.dispatch import Dispatch, Patience
     from clonometer.runner.interrupts import interruption
 
-    way = _Way(scheduler, hosts, local, ssh_config, (tls_ca, tls_cert, tls_key), trust_network, not no_bring, gone_s)
+    others = dict(map(_drivers_for, drivers))
+    tls = (tls_ca, tls_cert, tls_key)
+    way = _Way(scheduler, hosts, local, ssh_config, others, tls, trust_network, not no_bring, gone_s)
     way.check()
     whole = _plan(plan, globs, budget_s)
     drawn = draw_seed() if seed is None else seed
@@ -161,8 +170,8 @@ def command(
     patience = Patience(at_once, retries + 1, shard_s, gone_s=gone_s, busy_s=busy_s)
     reached = way.reach(shard_s)
     folder = open_folder(out)
-    with interruption() as wish:
-        conductor = Conductor(order, Dispatch(rounds, drawn, patience), reached, folder, _Lines())
+    with interruption() as wish, watching(rounds) as watcher:
+        conductor = Conductor(order, Dispatch(rounds, drawn, patience), reached, folder, watcher)
         answer = conductor.run(wish)
         interrupted = wish.wanted
     if as_json:
@@ -171,6 +180,13 @@ def command(
         print_json(to_json(answer))
     _say(answer, again, err=as_json)
     ctx.exit(EXIT_INTERRUPTED if interrupted else 0 if answer.status == "complete" else EXIT_FAILED_CELLS)
+
+
+def _drivers_for(text: str) -> tuple[str, str]:
+    arch, separator, folder = text.partition("=")
+    if not (arch and separator and Path(folder).is_dir()):
+        raise UsageError(f"--drivers {text}: a name of uname -m and a folder", "--drivers aarch64=build/arm64")
+    return arch, str(Path(folder).absolute())
 
 
 def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
@@ -189,20 +205,6 @@ def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
 
 def _repeating(words: list[str], seed: int) -> list[str]:
     return ["clonometer", *words, *(() if "--seed" in words else ("--seed", str(seed)))]
-
-
-class _Lines:
-    """A line on standard error for whatever becomes of a host."""
-
-    def changed(self, account: HostAccount, event: str) -> None:
-        """Say it."""
-        self.remark(f"{account.name}: {event}")
-
-    def remark(self, text: str) -> None:
-        """Say it; hosts quote what programs wrote there."""
-        from clonometer.views.terminal.text import clean
-
-        click.echo(clean(text), err=True)
 
 
 def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:

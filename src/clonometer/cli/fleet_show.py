@@ -26,7 +26,7 @@ _EXAMPLES = examples(
 @json_option
 @click.option("--wide", is_flag=True, help="Show every group, row and odd host.")
 def command(
-    *, folder: Path, by: str, globs: tuple[str, ...], conditions: tuple[str, ...], as_json: bool, wide: bool
+    *, folder: Path | str, by: str, globs: tuple[str, ...], conditions: tuple[str, ...], as_json: bool, wide: bool
 ) -> None:
     """Sum up a folder of run files: medians over hosts, how hosts and runs differ, odd hosts.
 

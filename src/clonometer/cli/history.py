@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.fleet_folder import only_option, read_folder, where_option
+from clonometer.cli.fleet_folder import PLACE, only_option, read_folder, where_option
 from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option, max_regression_option
 from clonometer.cli.outputs import write_and_say, write_text
 from clonometer.errors import EXIT_CANNOT_TELL, UsageError
@@ -34,7 +34,7 @@ _EXAMPLES = examples(
 
 
 @click.command(name="history", epilog=_EXAMPLES)
-@click.argument("source", metavar="FOLDER|FILE", type=click.Path(path_type=Path))
+@click.argument("source", metavar="FOLDER|URL|FILE", type=PLACE)
 @click.option(
     "--by", metavar="FACT", default="host", show_default=True, help="What makes a series: host, class, or a fact."
 )
@@ -71,7 +71,7 @@ _EXAMPLES = examples(
 def command(
     ctx: click.Context,
     *,
-    source: Path,
+    source: Path | str,
     by: str,
     globs: tuple[str, ...],
     conditions: tuple[str, ...],
@@ -92,7 +92,7 @@ def command(
     much scatter. A step needs three runs of the new level at least. What a machine's noise may do by wandering is no
     step.
 
-    FILE is what --export openmetrics has written.
+    FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
     """
     from clonometer.dataset.history import HistoryLimits, find_history
     from clonometer.dataset.history_types import CANNOT_TELL, REGRESSION

@@ -1,30 +1,25 @@
-"""Finds the run files of a folder, and keeps a summary of each so that none is read twice.
+"""Keeps a summary of each run file of a folder so that none is read twice.
 
-The summaries stand in ``.clonometer-summaries`` in the folder, or where that cannot be written in the user's cache. A
-summary counts for as long as its file has the size and the time of change that it had.
+A summary counts for as long as its file has the size and the time of change that it had.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clonometer.dataset.folders import FoundFile, RunFolder
 from clonometer.dataset.summary import Figures, LabelText, summarize_file
-from clonometer.errors import InputError, RunFileError
+from clonometer.errors import RunFileError
 from clonometer.runfile.summaries import NUMBERS, SummaryPart, read_parts, read_rows, remove_parts, write_part
-from clonometer.user_cache import user_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SUFFIX = ".parquet"
-FOLDER = ".clonometer-summaries"
 #: A part is written after so many runs or seconds, so that an interrupt costs little.
 _RUNS_A_PART, _SECONDS_A_PART = 500, 60.0
 #: More parts than this are made one.
@@ -32,15 +27,6 @@ _MOST_PARTS = 16
 
 Progress = Callable[[int, int], None]
 Rows = dict[str, "NDArray[Any]"]
-
-
-@dataclass(frozen=True)
-class FoundFile:
-    """A file that is named as a run file, with what tells whether it has changed."""
-
-    path: str
-    size: int
-    mtime_ns: int
 
 
 @dataclass
@@ -84,37 +70,7 @@ class Summaries:
     loose: Sequence[tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]]
 
 
-def find_files(folder: Path) -> list[FoundFile]:
-    """Find run files in a folder and the folders in it, hidden ones and links apart, in the order of their paths.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be read.
-    """
-    if not folder.is_dir():
-        why = "is no folder" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} {why}", "name a folder of run files")
-    return sorted(_walk(str(folder), ""), key=lambda file: file.path)
-
-
-def _walk(folder: str, inside: str) -> Iterator[FoundFile]:
-    try:
-        entries = list(os.scandir(folder))
-    except OSError as error:
-        raise InputError(f"cannot read {folder}: {error.strerror}") from error
-    for entry in entries:
-        name = f"{inside}{entry.name}"
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, f"{name}/")
-        elif entry.name.endswith(SUFFIX) and entry.is_file():
-            status = entry.stat()
-            yield FoundFile(name, status.st_size, status.st_mtime_ns)
-
-
-def read_summaries(folder: Path, progress: Progress | None = None) -> Summaries:
+def read_summaries(folder: RunFolder, progress: Progress | None = None) -> Summaries:
     """Find the run files of a folder and summarize those that are new or have changed.
 
     Parameters
@@ -127,8 +83,8 @@ def read_summaries(folder: Path, progress: Progress | None = None) -> Summaries:
     InputError
         If the folder cannot be read.
     """
-    files = {file.path: file for file in find_files(folder)}
-    place = _place(folder)
+    files = {file.path: file for file in folder.files()}
+    place = folder.summaries()
     parts: Sequence[SummaryPart] = read_parts(place) if place else []
     known = {(run["path"], run["size"], run["mtime_ns"]) for part in parts for run in part.runs}
     new = [file for file in files.values() if (file.path, file.size, file.mtime_ns) not in known]
@@ -149,7 +105,7 @@ def read_summaries(folder: Path, progress: Progress | None = None) -> Summaries:
 
 
 def _made(
-    folder: Path, files: Sequence[FoundFile], progress: Progress | None
+    folder: RunFolder, files: Sequence[FoundFile], progress: Progress | None
 ) -> Iterator[tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]]:
     draft, since = _Draft(), time.monotonic()
     for number, file in enumerate(files):
@@ -165,13 +121,14 @@ def _made(
         progress(len(files), len(files))
 
 
-def _read(folder: Path, file: FoundFile) -> tuple[dict[str, Any], Mapping[LabelText, Figures]]:
+def _read(folder: RunFolder, file: FoundFile) -> tuple[dict[str, Any], Mapping[LabelText, Figures]]:
     run: dict[str, Any] = {"path": file.path, "size": file.size, "mtime_ns": file.mtime_ns, "damage": None}
     empty = dict.fromkeys(("started", "ended", "seed", "host", "status", "metadata"))
     try:
-        summary = summarize_file(folder / file.path, file.path)
+        with folder.at_hand(file) as path:
+            summary = summarize_file(path, file.path)
     except RunFileError as error:
-        return {**run, **empty, "damage": error.message.removeprefix(f"{folder / file.path}: ")}, {}
+        return {**run, **empty, "damage": error.message.removeprefix(f"{path}: ")}, {}
     return {**run, **summary.run}, summary.rows
 
 
@@ -208,24 +165,3 @@ def is_current(run: Mapping[str, Any], files: Mapping[str, FoundFile]) -> bool:
     """Whether a summary is that of a file as it is now."""
     file = files.get(run["path"])
     return file is not None and (file.size, file.mtime_ns) == (run["size"], run["mtime_ns"])
-
-
-def _place(folder: Path) -> Path | None:
-    """Where the summaries of a folder stand; None where nowhere can be written."""
-    beside = folder / FOLDER
-    try:
-        if not beside.is_symlink():
-            beside.mkdir(exist_ok=True)
-            if os.access(beside, os.W_OK):
-                return beside
-    except OSError:
-        pass
-    kept = user_folder("XDG_CACHE_HOME", ".cache")
-    if kept is None:
-        return None
-    place = kept / f"summaries-{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:24]}"
-    try:
-        place.mkdir(mode=0o700, exist_ok=True)
-    except OSError:
-        return None
-    return place

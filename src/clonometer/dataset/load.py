@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clonometer.dataset.index import FoundFile, Progress, Rows, Summaries, is_current, read_summaries
+from clonometer.dataset.folders import FoundFile, open_runs
+from clonometer.dataset.index import Progress, Rows, Summaries, is_current, read_summaries
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError
 from clonometer.plan.cell import matches
@@ -71,7 +72,7 @@ class Dataset:
 
 
 def load(
-    folder: Path,
+    folder: Path | str,
     *,
     only: Sequence[str] = (),
     where: Callable[[RunEntry], bool] = lambda _: True,
@@ -81,6 +82,8 @@ def load(
 
     Parameters
     ----------
+    folder
+        Its path, or its URL (`clonometer.urls`).
     only
         Globs of cells; empty: all.
     where
@@ -95,7 +98,7 @@ def load(
     UsageError
         If a glob matches no cell.
     """
-    summaries = read_summaries(folder, progress)
+    summaries = read_summaries(open_runs(folder), progress)
     listed = list(_listed(summaries))
     counted, damaged, duplicates = _counted(listed)
     entries = {key: _entry(run) for key, run in counted.items()}
@@ -171,10 +174,11 @@ def _metadata(text: str) -> Mapping[str, Any]:
 
 def _clocks_apart(run: Mapping[str, Any], file: FoundFile) -> LeftOutFile | None:
     """Say so where a run ended after its file was written, or will start only."""
-    written, ended = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), _moment(run["ended"])
+    ended = _moment(run["ended"])
     if ended - datetime.now(UTC) > CLOCKS_APART:
         return LeftOutFile(run["path"], f"it ends in the future: {run['ended']}")
-    if ended - written > CLOCKS_APART:
+    written = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
+    if file.mtime_ns and ended - written > CLOCKS_APART:
         ahead = round((ended - written).total_seconds() / 60)
         return LeftOutFile(run["path"], f"its file was written {ahead} min before it ended")
     return None

@@ -123,7 +123,12 @@ def _far_host(asked: Mapping[str, Any]) -> AbstractContextManager[FarHost | None
 
     over = asked["over"]
     return FarHost(
-        over["destination"], Path(_SOCKET), config=over["config"], label=asked["label"], most_s=over["most_s"]
+        over["destination"],
+        Path(_SOCKET),
+        config=over["config"],
+        label=asked["label"],
+        most_s=over["most_s"],
+        drivers={arch: Path(folder) for arch, folder in over["drivers"].items()},
     )
 
 

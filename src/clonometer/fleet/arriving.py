@@ -8,12 +8,15 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from clonometer.errors import OutputError, RunFileError, UsageError
+from clonometer.errors import OutputError, RunFileError
 from clonometer.files import cannot_write
 from clonometer.runfile import open_run
+from clonometer.urls import open_url, path_or_url, reaching
 
+# File systems that write a file whole or not at all. On any other it gets its name when it is whole.
+_WRITE_WHOLE = frozenset(("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "oci", "memory"))
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -31,7 +34,7 @@ class Folder(Protocol):
 
 
 def open_folder(out: str) -> Folder:
-    """Open the folder for a path or for the URL of any fsspec file system, and make it where it is missing.
+    """Open the folder for a path or a URL, and make it where it is missing.
 
     Raises
     ------
@@ -40,21 +43,8 @@ def open_folder(out: str) -> Folder:
     OutputError
         If it cannot be made or written.
     """
-    out = out.removeprefix("file://")
-    if "://" not in out:
-        return LocalFolder(Path(out))
-    try:
-        import fsspec
-
-        system, path = fsspec.core.url_to_fs(out)
-        system.makedirs(path, exist_ok=True)
-    except (ImportError, ValueError) as error:
-        raise UsageError(
-            f"cannot write to {out}: {error}", "pip install 'clonometer[fleet]', and s3fs for s3://"
-        ) from None
-    except OSError as error:
-        raise cannot_write(out, error) from error
-    return _FarFolder(system, path, out)
+    place = path_or_url(out)
+    return LocalFolder(place) if isinstance(place, Path) else _FarFolder(place)
 
 
 def check_run(content: bytes) -> str:
@@ -100,16 +90,23 @@ class LocalFolder:
                 try:
                     os.link(temporary, path, follow_symlinks=False)
                 except FileExistsError:
-                    return False
+                    return self._mend(name, temporary)
                 except OSError as error:
                     if error.errno not in _NO_LINKS:
                         raise
                     # File systems without links: of two that come at the same moment the later one stays.
                     if path.exists():
-                        return False
+                        return self._mend(name, temporary)
                     temporary.replace(path)
         except OSError as error:
             raise cannot_write(str(path), error) from error
+        return True
+
+    def _mend(self, name: str, temporary: Path) -> bool:
+        """Take the place of what has the name, if that is damaged."""
+        if self.status_of(name) is not None:
+            return False
+        temporary.replace(self._path / name)
         return True
 
     def write(self, name: str, content: bytes) -> None:
@@ -140,32 +137,55 @@ def _whole(folder: Path, content: bytes) -> Iterator[Path]:
 class _FarFolder:
     """A folder behind a URL."""
 
-    def __init__(self, system: Any, path: str, url: str) -> None:
-        self._system = system
-        self._path = path.rstrip("/")
+    def __init__(self, url: str) -> None:
         self._url = url
+        self._system, self._path = open_url(url)
+        kinds = self._system.protocol
+        self._is_whole = not _WRITE_WHOLE.isdisjoint((kinds,) if isinstance(kinds, str) else kinds)
+        with reaching(f"cannot write to {url}", OutputError):
+            self._system.makedirs(self._path, exist_ok=True)
 
     def status_of(self, name: str) -> str | None:
         """The status of the run that has the name."""
-        try:
-            return check_run(self._system.cat_file(f"{self._path}/{name}"))
-        except (RunFileError, OSError):
-            return None
+        with reaching(f"cannot read {self._url}/{name}", OutputError):
+            try:
+                return check_run(self._system.cat_file(f"{self._path}/{name}"))
+            except (RunFileError, OSError):
+                return None
 
     def keep(self, name: str, content: bytes) -> bool:
         """Keep a file that is whole, where no other has the name."""
         try:
-            # Object stores write whole files or none; where they can they refuse a name that is taken.
-            self._system.pipe_file(f"{self._path}/{name}", content, mode="create")
+            self._put(name, content, new=True)
         except FileExistsError:
-            return False
-        except OSError as error:
-            raise OutputError(f"cannot write {self._url}/{name}: {error}") from error
+            if self.status_of(name) is not None:
+                return False
+            self._put(name, content)
         return True
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, or write it anew."""
-        try:
-            self._system.pipe_file(f"{self._path}/{name}", content)
-        except OSError as error:
-            raise OutputError(f"cannot write {self._url}/{name}: {error}") from error
+        self._put(name, content)
+
+    def _put(self, name: str, content: bytes, *, new: bool = False) -> None:
+        path = f"{self._path}/{name}"
+        with reaching(f"cannot write {self._url}/{name}", OutputError):
+            if new and self._is_whole:
+                try:
+                    # Refused by the store itself where another has written the name at this moment.
+                    self._system.pipe_file(path, content, mode="create")
+                    return
+                except (TypeError, ValueError, NotImplementedError):
+                    pass  # It knows no such mode: the look before is all that can be had.
+            if new:
+                self._system.invalidate_cache()
+                if self._system.exists(path):
+                    raise FileExistsError(path)
+            if self._is_whole:
+                self._system.pipe_file(path, content)
+                return
+            temporary = f"{self._path}/.clonometer-{os.urandom(12).hex()}.tmp"
+            self._system.pipe_file(temporary, content)
+            if not new and self._system.exists(path):
+                self._system.rm_file(path)
+            self._system.mv(temporary, path)

@@ -1,143 +1,38 @@
-"""Hosts as Dask workers: of each machine one worker at a time is asked, which is quiet while it measures.
+"""Hosts as Dask workers: of each machine one worker at a time is asked; all of them rest meanwhile.
 
 What a worker runs is the text of `clonometer.fleet.errand`, with texts and bytes for its arguments: a function's
 bytecode would not fit another Python, and its name would need Clonometer there. What comes back is bytes, and nothing
-is unpickled here.
+is unpickled here (`clonometer.fleet.unpickling`).
 """
 
 from __future__ import annotations
 
 import inspect
-import ipaddress
 import json
-import platform
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from clonometer._version import __version__
-from clonometer.errors import UnavailableError, UsageError
+from clonometer.errors import UnavailableError
 from clonometer.fleet import errand
+from clonometer.fleet.dask_access import CONNECT_TIMEOUT_S, LOOK_EVERY_S, Access
 from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone, HostRefused, Mailbox, Remark
+from clonometer.fleet.meeting import clock_of, what_is_brought
 from clonometer.fleet.package import drivers_digest, packed
 from clonometer.fleet.shards import safe_name
 
 _EXPRESSION = "(lambda space: (exec(text, space), space[name](*words))[1])({})"
 _RESOURCE = "clonometer"
-# Only the scheduler is asked, which measures nothing.
-_LOOK_EVERY_S = 2.0
-_CONNECT_TIMEOUT_S = 10.0
 _ERRAND_TIMEOUT_S = 900.0
 _MOST_UNSOUND = 3
 _GREETED_AT_ONCE = 16
-_OPEN = ("tcp", "ws", "ucx")
-
-
-@dataclass(frozen=True)
-class Access:
-    """How a scheduler is reached.
-
-    ``address`` None: ``local`` workers in this process, which listen to nobody. ``patience_s`` is how long a scheduler
-    or its first worker is waited for.
-    """
-
-    address: str | None = None
-    local: int = 0
-    ca_file: str | None = None
-    cert_file: str | None = None
-    key_file: str | None = None
-    trust_network: bool = False
-    patience_s: float = 120.0
-
-    def check(self) -> None:
-        """Refuse what cannot be meant.
-
-        Raises
-        ------
-        UsageError
-            If Dask is missing, or a scheduler of another machine would be spoken to in the open.
-        """
-        try:
-            import distributed  # noqa: F401
-        except ImportError as error:
-            raise UsageError(f"Dask is missing: {error}", "pip install 'clonometer[fleet]'") from None
-        if self.address is None:
-            return
-        kind, separated, rest = self.address.rpartition("://")
-        if (not separated or kind in _OPEN) and not _is_loopback(rest) and not self.trust_network:
-            raise UsageError(
-                f"{self.address} is not encrypted: whoever can reach it runs programs as you do, there and here",
-                "use tls:// with --tls-ca, --tls-cert and --tls-key, or say --trust-network",
-            )
-
-    def connect(self, folder: str, ended: threading.Event) -> Any:
-        """Connect to the scheduler, or make one of this process, which keeps its files in ``folder``; until ``ended``.
-
-        Raises
-        ------
-        UnavailableError
-            If it cannot be reached in time.
-        """
-        import dask
-        import distributed
-
-        dask.config.set(_QUIET)
-        connect: Any = distributed.Client
-        # Whatever else a stranger may send is no answer.
-        plain = {"deserializers": ["dask", "msgpack", "error"], "set_as_default": False}
-        if self.address is None:
-            return connect(_local_cluster(self.local, folder), **plain)
-        security: Any = None
-        if self.ca_file or self.cert_file or self.address.startswith("tls://"):
-            secure: Any = distributed.Security
-            security = secure(
-                tls_ca_file=self.ca_file, tls_client_cert=self.cert_file, tls_client_key=self.key_file,
-                require_encryption=True,
-            )  # fmt: skip
-        until_s = time.monotonic() + self.patience_s
-        while True:
-            try:
-                return connect(self.address, security=security, timeout=_CONNECT_TIMEOUT_S, **plain)
-            except (OSError, TimeoutError) as error:
-                if ended.wait(_LOOK_EVERY_S) or time.monotonic() >= until_s:
-                    raise UnavailableError(f"no scheduler answers at {self.address}: {error}") from None
-
-
-def _is_loopback(address: str) -> bool:
-    """Whether ``HOST:PORT`` is on this machine."""
-    host = address.rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-# For workers of this process: nothing that goes by the clock more often than once an hour, where that can be had.
-_QUIET: Mapping[str, Any] = {
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "1h",
-    "distributed.admin.tick.limit": "2h",
-    "distributed.admin.system-monitor.interval": "1h",
-    "distributed.worker.memory.target": False,
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": False,
-    "distributed.worker.memory.terminate": False,
-}
-
-
-def _local_cluster(workers: int, folder: str) -> Any:
-    import distributed
-
-    cluster: Any = distributed.LocalCluster
-    return cluster(
-        n_workers=workers, threads_per_worker=1, processes=False, protocol="inproc://", dashboard_address=None,
-        silence_logs=50, memory_limit=0, local_directory=folder,
-    )  # fmt: skip
 
 
 class DaskHosts:
@@ -170,9 +65,14 @@ class DaskHosts:
         self._meeting = 0
         self._greeters = ThreadPoolExecutor(_GREETED_AT_ONCE)
         self._unsound: dict[str, int] = {}
+        self._until_the_end = ExitStack()
 
     def begin(self) -> None:
         """Connect, and look for workers from now on, while whoever waits can be interrupted."""
+        if self._access.address is not None:
+            from clonometer.fleet.unpickling import nothing_unpickled
+
+            self._until_the_end.enter_context(nothing_unpickled())
         self._watch.start()
 
     def start(self, host: str, request: dict[str, Any]) -> None:
@@ -198,7 +98,7 @@ class DaskHosts:
     def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
         """Wait for something to happen."""
         if not self._any_came:
-            timeout_s = _LOOK_EVERY_S if timeout_s is None else min(timeout_s, _LOOK_EVERY_S)
+            timeout_s = LOOK_EVERY_S if timeout_s is None else min(timeout_s, LOOK_EVERY_S)
         event = self._mail.wait(timeout_s, interrupt_fd)
         self._any_came |= isinstance(event, HostCame | HostRefused)
         return event
@@ -210,20 +110,22 @@ class DaskHosts:
         return self._any_came or time.monotonic() > self._began_s + self._access.patience_s
 
     def end(self) -> None:
-        """Remove what was brought, and let the scheduler go."""
+        """Remove what was brought, wake the workers, and let the scheduler go."""
         self._ended.set()
         if self._watch.is_alive():
-            self._watch.join(_CONNECT_TIMEOUT_S)
+            self._watch.join(CONNECT_TIMEOUT_S)
         self._greeters.shutdown(cancel_futures=True)
         for machine in self._hosts.values():
             if machine.place and machine.worker:
                 self._try(partial(self._run, machine.worker, "remove", machine.place))
         if self._client is not None:
+            self._try(partial(self._of_all, "wake", self._workers))
             cluster = self._client.cluster
             self._try(self._client.close)
             if cluster is not None:
                 self._try(cluster.close)
         self._folder.cleanup()
+        self._until_the_end.close()
 
     def _words(self, name: str, *words: Any) -> dict[str, Any]:
         return {"text": self._text, "name": name, "words": list(words)}
@@ -236,6 +138,15 @@ class DaskHosts:
             raise ValueError("no JSON object")
         return answer
 
+    def _of_all(self, name: str, workers: Iterable[str]) -> None:
+        """Run an errand in workers and in the nannies that watch over them; who does not answer is passed over."""
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        present = [worker for worker in workers if worker in known]
+        watched = [worker for worker in present if known[worker].get("nanny")]
+        for asked, nanny in ((present, False), (watched, True)):
+            if asked:
+                self._client.run(eval, _EXPRESSION, self._words(name), workers=asked, nanny=nanny, on_error="ignore")
+
     def _do(self, worker: str, name: str, *words: Any) -> dict[str, Any]:
         """Run an errand in the worker's turn, which knows then that it is a worker's."""
         words_of_task = self._words(name, *words)
@@ -246,7 +157,7 @@ class DaskHosts:
     def _watch_workers(self) -> None:
         """Connect; then see workers come and go, and the scheduler too."""
         self._connect()
-        while not self._ended.wait(0.2 if not self._workers else _LOOK_EVERY_S):
+        while not self._ended.wait(0.2 if not self._workers else LOOK_EVERY_S):
             try:
                 present = set(self._client.scheduler_info(n_workers=-1)["workers"])
             except Exception as error:
@@ -294,6 +205,8 @@ class DaskHosts:
             known = self._run(worker, "look")
             clock = clock_of(known, before_s, time.time())
             machine, is_first = self._machine_of(worker, known)
+            # Those who stand by too: they share its CPUs.
+            self._of_all("rest", [worker])
             if is_first:
                 machine.place = self._equip(worker, known)
                 self._do(worker, "offer", _RESOURCE)
@@ -371,59 +284,6 @@ class DaskHosts:
         except Exception as error:
             if not self._ended.is_set():
                 self._mail.post(Remark(str(error)))
-
-
-def clock_of(known: Mapping[str, Any], before_s: float, after_s: float) -> dict[str, float]:
-    """How far a host's clock is apart, from the times that it noted and ours around them, as NTP reckons (RFC 5905).
-
-    Examples
-    --------
-    >>> clock_of({"began": 105.0, "ended": 107.0}, 1.0, 4.0)
-    {'apart_s': 103.5, 'apart_within_s': 0.5}
-    """
-    began_s, ended_s = float(known["began"]), float(known["ended"])
-    return {
-        "apart_s": ((began_s - before_s) + (ended_s - after_s)) / 2,
-        "apart_within_s": ((after_s - before_s) - (ended_s - began_s)) / 2,
-    }
-
-
-def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> str | None:
-    """Say what a host lacks that is to be brought there; None where what it has is the same as here.
-
-    Parameters
-    ----------
-    known
-        What the host said of itself (`clonometer.fleet.errand.look`).
-    drivers
-        The digest of the drivers here: hosts are compared as measured by the same programs.
-    bring
-        Whether anything may be brought.
-
-    Raises
-    ------
-    UnavailableError
-        If the host cannot take part, with the reason.
-    """
-    same_version = known["version"] == __version__
-    if same_version and known["drivers"] == drivers:
-        return None
-    if same_version:
-        lacks = f"its drivers of Clonometer {__version__} are another build"
-    elif known["version"]:
-        lacks = f"it has Clonometer {known['version']}"
-    else:
-        lacks = f"it has no Clonometer ({known['why']})"
-    if known["arch"] != platform.machine():
-        if same_version:
-            # Built there: machines of two kinds cannot be measured by the same program in any case.
-            return None
-        raise UnavailableError(f"{lacks}; it is {known['arch']}, this one was built for {platform.machine()}")
-    if not bring:
-        raise UnavailableError(f"{lacks}, and with --no-bring {__version__} is not brought there")
-    if tuple(known["python"]) < errand.OLDEST_PYTHON:
-        raise UnavailableError(f"{lacks}, and its Python {'.'.join(map(str, known['python']))} is older than 3.11")
-    return lacks
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What is done on a host of a fleet: look what it has, bring what it lacks, let the agent measure.
+"""What is done on a host of a fleet: look what it has, bring what it lacks, keep quiet, let the agent measure.
 
 This text itself travels to Dask's workers (`clonometer.fleet.dask_hosts`), where Clonometer need not be installed and
 Python may be another one: it uses the standard library alone, and nothing of the package. Texts and bytes go in and
@@ -21,7 +21,6 @@ import tempfile
 import time
 import types
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,9 @@ NEEDED = ("numpy", "pyarrow")
 _LOOK_TIMEOUT_S = 60
 _INSTALL_TIMEOUT_S = 600
 _ATTEMPTS = 10
+_BEAT_MS = 20_000.0
+_LONGEST_REST_S = 86_400.0
+_BEAT, _RESTS = "clonometer-beat", "_clonometer_rests"
 
 
 def look(place: str = "") -> str:
@@ -141,7 +143,7 @@ def remove(place: str) -> str:
 
 
 def measure(request: str, place: str = "") -> bytes:
-    """Let the agent measure a shard while this host is locked, and nothing of Dask's own stirs.
+    """Let the agent measure a shard while this host is locked, and Dask rests.
 
     Returns
     -------
@@ -156,8 +158,9 @@ def measure(request: str, place: str = "") -> bytes:
             lock_fd, holder = lock_host(asked["label"])
             if lock_fd is None:
                 return _answer("busy", holder)
-        with _quiet():
-            return _ask_agent(request, asked["id"], place, lock_fd)
+        # It may have come back to life, or woken, since it was met.
+        rest()
+        return _ask_agent(request, asked["id"], place, lock_fd)
     except OSError as error:
         return _answer("failed", f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     finally:
@@ -229,24 +232,55 @@ def _kept() -> dict[str, Any]:
     return sys.modules.setdefault("_clonometer_agents", types.ModuleType("_clonometer_agents")).__dict__
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Stop what a Dask worker does by the clock (heartbeats, profiles, watching itself) while something is measured."""
-    try:
-        from distributed import get_worker
+def rest() -> str:
+    """Let Dask's workers and nannies in this process do nothing more often than every 20 s, until `wake`.
 
-        worker: Any = get_worker()
-    except (ImportError, ValueError):
-        yield
+    A worker samples its own threads 100 times a second and measures its ticks and its memory, all of which is load
+    beside what is measured. It must go on saying that it lives, though: a scheduler drops a worker that is silent for
+    5 minutes (``worker-ttl``). Whoever is not woken wakes after a day.
+    """
+    for server in _servers():
+        server.loop.add_callback(_hush, server)
+    return json.dumps({})
+
+
+def wake() -> str:
+    """End the rest."""
+    for server in _servers():
+        server.loop.add_callback(_rouse, server)
+    return json.dumps({})
+
+
+def _servers() -> list[Any]:
+    modules = (sys.modules.get("distributed.worker"), sys.modules.get("distributed.nanny"))
+    kinds = (getattr(module, name, None) for module, name in zip(modules, ("Worker", "Nanny"), strict=True))
+    return [server for kind in kinds for server in getattr(kind, "_instances", ())]
+
+
+def _hush(server: Any) -> None:
+    from tornado.ioloop import PeriodicCallback
+
+    _rouse(server)
+    callbacks = server.periodic_callbacks
+    stirring = [each for each in callbacks.values() if each.is_running() and each.callback_time < _BEAT_MS]
+    for each in stirring:
+        each.stop()
+    if hasattr(server, "heartbeat"):
+        callbacks[_BEAT] = PeriodicCallback(server.heartbeat, _BEAT_MS)
+        callbacks[_BEAT].start()
+    setattr(server, _RESTS, (stirring, server.loop.call_later(_LONGEST_REST_S, _rouse, server)))
+
+
+def _rouse(server: Any) -> None:
+    stirring, alarm = getattr(server, _RESTS, ((), None))
+    if alarm is None:
         return
-    stirring = [callback for callback in worker.periodic_callbacks.values() if callback.is_running()]
-    for callback in stirring:
-        worker.loop.add_callback(callback.stop)
-    try:
-        yield
-    finally:
-        for callback in stirring:
-            worker.loop.add_callback(callback.start)
+    delattr(server, _RESTS)
+    server.loop.remove_timeout(alarm)
+    if _BEAT in server.periodic_callbacks:
+        server.periodic_callbacks.pop(_BEAT).stop()
+    for each in stirring:
+        each.start()
 
 
 def lock_host(label: str) -> tuple[int | None, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,12 +67,17 @@ class SshHosts:
         A configuration file for ``ssh -F``; None: the user's.
     shard_s
         How long a shard is measured at most.
+    drivers
+        Folders of drivers for other instruction sets, by the name of each (`uname -m`).
     """
 
-    def __init__(self, destinations: Sequence[Destination], config: str | None, shard_s: float) -> None:
+    def __init__(
+        self, destinations: Sequence[Destination], config: str | None, shard_s: float, drivers: Mapping[str, str]
+    ) -> None:
         self._destinations = {host.name: host.destination for host in destinations}
         self._config = config
         self._most_s = shard_s + _BESIDE_S
+        self._drivers = dict(drivers)
         self._mail = Mailbox()
         self._machines: dict[str, str] = {}
         self._unasked = set(self._destinations)
@@ -89,7 +94,10 @@ class SshHosts:
 
     def start(self, host: str, request: dict[str, Any]) -> None:
         """Let an agent here measure the host."""
-        over = {"destination": self._destinations[host], "config": self._config, "most_s": self._most_s}
+        over = {
+            "destination": self._destinations[host], "config": self._config, "most_s": self._most_s,
+            "drivers": self._drivers,
+        }  # fmt: skip
         text = json.dumps({**request, "over": over})
         described = request["fleet"]
 

@@ -172,9 +172,20 @@ class FarHost:
         Who measures, for others who find the host locked.
     most_s
         After so long the host gives up waiting for us, should the line have broken without a word.
+    drivers
+        Folders of drivers for other instruction sets, by what ``uname -m`` calls them.
     """
 
-    def __init__(self, destination: str, control: Path, *, config: str | None, label: str, most_s: float) -> None:
+    def __init__(
+        self,
+        destination: str,
+        control: Path,
+        *,
+        config: str | None,
+        label: str,
+        most_s: float,
+        drivers: Mapping[str, Path] | None = None,
+    ) -> None:
         self._destination = check_destination(destination)
         self._config = config
         self._control = control
@@ -183,6 +194,8 @@ class FarHost:
         self._values = {"suffix": secrets.token_hex(6), "label": _plain(label), "most": str(round(most_s))}
         self._keeper: subprocess.Popen[bytes] | None = None
         self._place = ""
+        self._folders = {platform.machine(): bin_folder(os.environ), **(drivers or {})}
+        self._files: list[Path] = []
         self.locked = ""
 
     def __enter__(self) -> Self:
@@ -213,7 +226,7 @@ class FarHost:
             If none can be used there.
         """
         start = [*self._session(), shlex.quote(f"{self._place}/start")]
-        names = [path.name for path in _files() if not path.name.startswith("target_")]
+        names = [path.name for path in self._files if not path.name.startswith("target_")]
         return describe_drivers([FarDriver(name, (*start, shlex.quote(name)), {}) for name in names], None)
 
     def facts(self) -> dict[str, object]:
@@ -254,12 +267,16 @@ class FarHost:
             keeper.wait()
             raise FarError(_last_line(keeper.stderr.read()) or "the connection gave no answer", "lost")
         arch, self._place, self.locked = rest.split(" ", 2)
-        if arch != platform.machine():
-            raise FarError(f"it is {arch}, and the drivers here were built for {platform.machine()}", "refused")
+        if arch not in self._folders:
+            known = ", ".join(self._folders)
+            raise FarError(f"it is {arch}; the drivers here are for {known}: add --drivers {arch}=FOLDER", "refused")
+        self._files = _drivers_in(self._folders[arch])
+        if not self._files:
+            raise FarError(f"{self._folders[arch]} has no drivers for {arch}", "refused")
 
     def _copy(self) -> None:
         self._put("start", _START.encode())
-        for path in _files():
+        for path in self._files:
             self._put(path.name, path.read_bytes())
 
     def _put(self, name: str, content: bytes) -> None:
@@ -315,8 +332,7 @@ class _WhileThere:
         return self._inner.described()
 
 
-def _files() -> list[Path]:
-    folder = bin_folder(os.environ)
+def _drivers_in(folder: Path) -> list[Path]:
     names = sorted(folder.iterdir()) if folder.is_dir() else []
     return [path for path in names if path.name.startswith(_COPIED) and path.is_file() and os.access(path, os.X_OK)]
 

@@ -1,0 +1,118 @@
+"""How a Dask scheduler is reached: by its address, or as one of this process that listens to nobody."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clonometer.errors import UnavailableError, UsageError
+
+LOOK_EVERY_S = 2.0
+CONNECT_TIMEOUT_S = 10.0
+_OPEN = ("tcp", "ws", "ucx")
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a scheduler is reached.
+
+    ``address`` None: ``local`` workers in this process, which listen to nobody. ``patience_s`` is how long a scheduler
+    or its first worker is waited for.
+    """
+
+    address: str | None = None
+    local: int = 0
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    trust_network: bool = False
+    patience_s: float = 120.0
+
+    def check(self) -> None:
+        """Refuse what cannot be meant.
+
+        Raises
+        ------
+        UsageError
+            If Dask is missing, or a scheduler of another machine would be spoken to in the open.
+        """
+        try:
+            import distributed  # noqa: F401
+        except ImportError as error:
+            raise UsageError(f"Dask is missing: {error}", "pip install 'clonometer[fleet]'") from None
+        if self.address is None:
+            return
+        kind, separated, rest = self.address.rpartition("://")
+        if (not separated or kind in _OPEN) and not _is_loopback(rest) and not self.trust_network:
+            raise UsageError(
+                f"{self.address} is not encrypted: whoever can reach it runs programs as you do, there and here",
+                "use tls:// with --tls-ca, --tls-cert and --tls-key, or say --trust-network",
+            )
+
+    def connect(self, folder: str, ended: threading.Event) -> Any:
+        """Connect to the scheduler, or make one of this process, which keeps its files in ``folder``; until ``ended``.
+
+        Raises
+        ------
+        UnavailableError
+            If it cannot be reached in time.
+        """
+        import dask
+        import distributed
+
+        dask.config.set(_QUIET)
+        connect: Any = distributed.Client
+        # Whatever else a stranger may send is no answer.
+        plain = {"deserializers": ["dask", "msgpack", "error"], "set_as_default": False}
+        if self.address is None:
+            return connect(_local_cluster(self.local, folder), **plain)
+        security: Any = None
+        if self.ca_file or self.cert_file or self.address.startswith("tls://"):
+            secure: Any = distributed.Security
+            security = secure(
+                tls_ca_file=self.ca_file, tls_client_cert=self.cert_file, tls_client_key=self.key_file,
+                require_encryption=True,
+            )  # fmt: skip
+        until_s = time.monotonic() + self.patience_s
+        while True:
+            try:
+                return connect(self.address, security=security, timeout=CONNECT_TIMEOUT_S, **plain)
+            except (OSError, TimeoutError) as error:
+                if ended.wait(LOOK_EVERY_S) or time.monotonic() >= until_s:
+                    raise UnavailableError(f"no scheduler answers at {self.address}: {error}") from None
+
+
+def _is_loopback(address: str) -> bool:
+    """Whether ``HOST:PORT`` is on this machine."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+# For workers of this process: nothing that goes by the clock more often than once an hour, where that can be had.
+_QUIET: Mapping[str, Any] = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1h",
+    "distributed.admin.tick.limit": "2h",
+    "distributed.admin.system-monitor.interval": "1h",
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+}
+
+
+def _local_cluster(workers: int, folder: str) -> Any:
+    import distributed
+
+    cluster: Any = distributed.LocalCluster
+    return cluster(
+        n_workers=workers, threads_per_worker=1, processes=False, protocol="inproc://", dashboard_address=None,
+        silence_logs=50, memory_limit=0, local_directory=folder,
+    )  # fmt: skip
