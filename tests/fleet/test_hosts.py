@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,11 @@ def test_events_of_many_threads_all_come() -> None:
     ]
     for thread in threads:
         thread.start()
-    events = {event.text for _ in range(400) if isinstance(event := mail.wait(5.0, None), Remark)}
+    events, until_s = set(), time.monotonic() + 20
+    # A wait may end early, with nothing: whoever posts rings again.
+    while len(events) < 400 and time.monotonic() < until_s:
+        if isinstance(event := mail.wait(5.0, None), Remark):
+            events.add(event.text)
     assert len(events) == 400
     assert mail.wait(0.0, None) is None
     for thread in threads:

@@ -215,6 +215,8 @@ def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:
     taking_part = [host for host in answer.hosts if host.state != "left out"]
     whole = sum(host.state == "measured" for host in taking_part)
     click.echo(f"{whole} of {len(taking_part)} hosts are measured: {count} run files in {answer.folder}.", err=err)
+    if not answer.hosts:
+        click.echo(f"  {answer.reason}", err=err)
     for host in taking_part:
         if host.state != "measured":
             why = f": {host.reason}" if host.reason else ""

@@ -78,9 +78,10 @@ class Access:
                 require_encryption=True,
             )  # fmt: skip
         until_s = time.monotonic() + self.patience_s
+        timeout_s = min(CONNECT_TIMEOUT_S, self.patience_s)
         while True:
             try:
-                return connect(self.address, security=security, timeout=CONNECT_TIMEOUT_S, **plain)
+                return connect(self.address, security=security, timeout=timeout_s, **plain)
             except (OSError, TimeoutError) as error:
                 if ended.wait(LOOK_EVERY_S) or time.monotonic() >= until_s:
                     raise UnavailableError(f"no scheduler answers at {self.address}: {error}") from None

@@ -62,6 +62,7 @@ class DaskHosts:
         self._watch = threading.Thread(target=self._watch_workers, daemon=True)
         self._archive: bytes | None = None
         self._any_came = False
+        self._is_unreachable = False
         self._meeting = 0
         self._greeters = ThreadPoolExecutor(_GREETED_AT_ONCE)
         self._unsound: dict[str, int] = {}
@@ -107,6 +108,8 @@ class DaskHosts:
         """Whether a worker has come, or none has for too long."""
         if self._meeting or not self._mail.is_empty:
             return False
+        if self._client is None:
+            return self._is_unreachable
         return self._any_came or time.monotonic() > self._began_s + self._access.patience_s
 
     def end(self) -> None:
@@ -194,6 +197,7 @@ class DaskHosts:
                 self._client = self._access.connect(self._folder.name, self._ended)
             except UnavailableError as error:
                 self._mail.post(Remark(error.message))
+                self._is_unreachable = True
             else:
                 return
 
