@@ -85,10 +85,10 @@ def test_what_arrives_at_a_url_is_read_there_as_a_folder(url: str, fleet: Path, 
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", ["memory://fleet/runs", "bucket://fleet/runs"])
-def test_a_file_that_is_whole_stays_and_a_damaged_one_is_replaced(url: str, fleet: Path) -> None:
+@pytest.mark.parametrize("url", ["memory://fleet/runs", "bucket://fleet/runs", "file://{}/runs"])
+def test_a_file_that_is_whole_stays_and_a_damaged_one_is_replaced(url: str, fleet: Path, tmp_path: Path) -> None:
     content = (fleet / "host0/run0.parquet").read_bytes()
-    folder = open_folder(url)
+    folder = open_folder(url.format(tmp_path))
     folder.write("a.parquet", content[:-100])
     assert folder.status_of("a.parquet") is None
     assert folder.keep("a.parquet", content)

@@ -193,5 +193,5 @@ def test_a_bare_host_of_another_instruction_set_gets_its_drivers(tmp_path: Path,
     assert (status, hosts["board"]["state"]) == (0, "measured"), err
     (file,) = (tmp_path / "out").glob("*.parquet")
     metadata = clonometer.load(file).metadata
-    assert {driver["name"] for driver in metadata.raw["drivers"]} == {"probe-static"}
+    assert {process["driver"] for process in metadata.raw["processes"]} == {"probe-static"}
     assert metadata.raw["fleet"]["locked"] == "yes"

@@ -87,22 +87,22 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
                   "--port", address.rpartition(":")[2], "--preload", str(folder / "hostile.py"),
                   MARKER=str(folder / "marker"))  # fmt: skip
             bare = without_clonometer(folder)
-            for host, (python, path) in {
-                "same": (sys.executable, ""),
-                "old": (base_python(), f"{old_version(folder)}:{bare}"),
-                "bare": (base_python(), str(bare)),
-            }.items():
+            for host, python, path, *more in (
+                # As docs/fleet.md starts it: with a nanny, which is let rest too.
+                ("same", sys.executable, ""),
+                ("old", base_python(), f"{old_version(folder)}:{bare}", "--no-nanny"),
+                ("bare", base_python(), str(bare), "--no-nanny"),
+            ):
                 lock = str(folder / f"lock-{host}")
-                start(python, "dask_worker", address, "--no-nanny",
+                start(python, "dask_worker", address, *more,
                       PYTHONPATH=path, CLONOMETER_HOST=host, CLONOMETER_HOST_LOCK=lock)  # fmt: skip
             ours = ["--tls-ca", "ca.pem", "--tls-cert", "me.pem", "--tls-key", "me.key"]
             yield Cluster(folder, address, ours, trace.environ)
         finally:
-            # Workers first: without its scheduler one takes long to end.
+            # Without its scheduler a worker takes long to end.
             for program in reversed(started):
-                program.terminate()
-            for program in reversed(started):
-                program.wait(timeout=30)
+                program.kill()
+                program.wait()
 
 
 def make_certificates(folder: Path) -> None:

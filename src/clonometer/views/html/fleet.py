@@ -65,7 +65,7 @@ def render_fleet_page(shown: FleetShown) -> str:
         ),
     ]
     several = len(shown.groups) > 1
-    odd = [odd_heading(shown), *(odd_text(host, several) for host in shown.odd_hosts)]
+    odd = [f"Odd host: {odd_text(host, several)}" for host in shown.odd_hosts] or [odd_heading(shown)]
     return render_plain_page(
         f"What tasks cost on {shown.reading.n_hosts:,} hosts",
         "Clonometer: fleet",

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.dataset.gallery_types import Gallery, GalleryMachine
 from clonometer.dataset.published import PublishedRow
 from clonometer.units import format_bytes, table_unit
-from clonometer.views.html import asset, environment, page_assets
+from clonometer.views.html import environment, page_assets, page_style
 from clonometer.views.labels import cpu_name
 from clonometer.views.rows import fact_text, plain_figure
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
@@ -104,12 +104,15 @@ def _machine_page(machine: GalleryMachine) -> str:
             version=machine.published.clonometer_version,
             facts=facts,
             table=_table(machine),
-            style=asset("style.css"),
+            style=page_style(),
         )
     )
 
 
 def _fact(key: str, value: Any) -> str:
+    if key == "memory.total_bytes":
+        # Kept to two decimal digits, which binary units would hide.
+        return f"{round(value / 1e9, 1):g} GB"
     if key.endswith("_bytes") and isinstance(value, int | float):
         return format_bytes(int(value))
     if isinstance(value, Mapping):
