@@ -185,6 +185,8 @@ def summary(compared: Compared) -> str:
     """Say all verdicts in one line, and what they are corrected for."""
     counts = compared.counts
     total = sum(counts.values())
+    if not total:
+        return "No row could be compared."
     like = sum(row.like_rest for row in _rows(compared))
     words = [f"{counts[verdict]} {_VERDICT_WORDS.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict]]
     if like:
