@@ -119,13 +119,3 @@ def test_remaining_time() -> None:
     assert within.remaining_s(4.0) == pytest.approx(6.0)
     within.process_ended(0, 20.0)
     assert within.remaining_s(20.0) == pytest.approx(20.0)
-
-
-@pytest.mark.parametrize(("stretch", "expected"), [(1.0, 6), (1.5, 9), (4.0, 12)])
-def test_a_budget_is_stretched_only_for_missing_processes(stretch: float, expected: int) -> None:
-    scheduler = RoundsScheduler(3, 6.0, stretch)
-    order, _ = play(scheduler, make_plan(12, 12), [0.5, 0.5])
-    assert Counter(order) == {0: expected, 1: expected}
-    plenty, elapsed_s = play(RoundsScheduler(3, 6.0, stretch), make_plan(2, 2), [0.5, 0.5])
-    assert elapsed_s == pytest.approx(6.0, abs=1.0)
-    assert len(plenty) > 4

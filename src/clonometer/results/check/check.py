@@ -43,7 +43,6 @@ def check_runs(
     run: Book | Sequence[Book],
     *,
     max_regression: float = MAX_REGRESSION,
-    error_rate: float = ERROR_RATE,
     moments: Moments = ASSUMED_MOMENTS,
 ) -> Checked:
     """Check a run against its baseline.
@@ -56,8 +55,6 @@ def check_runs(
         The baseline, and the run to be judged; or several runs of either.
     max_regression
         The largest slow-down allowed, as a share above 0.
-    error_rate
-        The chance that any row alarms where nothing changed.
     moments
         How far two moments of the machine are apart; of no account where a side has several runs.
 
@@ -76,7 +73,7 @@ def check_runs(
             next((f"{entry.cell}: {entry.reason}" for entry in left_out), None),
         )
     listed = drafts(matches, moments)
-    rows = _judged(listed, max_regression, error_rate)
+    rows = _judged(listed, max_regression)
     checked = Checked(
         baseline=", ".join(side.name for side in bases),
         run=", ".join(side.name for side in runs),
@@ -86,7 +83,7 @@ def check_runs(
         left_out=tuple(left_out),
         differences=differences(bases[0].metadata, runs[0].metadata),
         max_regression=max_regression,
-        error_rate=error_rate,
+        error_rate=ERROR_RATE,
         n_tests=n_tests(listed),
         moments=OF_RUNS if matches[0].several else moments.source,
         shifts=shifts_of(row.compared for row in rows),
@@ -106,7 +103,7 @@ def check_again(
     """
     bases = _listed(base)
     listed = drafts(_timed(*match_sides(bases, [again]))[0], moments)
-    rerun = _judged(listed, checked.max_regression, checked.error_rate, checked.n_tests)
+    rerun = _judged(listed, checked.max_regression, checked.n_tests)
     new = {_key(row.compared.base): row for row in rerun}
     rows: list[CheckedRow] = []
     lost: list[str] = []
@@ -136,21 +133,19 @@ def _timed(matches: Sequence[Match], left_out: Sequence[LeftOut]) -> tuple[list[
     return [match for match in matches if match.base.is_time], [*left_out, *dict.fromkeys(others)]
 
 
-def _judged(
-    listed: Sequence[Draft], max_regression: float, error_rate: float, tests: int | None = None
-) -> list[CheckedRow]:
+def _judged(listed: Sequence[Draft], max_regression: float, tests: int | None = None) -> list[CheckedRow]:
     """Judge rows as `compare` does, for an alarm at a smaller error rate, for a suspicion at that of `compare`."""
     size = max(n_tests(listed), tests or 0)
     strict, lax = (
         judged(listed, minimum_effect=max_regression, error_rate=rate, tests=tests)
-        for rate in (error_rate, max(error_rate, COMPARE_RATE))
+        for rate in (ERROR_RATE, COMPARE_RATE)
     )
     return [
         CheckedRow(
             row,
             _verdict(row, suspected, max_regression),
             # First launches never alarm.
-            None if row.base.is_first_launch else detectable(draft, error_rate, size, max_regression),
+            None if row.base.is_first_launch else detectable(draft, ERROR_RATE, size, max_regression),
         )
         for draft, row, suspected in zip(listed, strict, lax, strict=True)
     ]

@@ -37,7 +37,6 @@ def compare_runs(
     sides: Sequence[Book],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    error_rate: float = ERROR_RATE,
     moments: Moments = ASSUMED_MOMENTS,
 ) -> Compared:
     """Compare runs with the first of them, cell by cell.
@@ -50,8 +49,6 @@ def compare_runs(
         Two or more, the first one the base.
     minimum_effect
         The least change that gets a verdict, as a share above 0.
-    error_rate
-        The chance that any verdict is wrong where nothing changed, over all rows of all runs.
     moments
         How far two moments of the machine are apart.
 
@@ -61,7 +58,7 @@ def compare_runs(
         If a run has no cell in common with the base.
     """
     pairs = [_side([sides[0]], [other]) for other in sides[1:]]
-    return _compared(pairs, minimum_effect, error_rate, moments)
+    return _compared(pairs, minimum_effect, moments)
 
 
 def compare_groups(
@@ -69,7 +66,6 @@ def compare_groups(
     others: Sequence[Book],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    error_rate: float = ERROR_RATE,
     moments: Moments = ASSUMED_MOMENTS,
 ) -> Compared:
     """Compare a group of runs with another: runs are the units, and say themselves how far moments are apart.
@@ -78,7 +74,7 @@ def compare_groups(
     ----------
     bases, others
         One run or more on each side.
-    minimum_effect, error_rate
+    minimum_effect
         As in `compare_runs`.
     moments
         As in `compare_runs`; of no account where a side has several runs.
@@ -89,7 +85,7 @@ def compare_groups(
         If they have no cell in common, or a run is there twice.
     """
     refuse_a_run_twice([*bases, *others])
-    return _compared([_side(bases, others)], minimum_effect, error_rate, moments)
+    return _compared([_side(bases, others)], minimum_effect, moments)
 
 
 def compare_cells(
@@ -98,7 +94,6 @@ def compare_cells(
     other_glob: str,
     *,
     minimum_effect: float = LEAST_EFFECT,
-    error_rate: float = ERROR_RATE,
 ) -> Compared:
     """Compare cells of one run with each other.
 
@@ -125,9 +120,9 @@ def compare_cells(
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
     seed = int(side.metadata["seed"])
     listed = drafts([replace(match, seed=seed) for match in matches], SAME_MOMENTS)
-    rows = judged(listed, minimum_effect=minimum_effect, error_rate=error_rate)
+    rows = judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE)
     pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
-    return Compared((pair,), minimum_effect, error_rate, n_tests(listed), SAME_MOMENTS.source)
+    return Compared((pair,), minimum_effect, ERROR_RATE, n_tests(listed), SAME_MOMENTS.source)
 
 
 def refuse_a_run_twice(sides: Sequence[Book]) -> None:
@@ -182,12 +177,12 @@ def _side(bases: Sequence[Book], others: Sequence[Book]) -> _Side:
     return _Side(bases, others, matches, left_out, differences(bases[0].metadata, others[0].metadata))
 
 
-def _compared(sides: Sequence[_Side], minimum_effect: float, error_rate: float, moments: Moments) -> Compared:
+def _compared(sides: Sequence[_Side], minimum_effect: float, moments: Moments) -> Compared:
     """Judge all rows of all sides as one family."""
     listed: list[Draft] = []
     for side in sides:
         listed += drafts(side.matches, moments)
-    rows = judged(listed, minimum_effect=minimum_effect, error_rate=error_rate)
+    rows = judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE)
     pairs = []
     for side in sides:
         of_side, rows = rows[: len(side.matches)], rows[len(side.matches) :]
@@ -206,7 +201,7 @@ def _compared(sides: Sequence[_Side], minimum_effect: float, error_rate: float, 
         )
     several = any(match.several for side in sides for match in side.matches)
     source = OF_RUNS if several else moments.source
-    return Compared(tuple(pairs), minimum_effect, error_rate, n_tests(listed), source)
+    return Compared(tuple(pairs), minimum_effect, ERROR_RATE, n_tests(listed), source)
 
 
 def _estimates(side: Book) -> dict[str, Estimate]:

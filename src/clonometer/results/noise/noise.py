@@ -9,7 +9,7 @@ from itertools import pairwise
 from clonometer.errors import InputError
 from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION, check_runs
 from clonometer.results.check.types import REGRESSED, Checked
-from clonometer.results.compare.moments import ASSUMED_MOMENTS, SAME_MOMENTS, Moments
+from clonometer.results.compare.moments import SAME_MOMENTS
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
 from clonometer.results.rows.evidence import Book, Evidence
@@ -46,9 +46,7 @@ def _part(row: Evidence, remainders: Sequence[int]) -> Evidence:
     return Evidence(estimate, part)
 
 
-def measure_noise(
-    rounds: Sequence[Book], plan: str, *, max_regression: float = MAX_REGRESSION, error_rate: float = ERROR_RATE
-) -> Noise:
+def measure_noise(rounds: Sequence[Book], plan: str, *, max_regression: float = MAX_REGRESSION) -> Noise:
     """Learn from rounds of the same plan how noisy a machine is.
 
     The rounds are in order of time, each with twice the processes of an ordinary run.
@@ -63,13 +61,10 @@ def measure_noise(
     halves = [split_side(side) for side in rounds]
     if not halves or not any(first.all_rows for first, _ in halves):
         raise InputError("too little was measured to compare anything", "give it more time, or a smaller --plan")
-    apart = [_checked(first, second, max_regression, error_rate, SAME_MOMENTS) for first, second in halves]
-    later = [
-        _checked(before, after, max_regression, error_rate, ASSUMED_MOMENTS)
-        for (before, _), (after, _) in pairwise(halves)
-    ]
+    apart = [check_runs(*half, max_regression=max_regression, moments=SAME_MOMENTS) for half in halves]
+    later = [check_runs(before, after, max_regression=max_regression) for (before, _), (after, _) in pairwise(halves)]
     tests = max(checked.n_tests for checked in apart)
-    rows, common = noise_rows(rounds, halves[0][0], tests=tests, max_regression=max_regression, error_rate=error_rate)
+    rows, common = noise_rows(rounds, halves[0][0], tests=tests, max_regression=max_regression, error_rate=ERROR_RATE)
     return Noise(
         plan=plan,
         rounds=len(rounds),
@@ -78,13 +73,9 @@ def measure_noise(
         rows=rows,
         common=common,
         max_regression=max_regression,
-        error_rate=error_rate,
+        error_rate=ERROR_RATE,
         n_tests=tests,
     )
-
-
-def _checked(first: Book, second: Book, max_regression: float, error_rate: float, moments: Moments) -> Checked:
-    return check_runs(first, second, max_regression=max_regression, error_rate=error_rate, moments=moments)
 
 
 def _against_itself(checks: Sequence[Checked]) -> AgainstItself:

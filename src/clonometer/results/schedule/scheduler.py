@@ -28,9 +28,6 @@ class RoundsScheduler:
         Fixes the order.
     budget_s
         Seconds of measuring to use, or None: every target gets ``limits.processes`` processes and no more.
-    stretch
-        How many times the budget may be used where targets would otherwise lack processes: a plan's own budget is
-        a forecast for a quiet machine, and an interval that rests on too few processes misleads.
 
     Examples
     --------
@@ -46,10 +43,9 @@ class RoundsScheduler:
     ([0, 1], None, 'processes')
     """
 
-    def __init__(self, seed: int, budget_s: float | None, stretch: float = 1.0) -> None:
+    def __init__(self, seed: int, budget_s: float | None) -> None:
         self._random = random.Random(seed)
         self._budget_s = budget_s
-        self._stretch = stretch
         self._wanted: list[int] = []
         self._seconds: list[list[float]] = []
         self._dropped: set[int] = set()
@@ -97,11 +93,7 @@ class RoundsScheduler:
                 return None
             costs_s = [self._cost_s([target]) for target in live]
             return sum(max(0, count) * cost_s for count, cost_s in zip(missing, costs_s, strict=True))
-        missing_s = sum(
-            self._cost_s([target]) * max(0, self._wanted[target] - len(self._seconds[target])) for target in live
-        )
-        expected_s = min(max(self._budget_s, elapsed_s + missing_s), self._budget_s * self._stretch)
-        return max(expected_s - elapsed_s, self._cost_s(first_round), 0.0)
+        return max(self._budget_s - elapsed_s, self._cost_s(first_round), 0.0)
 
     def _live(self) -> list[int]:
         return [target for target in range(len(self._wanted)) if target not in self._dropped]
@@ -127,10 +119,7 @@ class RoundsScheduler:
         return elapsed_s > self._limit_s() + self._cost_s(live) / 2
 
     def _limit_s(self) -> float:
-        """The budget, stretched as long as a target lacks processes."""
-        if self._budget_s is None:
-            return float("inf")
-        return self._budget_s * (self._stretch if any(map(self._short, self._live())) else 1.0)
+        return float("inf") if self._budget_s is None else self._budget_s
 
     def _cost_s(self, targets: Sequence[int]) -> float:
         known = [median(seconds) for seconds in self._seconds if seconds]
