@@ -200,7 +200,6 @@ AXES = {
     "stack_bytes": Axis(number="{} stack"),
     "task_kind": Axis(
         {"thread": "threads", "process": "processes"},
-        plural=True,
         always_said=True,
         advice={"thread": "use threads, not processes", "process": "use processes, not threads"},
     ),

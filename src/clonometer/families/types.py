@@ -78,8 +78,6 @@ class Axis:
         Whether it says how many launch at once, so that each launch takes as many times as long.
     explanations
         What values are, for those who read of them for the first time.
-    plural
-        Whether the words of its values are plurals: "threads take", not "takes".
     always_said
         Whether its value is said even where it is the default.
     programs
@@ -109,7 +107,6 @@ class Axis:
     cost: Cost | Callable[[Condition], Cost] = Cost()
     multiplies: bool = False
     explanations: Mapping[str, str] = field(default_factory=dict)
-    plural: bool = False
     always_said: bool = False
     programs: bool = False
     qualifies: Qualifier | None = None
