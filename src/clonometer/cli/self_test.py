@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import print_json
+from clonometer.cli.console import print_drawn, print_json
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS
-from clonometer.families import known_delays
 from clonometer.families.same_image import FORK, PTHREAD
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ def self_test(rounds: int, *, as_json: bool) -> int:
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.results.self_test import check_moves, check_walls, passed
     from clonometer.runner.drivers import find_drivers
+    from clonometer.views.terminal.self_test import render_self_test
 
     drivers = find_drivers()
     catalogue = read_catalogue(drivers.descriptions)
@@ -40,8 +40,7 @@ def self_test(rounds: int, *, as_json: bool) -> int:
     if as_json:
         print_json(_as_json(moves, walls, good, busy))
     else:
-        click.echo("\n".join(_table(moves, walls)))
-        click.echo(_verdict(good, busy))
+        print_drawn(render_self_test, moves, walls, good, busy, characters="–")
     if failures:
         return EXIT_FAILED_CELLS
     return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_WRONG
@@ -113,43 +112,6 @@ def _as_json(moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool,
         "moves": [asdict(check) for check in moves],
         "walls": [asdict(check) for check in walls],
     }
-
-
-def _table(moves: Sequence[MoveCheck], walls: Sequence[WallCheck]) -> Iterator[str]:
-    yield "Known delays: how far each stage moved, in us, and what was expected."
-    yield ""
-    yield f"{'workload':<15} {'placed':<7} {'delay':<11} {'stage':<13} {'moved':>8} {'expected':>16}"
-    for check in moves:
-        where = known_delays()[check.spin]
-        delay = f"{where} {check.injected_ns / 1000:g}"
-        moved = "-" if check.moved_ns is None else f"{check.moved_ns / 1000:.1f}"
-        expected = f"{check.expected_low_ns / 1000:.1f} to {check.expected_high_ns / 1000:.1f}"
-        verdict = {True: "ok", False: "WRONG", None: "?"}[check.passed]
-        yield (
-            f"{check.workload:<15} {check.placement:<7} {delay:<11} {check.stage:<13} "
-            f"{moved:>8} {expected:>16} {verdict}"
-        )
-    for reason in dict.fromkeys(check.reason for check in moves if check.reason):
-        yield f"?: {reason}"
-    yield ""
-    for wall in walls:
-        verdict = {True: "ok", False: "WRONG", None: "? (single blocks only)"}[wall.passed]
-        yield (
-            f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
-            f"{wall.worst_share:.2%} {verdict}"
-        )
-    yield ""
-
-
-def _verdict(good: bool, busy: int) -> str:
-    if good:
-        return "The instrument tells the truth here."
-    if busy:
-        return (
-            f"Cannot tell: up to {busy} other tasks were running, and delays grow when CPUs are shared.\n"
-            "Try again when the machine is quiet."
-        )
-    return "The instrument does NOT tell the truth here."
 
 
 def _other_running_tasks() -> int:

@@ -1,0 +1,64 @@
+"""A self-test on a terminal: how far known delays moved each stage, then whether times add up. Returned as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clonometer.families import known_delays
+from clonometer.results.self_test import MoveCheck, WallCheck
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import rendered, wrap, wrap_each
+
+_MOVED = {True: "ok", False: "WRONG", None: "?"}
+_ADDS_UP = {True: "ok", False: "WRONG", None: "? (single blocks only)"}
+
+
+@rendered(least_width=40)
+def render_self_test(
+    moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool, busy: int, *, width: int, colour: bool
+) -> Iterator[str]:
+    """Write a self-test, which was ``good`` or not while up to ``busy`` other tasks were running."""
+    yield from wrap("Known delays: how far each stage moved, in us, and what was expected.", width)
+    yield ""
+    yield from draw_table(_table(moves), width, colour)
+    yield from wrap_each((f"?: {reason}" for reason in dict.fromkeys(check.reason for check in moves) if reason), width)
+    yield ""
+    for wall in walls:
+        yield from wrap(
+            f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
+            f"{wall.worst_share:.2%} {_ADDS_UP[wall.passed]}",
+            width,
+        )
+    yield ""
+    yield from wrap_each(_verdict(good, busy), width)
+
+
+def _table(moves: Sequence[MoveCheck]) -> Table:
+    return Table(
+        [
+            Column("workload", [check.workload for check in moves], once=True),
+            Column("placed", [check.placement for check in moves]),
+            Column("delay", [f"{known_delays()[check.spin]} {check.injected_ns / 1000:g}" for check in moves]),
+            Column("stage", [check.stage for check in moves]),
+            Column("moved", [MISSING if check.moved_ns is None else _us(check.moved_ns) for check in moves], "point"),
+            Column("expected", [f"{_us(check.expected_low_ns)} – {_us(check.expected_high_ns)}" for check in moves],
+                   "range"),
+            Column("", [_MOVED[check.passed] for check in moves]),
+        ]
+    )  # fmt: skip
+
+
+def _us(time_ns: float) -> str:
+    return f"{time_ns / 1000:.1f}"
+
+
+def _verdict(good: bool, busy: int) -> tuple[str, ...]:
+    if good:
+        return ("The instrument tells the truth here.",)
+    if not busy:
+        return ("The instrument does NOT tell the truth here.",)
+    return (
+        f"Cannot tell: up to {busy} other tasks were running, and delays grow when CPUs are shared.",
+        "Try again when the machine is quiet.",
+    )
