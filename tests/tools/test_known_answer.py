@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.known_answer import lines
 
 from clonometer.cli.self_test import _as_json
-from clonometer.results.self_test import MoveCheck, WallCheck
+from clonometer.results.self_test_types import MoveCheck, WallCheck
 
 
 def move(passed: bool | None) -> MoveCheck:

@@ -15,7 +15,8 @@ from clonometer.families.same_image import FORK, PTHREAD
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Target
-    from clonometer.results.self_test import KnownSamples, MoveCheck, WallCheck
+    from clonometer.results.self_test import KnownSamples
+    from clonometer.results.self_test_types import MoveCheck, WallCheck
     from clonometer.runner.drivers import Drivers
 
 WORKLOADS = (FORK, PTHREAD)

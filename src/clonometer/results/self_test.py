@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clonometer.families import known_delays
+from clonometer.results.self_test_types import MoveCheck, WallCheck
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,41 +62,6 @@ class KnownSamples:
     injected_ns: int
     columns: Mapping[str, NDArray[Any]]
     wall_ns: float
-
-
-@dataclass(frozen=True)
-class MoveCheck:
-    """One prediction and what came of it.
-
-    ``expected_low_ns`` and ``expected_high_ns`` bound the move in ns, tolerance included; ``moved_ns`` is
-    None where it was not observed. ``passed`` is None where nothing can be said, and ``reason`` says why.
-    """
-
-    workload: str
-    placement: str
-    spin: str
-    injected_ns: int
-    stage: str
-    expected_low_ns: float
-    expected_high_ns: float
-    moved_ns: float | None
-    passed: bool | None
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class WallCheck:
-    """Whether the stages and the time between them add up to the wall time: the worst block of a workload.
-
-    ``passed`` is None where single blocks are off and the workload as a whole is not known to be: a clock that runs
-    wrong does so in all of them.
-    """
-
-    workload: str
-    placement: str
-    blocks: int
-    worst_share: float
-    passed: bool | None
 
 
 def check_moves(measured: Sequence[KnownSamples]) -> list[MoveCheck]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clonometer.families import known_delays
-from clonometer.results.self_test import MoveCheck, WallCheck
+from clonometer.results.self_test_types import MoveCheck, WallCheck
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import rendered, wrap, wrap_each
