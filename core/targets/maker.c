@@ -1,57 +1,62 @@
-/* A process made for a validation: it takes memory, areas, files and threads as asked, and times its own
- * forks.
+/* A process made for a calibration or a validation: it takes memory, areas, files and threads as asked, and
+ * times its own forks.
  *
- * Its arguments are KEY=COUNT, as in KEYS. It writes `made PID` once it has all that, waits for SIGUSR1 while
- * it is looked at from outside, forks, and writes for each state of its pages a line of what fork's call
- * took, in ns. */
+ * Its arguments are KEY=COUNT, as in KEYS. It writes `made PID` once it has all that. Then each line of its
+ * input asks for forks: `WRITE IDLE_MS FORKS`, as in `1 30 2`: before each of two forks it writes to all its
+ * written memory, where WRITE is 1, and idles for 30 ms. It answers with a line: for each fork what the call
+ * took and, after a colon, how long the child's end took from there, in ns. It ends with its input. */
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, HUGE = 2 << 20, MOST_WRITTEN = 32, STACK = 64 << 10, PATIENCE_S = 60 };
+enum { PAGE = 4096, HUGE = 2 << 20, MOST_WRITTEN = 32, STACK = 64 << 10, LINE = 64, SEED = 1 };
 
 enum key {
     DENSE_PAGES,
     DENSE_PARTS,
+    SCATTERED_PAGES,
     SPARSE_PAGES,
     HUGE_PAGES,
+    HUGETLB_PAGES,
     WRITTEN_AREAS,
     EMPTY_AREAS,
     DONTFORK_AREAS,
     WIPEONFORK_AREAS,
+    USERFAULTFD_AREAS,
     FILE_AREAS,
     SHARED_PAGES,
     OPEN_FILES,
     THREADS,
-    FORKS,
-    IDLE_MS,
     KEY_COUNT
 };
 
 static const char *const KEYS[KEY_COUNT] = {
     [DENSE_PAGES] = "dense_pages",
     [DENSE_PARTS] = "dense_parts",
+    [SCATTERED_PAGES] = "scattered_pages",
     [SPARSE_PAGES] = "sparse_pages",
     [HUGE_PAGES] = "huge_pages",
+    [HUGETLB_PAGES] = "hugetlb_pages",
     [WRITTEN_AREAS] = "written_areas",
     [EMPTY_AREAS] = "empty_areas",
     [DONTFORK_AREAS] = "dontfork_areas",
     [WIPEONFORK_AREAS] = "wipeonfork_areas",
+    [USERFAULTFD_AREAS] = "userfaultfd_areas",
     [FILE_AREAS] = "file_areas",
     [SHARED_PAGES] = "shared_pages",
-    [OPEN_FILES] = "open_files",
+    [OPEN_FILES] = "files",
     [THREADS] = "threads",
-    [FORKS] = "forks",
-    [IDLE_MS] = "idle_ms",
 };
 
 /* What is written again before a fork that shall find its pages written. */
@@ -93,9 +98,32 @@ static void touch(void) {
     }
 }
 
-static void take(size_t count, size_t page, size_t step, int flags, int advice) {
+/* Pages that are touched in random order: what lies side by side in the process then lies apart in memory. */
+static void touch_scattered(unsigned char *start, size_t count) {
+    uint32_t *order = malloc(count * sizeof *order);
+    if (order == NULL) {
+        die("malloc");
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[i] = (uint32_t)i;
+    }
+    uint64_t state = SEED;
+    for (size_t i = count - 1; i > 0; i--) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        size_t other = (size_t)((state >> 33) % (i + 1));
+        uint32_t kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (size_t i = 0; i < count; i++) {
+        start[(size_t)order[i] * PAGE] = 1;
+    }
+    free(order);
+}
+
+static unsigned char *take(size_t count, size_t page, size_t step, int flags, int advice) {
     if (count == 0) {
-        return;
+        return NULL;
     }
     /* Aligned, and apart from what lies before and behind. */
     size_t length = count * page;
@@ -105,12 +133,13 @@ static void take(size_t count, size_t page, size_t step, int flags, int advice) 
     munmap(aligned + length, (size_t)(start + length + 2 * HUGE - (aligned + length)));
     madvise(aligned, length, advice);
     keep_written(aligned, length, step);
+    return aligned;
 }
 
 /* Pages side by side, of which every other one is left out of core dumps: areas that do not merge. */
-static void take_areas(size_t count, int is_written, int advice) {
+static unsigned char *take_areas(size_t count, int is_written, int advice) {
     if (count == 0) {
-        return;
+        return NULL;
     }
     unsigned char *start = map(count * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     madvise(start, count * PAGE, MADV_NOHUGEPAGE);
@@ -123,6 +152,32 @@ static void take_areas(size_t count, int is_written, int advice) {
     if (is_written) {
         keep_written(start, count * PAGE, PAGE);
     }
+    return start;
+}
+
+/* Areas with written memory that a userfaultfd watches for missing pages: it need not serve any, since all
+ * are there. */
+static void watch_areas(size_t count) {
+    if (count == 0) {
+        return;
+    }
+    unsigned char *start = take_areas(count, 1, 0);
+    touch();
+    int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+    struct uffdio_api api = {.api = UFFD_API};
+    struct uffdio_register watched = {.range = {(uintptr_t)start, count * PAGE},
+                                      .mode = UFFDIO_REGISTER_MODE_MISSING};
+    if (fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 || ioctl(fd, UFFDIO_REGISTER, &watched) != 0) {
+        die("userfaultfd");
+    }
+}
+
+static void take_hugetlb(size_t count) {
+    if (count == 0) {
+        return;
+    }
+    unsigned char *start = map(count * HUGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1);
+    keep_written(start, count * HUGE, PAGE);
 }
 
 static void take_files(const long *wanted) {
@@ -171,34 +226,44 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* One more than is counted: the first of a row finds another state than the others. */
-static void time_forks(const char *state, long forks, int rewrite, long idle_ms) {
-    printf("%s", state);
-    for (long i = 0; i <= forks; i++) {
-        if (rewrite) {
-            touch();
-        }
-        if (idle_ms > 0) {
-            struct timespec pause = {.tv_sec = idle_ms / 1000, .tv_nsec = idle_ms % 1000 * 1000000};
-            nanosleep(&pause, NULL);
-        }
-        fflush(stdout);
-        int64_t start = now_ns();
-        pid_t pid = fork();
-        if (pid == 0) {
-            _exit(0);
-        }
-        int64_t end = now_ns();
-        if (pid < 0) {
-            die("fork");
-        }
-        waitpid(pid, NULL, 0);
-        if (i > 0) {
-            printf(" %lld", (long long)(end - start));
-        }
+static void idle(long ms) {
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static void time_fork(void) {
+    int64_t start = now_ns();
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(0);
     }
-    printf("\n");
-    fflush(stdout);
+    int64_t called = now_ns();
+    if (pid < 0) {
+        die("fork");
+    }
+    waitpid(pid, NULL, 0);
+    printf(" %lld:%lld", (long long)(called - start), (long long)(now_ns() - called));
+}
+
+static void answer(void) {
+    char line[LINE];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        char *rest = line;
+        long writes = strtol(rest, &rest, 10);
+        long idle_ms = strtol(rest, &rest, 10);
+        long forks = strtol(rest, &rest, 10);
+        for (long i = 0; i < forks; i++) {
+            if (writes != 0) {
+                touch();
+            }
+            if (idle_ms > 0) {
+                idle(idle_ms);
+            }
+            time_fork();
+        }
+        printf("\n");
+        fflush(stdout);
+    }
 }
 
 static void read_wanted(int argc, char **argv, long *wanted) {
@@ -218,35 +283,30 @@ static void read_wanted(int argc, char **argv, long *wanted) {
 }
 
 int main(int argc, char **argv) {
-    long wanted[KEY_COUNT] = {[DENSE_PARTS] = 1, [FORKS] = 3, [IDLE_MS] = 50};
+    long wanted[KEY_COUNT] = {[DENSE_PARTS] = 1};
     read_wanted(argc, argv, wanted);
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
     for (long part = 0; part < wanted[DENSE_PARTS]; part++) {
         take((size_t)(wanted[DENSE_PAGES] / wanted[DENSE_PARTS]), PAGE, PAGE, MAP_PRIVATE, MADV_NOHUGEPAGE);
+    }
+    if (wanted[SCATTERED_PAGES] > 0) {
+        size_t count = (size_t)wanted[SCATTERED_PAGES];
+        touch_scattered(take(count, PAGE, PAGE, MAP_PRIVATE, MADV_NOHUGEPAGE), count);
     }
     take((size_t)wanted[SPARSE_PAGES], HUGE, HUGE, MAP_PRIVATE, MADV_NOHUGEPAGE);
     take((size_t)wanted[HUGE_PAGES], HUGE, PAGE, MAP_PRIVATE, MADV_HUGEPAGE);
     take((size_t)wanted[SHARED_PAGES], PAGE, PAGE, MAP_SHARED, MADV_NOHUGEPAGE);
+    take_hugetlb((size_t)wanted[HUGETLB_PAGES]);
     take_areas((size_t)wanted[WRITTEN_AREAS], 1, 0);
     take_areas((size_t)wanted[EMPTY_AREAS], 0, 0);
     take_areas((size_t)wanted[DONTFORK_AREAS], 1, MADV_DONTFORK);
     take_areas((size_t)wanted[WIPEONFORK_AREAS], 1, MADV_WIPEONFORK);
+    watch_areas((size_t)wanted[USERFAULTFD_AREAS]);
     take_files(wanted);
     take_threads(wanted[THREADS]);
     touch();
     touch();
     printf("made %d\n", getpid());
     fflush(stdout);
-    struct timespec patience = {.tv_sec = PATIENCE_S};
-    if (sigtimedwait(&signals, NULL, &patience) < 0) {
-        return 1;
-    }
-    time_forks("first", wanted[FORKS], 1, wanted[IDLE_MS]);
-    time_forks("later", wanted[FORKS], 0, wanted[IDLE_MS]);
-    time_forks("first_hot", wanted[FORKS], 1, 0);
-    time_forks("later_hot", wanted[FORKS], 0, 0);
+    answer();
     return 0;
 }

@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.integration.started import happens
 
-from clonometer.cli.calibrating import measure_scale, usable_calibration
+from clonometer.cli.calibrating import features_of_process, measure_scale, usable_calibration
+from clonometer.errors import DriverError
 from clonometer.model.features import Features
 from clonometer.model.predictor import predict
-from clonometer.runner.mixtures import fork_mixture
+from clonometer.runner.made import MadeProcess
 
 pytestmark = pytest.mark.real
 
@@ -40,18 +42,30 @@ def test_a_calibration_is_kept_and_is_of_this_machine(tmp_path: Path) -> None:
     assert measure_scale(made).factor == pytest.approx(1, abs=0.9)
 
 
-def test_a_process_made_for_a_validation_has_what_was_asked_for() -> None:
-    def areas(pid: int) -> tuple[int, int, int]:
-        text = Path(f"/proc/{pid}/smaps").read_text()
-        descriptors = len(os.listdir(f"/proc/{pid}/fd"))
-        return text.count(" dc"), len(os.listdir(f"/proc/{pid}/task")), descriptors
+def test_a_process_made_for_it_has_what_was_asked_for() -> None:
+    asked = {"dontfork_areas": 30, "threads": 3, "files": 40, "dense_pages": 2000, "scattered_pages": 2000}
+    with MadeProcess(asked) as made:
+        features = features_of_process(made.pid)
+        forks = made.fork(writes=True, idle_ms=1, forks=3)
+    assert (features.dontfork_areas, features.threads) == (30, 4)
+    assert features.open_files >= 43
+    assert 4000 <= features.anon_pages < 4200
+    assert len(forks) == 3
+    assert min(min(call, end) for call, end in forks) > 0
+    if features.placed_pages:
+        # Half of them were touched in random order.
+        assert 0.45 < features.scattered_pages / features.placed_pages < 1
+    assert not Path(f"/proc/{made.pid}").exists()
 
-    seen, times = fork_mixture(
-        {"dontfork_areas": 30, "threads": 3, "open_files": 40, "dense_pages": 100, "forks": 2, "idle_ms": 1}, areas
+
+def test_what_cannot_be_made_says_why() -> None:
+    with pytest.raises(DriverError, match="not understood: mouse_traps=3"):
+        MadeProcess({"mouse_traps": 3})
+
+
+def test_it_ends_with_whoever_made_it() -> None:
+    script = (
+        "import os; from clonometer.runner.made import MadeProcess; print(MadeProcess({}).pid, flush=True); os._exit(0)"
     )
-    assert seen[:2] == (30, 4)
-    assert seen[2] >= 43
-    assert {state: len(calls) for state, calls in times.items()} == dict.fromkeys(
-        ("first", "later", "first_hot", "later_hot"), 2
-    )
-    assert min(min(calls) for calls in times.values()) > 0
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert happens(lambda: not Path(f"/proc/{int(answer.stdout)}").exists())

@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from clonometer.errors import InputError
-from clonometer.model import calibration as names
+from clonometer.model.calibration import Calibration
 from clonometer.model.features import Features
-from clonometer.model.making import make_calibration
-from clonometer.model.measured import features_of, read_conditions
+from clonometer.model.making import ForkedProcess, make_calibration
+from clonometer.model.measured import features_of
 from clonometer.model.predictor import predict
 from clonometer.model.reference import MOMENTS, scale_by, scale_of
+from clonometer.model.turns import Turn
 
 NULL = np.iinfo(np.int64).min
 DEFAULT = {
@@ -26,9 +28,8 @@ BASE = Features(anon_areas=5, anon_pages=18, anon_tables=5, file_areas=9, open_f
 class Run:
     """A run in memory: for each cell its workload, its condition and the times of its calls, two processes of two."""
 
-    def __init__(self, cells: Mapping[str, tuple[str, Mapping[str, Any], float]], factor: float = 1.0) -> None:
+    def __init__(self, cells: Mapping[str, tuple[str, Mapping[str, Any], float]]) -> None:
         self._cells = cells
-        self._factor = factor
         facts = {"anon_areas": 5, "anon_bytes": 18 * 4096, "vmas": 14, "open_files": 6}
         self.metadata = {
             "plan": {
@@ -51,7 +52,7 @@ class Run:
     def columns(self, cell: str, wanted: Sequence[str]) -> dict[str, np.ndarray]:
         workload, _, ns = self._cells[cell]
         # The last launch failed: it is no time at all.
-        times = np.array([0.9, 1.0, 1.0, 1.1, 99.0]) * ns * self._factor
+        times = np.array([0.9, 1.0, 1.0, 1.1, 99.0]) * ns
         call = np.full(5, NULL) if workload.startswith("cow") else times.astype(np.int64)
         return {
             "process": np.array([0, 0, 1, 1, 1], dtype=np.int32),
@@ -62,18 +63,35 @@ class Run:
         }
 
 
-def whole_run(factor: float = 1.0) -> Run:
-    cells = {}
-    for caches, times in (("idle", 2.0), ("hot", 1.0)):
-        cells[f"bare {caches}"] = ("launch.fork", {"caches": caches}, 50_000 * times)
-        for pages, share in (("rewritten", 1.0), ("clean", 0.5)):
-            condition = {"caches": caches, "parent_bytes": 64 << 20, "pages": pages}
-            cells[f"memory {caches} {pages}"] = ("launch.fork", condition, (50_000 + 1_600_000 * share) * times)
-    cells["spawn"] = ("launch.posix_spawn", {"caches": "idle"}, 200_000)
-    cells["cow"] = ("cow.parent", {}, 600)
-    cells["cow huge"] = ("cow.child", {"page_kind": "thp", "write_step": "small_page"}, 500)
-    cells["cow gone"] = ("cow.parent", {"other_process": "gone"}, 300)
-    return Run(cells, factor)
+def whole_run() -> Run:
+    cells = {
+        "spawn": ("launch.posix_spawn", {"caches": "idle"}, 200_000),
+        "cow": ("cow.parent", {}, 600),
+        "cow huge": ("cow.child", {"page_kind": "thp", "write_step": "small_page"}, 500),
+        "cow gone": ("cow.parent", {"other_process": "gone"}, 300),
+    }
+    return Run(cells)
+
+
+PROCESS = replace(BASE, anon_areas=6, anon_pages=18 + 16_384, anon_tables=37, placed_pages=16_402)
+TIMES = {"fork.first": 4.0, "fork.later": 2.0, "fork.first_hot": 2.0, "fork.later_hot": 1.0}
+
+
+def forked(factor: float = 1.0) -> list[ForkedProcess]:
+    """Two conditions of two processes, which forked in all states; their children end in half the time of the call."""
+    processes = []
+    for name, features, ns in (("bare", replace(BASE, placed_pages=18), 50_000), ("memory", PROCESS, 850_000)):
+        for apart in (0.99, 1.01):
+            process = ForkedProcess(name, features)
+            for state, times in TIMES.items():
+                calls = [round(ns * times * factor * apart)] * 4
+                process.add(Turn(name, state, calls, [call // 2 for call in calls]))
+            processes.append(process)
+    return processes
+
+
+def made(run: Run | None) -> Calibration:
+    return make_calibration(forked(), run, made_at=5, quick=True, machine={}, lacks={"huge": "none"}, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -103,43 +121,38 @@ def test_conditions_without_terms_are_left_out() -> None:
     assert features_of({"written_bytes": 5}, BASE) is None
 
 
-def test_a_run_brings_calls_and_what_follows_them() -> None:
-    [bare, *_] = read_conditions(whole_run())
-    assert bare.features == BASE
-    assert bare.medians("call_returns_ns").tolist() == [95_000, 105_000]
-    assert bare.medians("end_ns").tolist() == [190_000, 210_000]
-
-
-def test_a_calibration_is_made_of_a_run() -> None:
-    made = make_calibration(whole_run(), made_at=5, quick=True, machine={}, seed=1)
-    process = Features(anon_areas=6, anon_pages=18 + 16_384, anon_tables=37, file_areas=9, open_files=6, threads=1)
-    prediction = predict(process, made)
-    assert prediction.fork.first.median_ns == pytest.approx(3_300_000, rel=0.001)
-    assert prediction.fork.later.median_ns == pytest.approx(1_700_000, rel=0.001)
-    assert prediction.fork.first_hot.median_ns == pytest.approx(1_650_000, rel=0.001)
-    assert prediction.fork.later_hot.median_ns == pytest.approx(850_000, rel=0.001)
+def test_a_calibration_is_made_of_forks_and_a_run() -> None:
+    calibration = made(whole_run())
+    prediction = predict(PROCESS, calibration)
+    medians = [getattr(prediction.fork, state.removeprefix("fork.")).median_ns for state in TIMES]
+    assert medians == pytest.approx([3_400_000, 1_700_000, 1_700_000, 850_000], rel=0.001)
+    # Of the child's ends those of the cold states.
+    assert prediction.exit.median_ns == pytest.approx(0.5 * 3 * 850_000, rel=0.2)
     assert prediction.posix_spawn is not None
-    assert prediction.posix_spawn.median_ns == pytest.approx(200_000)
+    assert prediction.posix_spawn.median_ns == pytest.approx(200_000, rel=0.05)
     assert prediction.vfork is None
-    writes = {name: round(cost.median_ns) for name, cost in made.first_writes.items()}
+    writes = {name: round(cost.median_ns) for name, cost in calibration.first_writes.items()}
     assert writes == {"parent_small": 600, "child_huge_all": 512 * 500, "parent_small_alone": 300}
-    assert names.EXIT in made.models
+    assert calibration.lacks == {"huge": "none"}
+
+
+def test_without_a_run_forks_are_predicted_alone() -> None:
+    prediction = predict(PROCESS, made(None))
+    assert prediction.fork.first.median_ns == pytest.approx(3_400_000, rel=0.001)
+    assert (prediction.posix_spawn, prediction.cow.parent_small) == (None, None)
 
 
 def test_the_machine_of_now_is_that_of_then_times_a_factor() -> None:
-    made = make_calibration(whole_run(), made_at=5, quick=True, machine={}, seed=1)
-    scale = scale_by(whole_run(1.4), made)
+    scale = scale_by(forked(1.4), made(None))
     assert scale.factor == pytest.approx(1.4, rel=0.02)
-    assert scale.pages == pytest.approx(1.4, rel=0.02)
     assert scale.spread < 0.05
-    with pytest.raises(InputError, match="no condition"):
-        scale_by(Run({"unknown": ("launch.fork", {}, 5.0)}), made)
+    with pytest.raises(InputError, match="no fork was timed"):
+        scale_by([ForkedProcess("nothing", BASE)], made(None))
 
 
 def test_an_uncertain_scan_is_drawn_to_1() -> None:
     apart = np.linspace(-1, 1, 6)
-    exact, rough = (scale_of([math.log(2) + noise * apart], [np.zeros(6)]) for noise in (0.001, 0.9))
-    assert exact.pages == pytest.approx(2, rel=0.01)
-    assert 1 < rough.pages < 1.8
-    assert rough.factor == 1
+    exact, rough = (scale_of([math.log(2) + noise * apart]) for noise in (0.001, 0.9))
+    assert exact.factor == pytest.approx(2, rel=0.01)
+    assert 1 < rough.factor < 1.8
     assert 0.1 < rough.spread < MOMENTS

@@ -12,11 +12,15 @@ from clonometer.model.types import Scale
 
 PROCESS = Features(
     anon_areas=100, anon_pages=150_000, anon_tables=400, empty_areas=20, file_areas=30, shared_areas=5,
-    dontfork_areas=1000, wipeonfork_areas=2, huge_pages=10, open_files=50, threads=4,
+    dontfork_areas=1000, wipeonfork_areas=2, huge_pages=10, open_files=50, threads=4, placed_pages=1000,
+    scattered_pages=300,
 )  # fmt: skip
+#: What a fork of it touches: descriptors, page tables twice, areas.
+TOUCHED = 64 * 150_000 + 2 * 4096 * 400 + 500 * (2 * 100 + 20 + 2 + 1000 + 30 + 5)
+SCATTERED_NS = 20 + 60 * math.log(TOUCHED / 1e6) / math.log(100)
 FIRST_NS = (
-    50_000 + 400 * 300 + 100 * 650 + 22 * 200 + 35 * 350 + 1000 * 310 + 10 * 500 + 50 * 9 + 3 * 100 + 5000
-    + 1000 * 30 + 99_000 * 40 + 50_000 * 60
+    50_000 + 150_000 * 40 + 400 * 300 + 100 * 650 + 22 * 200 + 35 * 350 + 1000 * 310 + 10 * 500 + 50 * 9 + 3 * 100
+    + 5000 + 0.3 * 150_000 * SCATTERED_NS
 )  # fmt: skip
 
 
@@ -35,9 +39,6 @@ def test_a_prediction_is_the_sum_of_its_terms() -> None:
 def test_today_s_machine_scales_and_widens() -> None:
     made = calibration()
     made = replace(made, models={**made.models, "fork.first": model(misfit=0.03, scatter=0.04)})
-    apart = predict(PROCESS, made, scale=Scale(1.5, 0.12, 2.0)).fork.first.median_ns
-    pages_ns = 1000 * 30 + 99_000 * 40 + 50_000 * 60
-    assert apart == pytest.approx(1.5 * (FIRST_NS - pages_ns) + 2.0 * pages_ns)
     scale = Scale(1.5, 0.12)
     prediction = predict(PROCESS, made, scale=scale)
     assert prediction.fork.first.median_ns == pytest.approx(1.5 * FIRST_NS)
@@ -50,8 +51,13 @@ def test_today_s_machine_scales_and_widens() -> None:
 
 
 def test_the_shares_of_mappings_add_up_to_all_but_the_base() -> None:
-    heap = Features(anon_areas=1, anon_pages=120_000, anon_tables=300, huge_pages=10)
-    rest = replace(PROCESS, anon_areas=99, anon_pages=30_000, anon_tables=100, huge_pages=0, open_files=0, threads=0)
+    heap = Features(
+        anon_areas=1, anon_pages=120_000, anon_tables=300, huge_pages=10, placed_pages=800, scattered_pages=240
+    )
+    rest = replace(
+        PROCESS, anon_areas=99, anon_pages=30_000, anon_tables=100, huge_pages=0, open_files=0,
+        threads=0, placed_pages=200, scattered_pages=60,
+    )  # fmt: skip
     whole = replace(add_features([heap, rest]), open_files=50, threads=4)
     assert whole == PROCESS
     divided = shares({"heap": heap, "rest": rest}, whole, calibration())
@@ -64,3 +70,22 @@ def test_what_was_not_measured_is_named() -> None:
     assert predict(huge, calibration()).beyond == ("small pages", "swapped pages")
     no_limit = predict(Features(anon_pages=500 << 18, anon_areas=1), calibration())
     assert math.isfinite(no_limit.fork.first.high_ns)
+
+
+def test_where_pages_lie_widens_the_interval_as_long_as_it_is_not_seen() -> None:
+    unseen = replace(PROCESS, placed_pages=0, scattered_pages=0)
+    none, all_of_them = (replace(PROCESS, scattered_pages=count) for count in (0, 1000))
+    costs = [predict(each, calibration()).fork.first for each in (none, unseen, all_of_them)]
+    assert [cost.low_ns == cost.high_ns for cost in costs] == [True, False, True]
+    assert costs[1].median_ns == pytest.approx((costs[0].median_ns + costs[2].median_ns) / 2)
+    assert costs[0].median_ns < costs[1].high_ns
+    spread = math.log(costs[1].high_ns / costs[1].median_ns) / NINE_IN_TEN
+    assert spread == pytest.approx(150_000 * SCATTERED_NS / math.sqrt(12) / costs[1].median_ns)
+
+
+def test_a_mapping_without_seen_frames_is_scattered_like_the_process() -> None:
+    seen = Features(anon_areas=1, anon_pages=1000, anon_tables=2, placed_pages=100, scattered_pages=100)
+    unseen = Features(anon_areas=1, anon_pages=1000, anon_tables=2)
+    whole = add_features([seen, unseen])
+    costs = shares({"seen": seen, "unseen": unseen}, whole, calibration())
+    assert costs["seen"] == costs["unseen"]

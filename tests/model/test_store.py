@@ -45,7 +45,8 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypat
         (b"\xff\xfe{}", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b"[]", "list"),
-        (b'{"schema": 1}', "missing"),
+        (b'{"schema": 2}', "missing"),
+        (b'{"schema": 1}', "its schema is 1"),
         (b'{"schema": 99}', "schema is 99"),
     ],
 )

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clonometer.errors import EXIT_INTERRUPTED
+from clonometer.errors import EXIT_INTERRUPTED, DriverError
 
 if TYPE_CHECKING:
+    import random
+
     from clonometer.model.calibration import Calibration
+    from clonometer.model.conditions import Wanted
+    from clonometer.model.features import Features
+    from clonometer.model.making import ForkedProcess
+    from clonometer.model.turns import ForkState
     from clonometer.model.types import Scale
     from clonometer.runfile import Run
-    from clonometer.runner.run import RunOutcome
+    from clonometer.runner.made import MadeProcess
+
+FULL_S, QUICK_S = 110.0, 18.0
+#: The rest of the time measures posix_spawn, vfork and copying on write.
+_FORKS_PART = 0.8
+#: Each condition is made so often, since processes of one condition differ by where their memory lies.
+_PASSES = 4
+_SCAN_S = 2.5
+_SAY_EVERY_S = 10.0
 
 
 def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibration | None, int]:
-    """Measure the plan ``calibrate`` and fit to it.
+    """Fork processes of all conditions in turn, measure the plan ``calibrate``, and fit to both.
 
     Returns
     -------
@@ -36,45 +50,146 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
     from clonometer.model.making import make_calibration
     from clonometer.model.store import machine_of
 
-    with _measured("calibrate-quick" if quick else "calibrate", budget_s, seed) as (run, outcome):
-        if run is None or outcome.exit_status == EXIT_INTERRUPTED:
-            return None, outcome.exit_status
-        made = make_calibration(run, made_at=int(time.time()), quick=quick, machine=machine_of(collect()), seed=seed)
-    return made, outcome.exit_status
+    seconds = budget_s or (QUICK_S if quick else FULL_S)
+    try:
+        forked, lacks = _fork_conditions(quick=quick, seconds=seconds * _FORKS_PART, seed=seed)
+    except KeyboardInterrupt:
+        return None, EXIT_INTERRUPTED
+    with _measured("calibrate-quick" if quick else "calibrate", seconds * (1 - _FORKS_PART), seed) as (run, status):
+        if status == EXIT_INTERRUPTED:
+            return None, status
+        machine = machine_of(collect())
+        made = make_calibration(
+            forked, run, made_at=int(time.time()), quick=quick, machine=machine, lacks=lacks, seed=seed
+        )
+    return made, status
+
+
+def _fork_conditions(*, quick: bool, seconds: float, seed: int) -> tuple[list[ForkedProcess], dict[str, str]]:
+    import random
+
+    from clonometer.cli.predicting import live
+    from clonometer.host.memory import free_bytes
+    from clonometer.model.conditions import FULL, QUICK, affordable
+    from clonometer.model.turns import STATES
+
+    conditions, lacks = affordable(QUICK if quick else FULL, free_bytes(live()))
+    chance = random.Random(seed)
+    forked: list[ForkedProcess] = []
+    say = _Progress(seconds)
+    for _ in range(_PASSES):
+        with _made(conditions, chance) as (processes, refused):
+            lacks |= refused
+            forked += _forked_in_turn(processes, STATES, seconds / _PASSES, chance, say)
+    return forked, lacks
+
+
+@contextmanager
+def _made(
+    conditions: Mapping[str, Wanted], chance: random.Random
+) -> Iterator[tuple[dict[str, MadeProcess], dict[str, str]]]:
+    """Make a process of each condition, in random order: which memory each gets is a matter of that order.
+
+    Yields
+    ------
+    processes, refused
+        Those that were made; for the others the reason.
+    """
+    from clonometer.runner.made import MadeProcess
+
+    processes, refused = {}, {}
+    with ExitStack() as stack:
+        for name in chance.sample(list(conditions), len(conditions)):
+            try:
+                processes[name] = stack.enter_context(MadeProcess(conditions[name]))
+            except DriverError as error:
+                refused[name] = error.message
+        yield processes, refused
+
+
+def _forked_in_turn(
+    processes: Mapping[str, MadeProcess],
+    states: Mapping[str, ForkState],
+    seconds: float,
+    chance: random.Random,
+    say: _Progress | None = None,
+) -> list[ForkedProcess]:
+    from clonometer.model.making import ForkedProcess
+    from clonometer.model.turns import take_turns
+
+    forked = {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
+    for turn in take_turns(processes, states, seconds=seconds, chance=chance, clock=time.monotonic):
+        forked[turn.process].add(turn)
+        if say is not None:
+            say.maybe()
+    return list(forked.values())
+
+
+def features_of_process(pid: int) -> Features:
+    """Read a process as ``clonometer predict --pid`` does."""
+    from clonometer.cli.predicting import read
+    from clonometer.predict.profile import profile_of
+
+    return profile_of(read(pid), huge_pages_used=True).features
+
+
+class _Progress:
+    """Says on standard error how far the forks are, every ten seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._begin_s = self._said_s = time.monotonic()
+
+    def maybe(self) -> None:
+        """Say it if it is time."""
+        import rich_click as click
+
+        now_s = time.monotonic()
+        if now_s - self._said_s >= _SAY_EVERY_S:
+            self._said_s = now_s
+            left_s = max(0.0, self._seconds - (now_s - self._begin_s))
+            click.echo(f"processes fork in turn: about {left_s:.0f} s left", err=True)
+
+
+@contextmanager
+def reference_processes(chance: random.Random) -> Iterator[dict[str, MadeProcess]]:
+    """Make the processes whose forks tell how fast the machine is now."""
+    from clonometer.model.conditions import REFERENCE
+
+    with _made(REFERENCE, chance) as (processes, _):
+        yield processes
 
 
 def measure_scale(calibration: Calibration) -> Scale:
-    """Measure the reference scan of 3 s, and compare it with the calibration's.
+    """Have a few processes fork in turn for 3 s, and compare them with what the calibration predicts for them.
 
     Raises
     ------
     InputError
-        If nothing of it could be measured.
+        If none could be made.
     """
-    from clonometer.cli.measuring import draw_seed
-    from clonometer.errors import InputError
-    from clonometer.model.reference import REFERENCE_PLAN, scale_by
+    import random
 
-    with _measured(REFERENCE_PLAN, None, draw_seed()) as (run, _):
-        if run is None:
-            raise InputError("the reference scan was interrupted, or nothing of it could be measured")
-        return scale_by(run, calibration)
+    from clonometer.model.reference import scale_by
+    from clonometer.model.turns import COLD_STATES
+
+    chance = random.Random()
+    with reference_processes(chance) as processes:
+        return scale_by(_forked_in_turn(processes, COLD_STATES, _SCAN_S, chance), calibration)
 
 
 @contextmanager
-def _measured(name: str, budget_s: float | None, seed: int) -> Iterator[tuple[Run | None, RunOutcome]]:
+def _measured(name: str, budget_s: float, seed: int) -> Iterator[tuple[Run | None, int]]:
     from dataclasses import replace
 
     from clonometer.cli.measuring import briefly_measured, find_catalogue
     from clonometer.plan.planfile import load_plan
 
     drivers, catalogue = find_catalogue()
-    plan = load_plan(name, catalogue)
-    if budget_s is not None:
-        plan = replace(plan, budget_seconds=budget_s)
+    plan = replace(load_plan(name, catalogue), budget_seconds=budget_s)
     command = ["clonometer", "run", "--plan", name]
-    with briefly_measured(plan, catalogue, drivers, seed=seed, command=command) as measured:
-        yield measured
+    with briefly_measured(plan, catalogue, drivers, seed=seed, command=command) as (run, outcome):
+        yield run, outcome.exit_status
 
 
 def usable_calibration(path: Path | None = None) -> Calibration | None:

@@ -9,12 +9,19 @@ import rich_click as click
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
-    from clonometer.model.calibration import Calibration
-    from clonometer.model.features import Features
-    from clonometer.model.validated import Validation
+    import random
+    from collections.abc import Mapping
 
-#: A scan of the machine's state serves so many processes: it changes within half a minute.
-_PROCESSES_A_SCAN = 5
+    from clonometer.model.calibration import Calibration
+    from clonometer.model.conditions import Wanted
+    from clonometer.model.making import ForkedProcess
+    from clonometer.model.validated import Validation
+    from clonometer.runner.made import MadeProcess
+
+_SAY_EVERY = 5
+#: So many forks of a process in each cold state, and of those turns one in two with hot caches too.
+_ROUNDS, _HOT_EVERY = 12, 2
+_VALIDATED = "the process"
 
 
 def print_validation(processes: int, seed: int, *, as_json: bool) -> None:
@@ -43,30 +50,47 @@ def print_validation(processes: int, seed: int, *, as_json: bool) -> None:
 
 
 def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
-    """Make so many processes, each with a random mixture of what a process may have, and fork them for real."""
+    """Make so many processes, each with a random mixture of what a process may have, and fork them for real.
+
+    Each forks in turn with the processes of the reference scan, so that prediction and forks are of one moment: a
+    shared host changes its speed by a third from second to second.
+    """
     import random
 
-    from clonometer.cli.calibrating import measure_scale
+    from clonometer.cli.calibrating import reference_processes
     from clonometer.model.predictor import predict
-    from clonometer.model.types import SAME_MOMENT
+    from clonometer.model.reference import scale_by
     from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
-    from clonometer.runner.mixtures import fork_mixture
 
     chance = random.Random(seed)
     forks = []
-    scale = SAME_MOMENT
-    for number in range(processes):
-        if number % _PROCESSES_A_SCAN == 0:
-            scale = measure_scale(calibration)
-            click.echo(f"{number} of {processes} processes forked", err=True)
-        features, times = fork_mixture(random_mixture(chance), _features_of)
-        forks += validated_forks(predict(features, calibration, scale=scale), times)
+    with reference_processes(chance) as references:
+        for number in range(processes):
+            if number % _SAY_EVERY == 0:
+                click.echo(f"{number} of {processes} processes forked", err=True)
+            process, others = _fork_beside(references, random_mixture(chance), chance)
+            prediction = predict(process.features, calibration, scale=scale_by(others, calibration))
+            forks += validated_forks(prediction, process.calls_ns)
     return summarize_validation(forks)
 
 
-def _features_of(pid: int) -> Features:
-    """Read a process as ``clonometer predict --pid`` does."""
-    from clonometer.cli.predicting import read
-    from clonometer.predict.profile import profile_of
+def _fork_beside(
+    references: Mapping[str, MadeProcess], wanted: Wanted, chance: random.Random
+) -> tuple[ForkedProcess, list[ForkedProcess]]:
+    """Make one process and have it fork in turn with the references: in cold states all of them, in hot ones alone."""
+    from clonometer.cli.calibrating import features_of_process
+    from clonometer.model.making import ForkedProcess
+    from clonometer.model.turns import COLD_STATES, STATES, ask
+    from clonometer.runner.made import MadeProcess
 
-    return profile_of(read(pid), huge_pages_used=True).features
+    with MadeProcess(wanted) as made:
+        processes = {_VALIDATED: made, **references}
+        forked = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in processes.items()}
+        for number in range(_ROUNDS):
+            for state in STATES:
+                if state not in COLD_STATES and number % _HOT_EVERY:
+                    continue
+                among = list(processes) if state in COLD_STATES else [_VALIDATED]
+                for name in chance.sample(among, len(among)):
+                    forked[name].add(ask(processes[name], name, state))
+    return forked.pop(_VALIDATED), list(forked.values())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from clonometer.host.cgroup import memory_bound
 from clonometer.host.registry import register
 from clonometer.host.source import Lack, Source, chosen
 
@@ -21,6 +24,17 @@ def _total(source: Source) -> int:
 @register("memory.available_bytes", "int", "what may be taken without swapping, when the run started", unit="bytes")
 def _available(source: Source) -> int:
     return _meminfo(source, "MemAvailable")
+
+
+def free_bytes(source: Source) -> int | None:
+    """Say what this process may take without swapping, by the machine and its control groups; None if not known."""
+    rooms = []
+    with suppress(Lack):
+        rooms.append(_available(source))
+    with suppress(Lack):
+        bound = memory_bound(source)
+        rooms += [bound.room] if bound is not None else []
+    return min(rooms, default=None)
 
 
 @register("memory.swap_bytes", "int", "swap space", unit="bytes")

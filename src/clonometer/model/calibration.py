@@ -9,7 +9,7 @@ from typing import Annotated
 from clonometer.model.types import CostRange, Ns
 from clonometer.records import Count, Least, version
 
-CALIBRATION_SCHEMA = 1
+CALIBRATION_SCHEMA = 2
 
 #: The models that a calibration must have: fork's call by state of the pages and of the caches, and the child's end.
 FORK_FIRST = "fork.first"
@@ -25,12 +25,11 @@ NEEDED = (FORK_FIRST, FORK_LATER, FORK_FIRST_HOT, FORK_LATER_HOT, EXIT)
 
 @dataclass(frozen=True)
 class Residual:
-    """How far a measured condition lies from the fit."""
+    """How far a measured condition lies from the fit, in the middle of its processes."""
 
     condition: str
     measured_ns: Ns
     fitted_ns: Ns
-    pages: Annotated[float, Least(0), "Small pages of it."]
 
     @property
     def share(self) -> float:
@@ -40,12 +39,12 @@ class Residual:
 
 @dataclass(frozen=True)
 class CostModel:
-    """What one call costs: a time for each of the terms, and a time a page for each piece of a curve."""
+    """What one call costs: a time for each term, and one for a scattered page that depends on what is touched."""
 
     terms: Annotated[Sequence[str], "Linear terms."]
-    most: Annotated[Sequence[float], "The highest count of each that was measured, then that of the pages."]
-    knots: Annotated[Sequence[float], "Small pages at which a piece of the curve ends."]
-    each_ns: Annotated[Sequence[Ns], "Of each term, then of each piece, for one of it."]
+    most: Annotated[Sequence[float], "The highest count of each that was measured, then that of the scattered pages."]
+    knots: Annotated[Sequence[float], "Bytes that a call touches, at each of which scattered pages have a time."]
+    each_ns: Annotated[Sequence[Ns], "For one of each term, then for a scattered page at each knot."]
     draws_ns: Annotated[Sequence[Sequence[Ns]], "The same, by a bootstrap over processes."]
     misfit: Annotated[float, Least(0), "How far conditions lie from the fit: standard deviation of the logarithm."]
     scatter: Annotated[float, Least(0), "How far single calls lie from their condition's median, as above."]
@@ -53,7 +52,7 @@ class CostModel:
 
     def fault(self) -> str | None:
         """Say what contradicts itself; None where nothing does."""
-        size = len(self.terms) + len(self.knots) + 1
+        size = len(self.terms) + len(self.knots)
         if len(self.each_ns) != size or any(len(draw) != size for draw in self.draws_ns):
             return f"has not {size} coefficients in each fit"
         if len(self.most) != len(self.terms) + 1:
@@ -73,7 +72,6 @@ class Calibration:
     machine: Annotated[Mapping[str, str], "The facts for which it holds."]
     models: Annotated[Mapping[str, CostModel], "By the name of the call."]
     first_writes: Annotated[Mapping[str, CostRange], "The first write to a page after a fork, by name."]
-    reference_ns: Annotated[Mapping[str, Ns], "Medians of the reference scan, when this was calibrated, by condition."]
     lacks: Annotated[Mapping[str, str], "What could not be measured, and why."]
 
     def fault(self) -> str | None:

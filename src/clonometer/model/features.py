@@ -34,6 +34,10 @@ class Features:
     anon_tables: Annotated[
         Count, "Page tables of 4 KiB that hold those pages' entries: one for each 2 MiB in which a page is present."
     ] = 0
+    placed_pages: Annotated[Count, "Of them those whose frames were looked at: a sample, or none."] = 0
+    scattered_pages: Annotated[
+        Count, "Of those the ones whose frame does not lie near that of the page before: each costs a cache miss more."
+    ] = 0
     empty_areas: Annotated[Count, "Private areas without a file in which nothing was written."] = 0
     file_areas: Annotated[Count, "Private areas of a file in which nothing was written."] = 0
     file_pages: Annotated[Count, "Pages present in them: fork copies none."] = 0
@@ -57,6 +61,8 @@ class Features:
         """Say what contradicts itself; None where nothing does."""
         if self.hugetlb_pages and not self.hugetlb_page_bytes:
             return "has pages of hugetlbfs without a size"
+        if self.scattered_pages > self.placed_pages:
+            return "has more scattered pages than were looked at"
         return "has more page tables than pages" if self.anon_tables > self.anon_pages else None
 
 

@@ -7,34 +7,45 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.errors import InputError
 from clonometer.model.calibration import CostModel, Residual
 from clonometer.model.features import Features
-from clonometer.model.terms import LINEAR, PAGES, Floats, design_row, small_pages, term_counts
+from clonometer.model.terms import LINEAR, SCATTERED, Floats, design_row, term_counts, touched_bytes
 from clonometer.stats.nonnegative import nonnegative_least_squares
+
+Indices = NDArray[np.intp]
 
 DRAWS = 60
 #: The standard deviation of normal values for each unit of their median absolute deviation.
 _MAD_TO_SIGMA = 1.4826
-#: A piece of the curve ends at a measured number of pages, each at least so many times the one before.
-_KNOT_RATIO = 3.0
-#: Memory is dense if it has more pages than this in each area: then pages are most of what is measured.
-_DENSE = 100
+#: Scattered pages have a time at each amount of memory that was measured with them, if so many times the one before.
+_KNOT_RATIO = 2.0
+#: In such processes pages are most of what is measured, and nearly all of them are scattered.
+_DENSE, _SCATTERED_PART = 100, 0.8
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A condition of a fit: what the process had, and for each process its calls in ns."""
+    """A process that was measured: its condition, what it had, and its calls in ns; shape (calls,), at least one."""
 
-    name: str
+    condition: str
     features: Features
-    calls: Sequence[Floats]
+    calls: Floats
 
-    @property
-    def medians(self) -> Floats:
-        """Of each process; shape (processes,)."""
-        return np.array([np.median(calls) for calls in self.calls])
+
+def middle(values: Floats) -> float:
+    """The mean of the middle half: forks have two states, by the CPU that they run on, and a median jumps between them.
+
+    Examples
+    --------
+    >>> middle(np.array([1.0, 2.0, 4.0, 100.0]))
+    3.0
+    """
+    rising = np.sort(values)
+    left = rising.size // 4
+    return float(np.mean(rising[left : rising.size - left]))
 
 
 def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DRAWS) -> CostModel:
@@ -43,7 +54,7 @@ def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DR
     Parameters
     ----------
     observations
-        At least one, with at least one process each.
+        At least one.
     seed
         Fixes the bootstrap.
 
@@ -59,37 +70,37 @@ def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DR
 
     Notes
     -----
-    Each condition counts by the median over its processes of their medians. What is made least is the sum of the
-    squares of the fit's relative errors: a fork of 50 us counts as much as one of 50 ms. Coefficients are not negative,
-    so that the curve over pages rises. The draws are the same fit to conditions whose processes were drawn again
-    (Davison and Hinkley, "Bootstrap methods and their application", section 6.2: cases).
+    Each process counts by the middle of its calls' logarithms. What is made least is the sum of the squares of the
+    fit's relative errors: a fork of 50 us counts as much as one of 50 ms. Coefficients are not negative. The draws are
+    the same fit to processes that were drawn again, condition by condition (Davison and Hinkley, "Bootstrap methods and
+    their application", section 6.2: cases).
     """
     if not observations:
         raise InputError("nothing was measured that a cost model could be fitted to")
     terms = _varying_terms(observations)
     knots = _knots(observations)
     design = np.array([design_row(each.features, terms, knots) for each in observations])
-    medians = [each.medians for each in observations]
-    values = np.array([np.median(processes) for processes in medians])
+    values = np.exp([middle(np.log(each.calls)) for each in observations])
+    groups = [
+        np.array([place for place, each in enumerate(observations) if each.condition == condition])
+        for condition in dict.fromkeys(each.condition for each in observations)
+    ]
     each_ns = _relative_fit(design, values)
     random = np.random.default_rng(seed)
-    drawn = [
-        _relative_fit(design, np.array([np.median(random.choice(group, group.size)) for group in medians]))
-        for _ in range(draws)
-    ]
-    fitted = design @ each_ns
+    drawn = []
+    for _ in range(draws):
+        chosen = np.concatenate([random.choice(group, group.size) for group in groups])
+        drawn.append(_relative_fit(design[chosen], values[chosen]))
+    residuals = [_residual(observations, group, values, design @ each_ns) for group in groups]
     return CostModel(
         terms=tuple(terms),
-        most=tuple(max(term_counts(each.features)[term] for each in observations) for term in (*terms, PAGES)),
+        most=tuple(max(term_counts(each.features)[term] for each in observations) for term in (*terms, SCATTERED)),
         knots=tuple(knots),
         each_ns=tuple(each_ns.tolist()),
         draws_ns=tuple(tuple(draw.tolist()) for draw in drawn),
-        misfit=_misfit(fitted, values, int(np.count_nonzero(each_ns))),
-        scatter=_scatter(observations),
-        residuals=tuple(
-            Residual(each.name, float(value), float(fit), float(small_pages(each.features)))
-            for each, value, fit in zip(observations, values, fitted, strict=True)
-        ),
+        misfit=_misfit(residuals, int(np.count_nonzero(each_ns))),
+        scatter=_scatter(observations, groups),
+        residuals=tuple(residuals),
     )
 
 
@@ -105,31 +116,35 @@ def _varying_terms(observations: Sequence[Observation]) -> list[str]:
 
 
 def _knots(observations: Sequence[Observation]) -> list[float]:
-    """Where pieces of the curve end: at the sizes of dense memory that were measured, but for the largest."""
-    dense = [each.features for each in observations if is_dense(each.features)]
+    """How much memory is touched where scattered pages were measured."""
     knots: list[float] = []
-    for size in sorted({small_pages(features) for features in dense}):
-        if size >= _KNOT_RATIO * (knots[-1] if knots else 1.0):
-            knots.append(float(size))
-    return knots[:-1]
+    for touched in sorted(touched_bytes(each.features) for each in observations if _is_scattered(each.features)):
+        if not knots or touched >= _KNOT_RATIO * knots[-1]:
+            knots.append(touched)
+    return knots
 
 
-def is_dense(features: Features) -> bool:
-    """Whether small pages are most of what a process has."""
-    return features.anon_pages > _DENSE * features.anon_areas
+def _is_scattered(features: Features) -> bool:
+    counts = term_counts(features)
+    dense = features.anon_pages > _DENSE * features.anon_areas
+    return dense and counts[SCATTERED] > _SCATTERED_PART * features.anon_pages
 
 
-def _misfit(fitted: Floats, values: Floats, coefficients: int) -> float:
-    logs = np.log(np.maximum(fitted, 1.0) / values)
+def _residual(observations: Sequence[Observation], group: Indices, values: Floats, fitted: Floats) -> Residual:
+    measured, fit = (float(np.exp(np.mean(np.log(np.maximum(times[group], 1.0))))) for times in (values, fitted))
+    return Residual(observations[group[0]].condition, measured, fit)
+
+
+def _misfit(residuals: Sequence[Residual], coefficients: int) -> float:
+    logs = np.log([max(each.fitted_ns, 1.0) / each.measured_ns for each in residuals])
     # As many conditions as coefficients would fit anything.
-    freedom = max(1, values.size - coefficients)
-    return float(math.sqrt(np.sum(logs**2) / freedom))
+    return float(math.sqrt(np.sum(logs**2) / max(1, logs.size - coefficients)))
 
 
-def _scatter(observations: Sequence[Observation]) -> float:
-    """How far single calls lie from their condition's median: the middle one of the conditions' spreads."""
+def _scatter(observations: Sequence[Observation], groups: Sequence[Indices]) -> float:
+    """How far single calls lie from their condition's middle: the middle one of the conditions' spreads."""
     spreads = []
-    for each in observations:
-        logs = np.log(np.concatenate(each.calls))
+    for group in groups:
+        logs = np.log(np.concatenate([observations[place].calls for place in group]))
         spreads.append(_MAD_TO_SIGMA * float(np.median(np.abs(logs - np.median(logs)))))
     return float(np.median(spreads))

@@ -1,39 +1,67 @@
-"""Makes a calibration from a run of the plan ``calibrate``."""
+"""Makes a calibration: from processes that forked in turn, and from a run of the plan ``calibrate`` for what else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from clonometer.model import calibration as names
-from clonometer.model.calibration import Calibration, CostModel
+from clonometer.model.calibration import Calibration
+from clonometer.model.features import Features
 from clonometer.model.fitting import Observation, fit_model
 from clonometer.model.measured import PAGE_TABLE_ENTRIES, MeasuredCondition, read_conditions
 from clonometer.model.terms import Floats
+from clonometer.model.turns import COLD_STATES, STATES, Turn
 from clonometer.model.types import CostRange
 from clonometer.results.rows.source import RunSource
 
-CALL = "call_returns_ns"
-_END = "end_ns"
+_CALL = "call_returns_ns"
 _WRITE = "write_each_ns"
 #: Between these quantiles lie nine in ten.
 _TAILS = (0.05, 0.95)
 
 
+@dataclass
+class ForkedProcess:
+    """A process that was made and forked: its condition, what it had, by state its calls and its children's ends."""
+
+    condition: str
+    features: Features
+    calls_ns: dict[str, list[int]] = field(default_factory=dict)
+    ends_ns: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, turn: Turn) -> None:
+        """Add what its forks of a turn took."""
+        self.calls_ns.setdefault(turn.state, []).extend(turn.calls_ns)
+        self.ends_ns.setdefault(turn.state, []).extend(turn.ends_ns)
+
+
 def make_calibration(
-    run: RunSource, *, made_at: int, quick: bool, machine: Mapping[str, str], seed: int
+    forked: Sequence[ForkedProcess],
+    run: RunSource | None,
+    *,
+    made_at: int,
+    quick: bool,
+    machine: Mapping[str, str],
+    lacks: Mapping[str, str],
+    seed: int,
 ) -> Calibration:
-    """Fit every model to a run.
+    """Fit every model.
 
     Parameters
     ----------
+    forked
+        In all states.
     run
-        Of the plan ``calibrate`` or its quick form.
+        Of the plan ``calibrate`` or its quick form; None where nothing of it could be measured.
     made_at
         Seconds since 1970.
     machine
         The facts for which it holds (`clonometer.model.store.machine_of`).
+    lacks
+        Conditions that could not be made, and why.
     seed
         Fixes the bootstraps.
 
@@ -42,62 +70,48 @@ def make_calibration(
     InputError
         If conditions without which nothing can be predicted were not measured.
     """
-    conditions = read_conditions(run)
+    models = {state: fit_model(_of_state(forked, state), seed=seed) for state in STATES}
+    models[names.EXIT] = fit_model(_of_ends(forked), seed=seed)
+    conditions = [] if run is None else read_conditions(run)
+    for name in (names.POSIX_SPAWN, names.VFORK):
+        calls = list(_of_launches(conditions, f"launch.{name}"))
+        if calls:
+            models[name] = fit_model(calls, seed=seed)
+    not_run = (
+        {} if run is None else {cell["cell"]: cell["reason"] for cell in run.metadata["cells"] if cell.get("reason")}
+    )
     return Calibration(
         made_at=made_at,
         quick=quick,
         machine=dict(machine),
-        models=_models(conditions, seed),
+        models=models,
         first_writes=_first_writes(conditions),
-        reference_ns=reference_values(conditions),
-        lacks={cell["cell"]: cell["reason"] for cell in run.metadata["cells"] if cell.get("reason")},
+        lacks={**lacks, **not_run},
     )
 
 
-def reference_values(conditions: Iterable[MeasuredCondition]) -> dict[str, float]:
-    """The median of fork's call over processes, for each condition."""
-    return {
-        each.cell: float(np.median(each.medians(CALL)))
-        for each in conditions
-        if each.workload == "launch.fork" and CALL in each.columns
-    }
-
-
-def _models(conditions: Sequence[MeasuredCondition], seed: int) -> dict[str, CostModel]:
-    forks = [each for each in conditions if each.workload == "launch.fork"]
-    cold = [each for each in forks if each.condition["caches"] == "idle"]
-    hot = [each for each in forks if each.condition["caches"] == "hot"]
-    models = {
-        names.FORK_FIRST: _fit([each for each in cold if not _is_clean(each)], CALL, seed),
-        names.FORK_LATER: _fit([each for each in cold if _is_later(each)], CALL, seed),
-        names.FORK_FIRST_HOT: _fit([each for each in hot if not _is_clean(each)], CALL, seed),
-        names.FORK_LATER_HOT: _fit([each for each in hot if _is_later(each)], CALL, seed),
-        names.EXIT: _fit(cold, _END, seed),
-    }
-    for name in (names.POSIX_SPAWN, names.VFORK):
-        calls = [each for each in conditions if each.workload == f"launch.{name}" and CALL in each.columns]
-        if calls:
-            models[name] = _fit(calls, CALL, seed)
-    return models
-
-
-def _fit(conditions: Sequence[MeasuredCondition], quantity: str, seed: int) -> CostModel:
-    observations = [
-        Observation(each.cell, each.features, each.columns[quantity])
-        for each in conditions
-        if each.features is not None and quantity in each.columns
+def _of_state(forked: Iterable[ForkedProcess], state: str) -> list[Observation]:
+    return [
+        Observation(each.condition, each.features, np.array(each.calls_ns[state], dtype=np.float64))
+        for each in forked
+        if each.calls_ns.get(state)
     ]
-    return fit_model(observations, seed=seed)
 
 
-def _is_clean(condition: MeasuredCondition) -> bool:
-    return bool(condition.condition["pages"] == "clean")
+def _of_ends(forked: Iterable[ForkedProcess]) -> list[Observation]:
+    made = []
+    for each in forked:
+        ends = [end for state in COLD_STATES for end in each.ends_ns.get(state, ())]
+        if ends:
+            made.append(Observation(each.condition, each.features, np.array(ends, dtype=np.float64)))
+    return made
 
 
-def _is_later(condition: MeasuredCondition) -> bool:
-    """Whether a later fork finds the parent so: its pages left clean, or so few that it does not matter."""
-    memory = condition.condition["parent_bytes"] > 0 and condition.condition["page_kind"] == "4k"
-    return _is_clean(condition) or not memory
+def _of_launches(conditions: Iterable[MeasuredCondition], workload: str) -> Iterable[Observation]:
+    for each in conditions:
+        if each.workload == workload and each.features is not None:
+            for calls in each.columns.get(_CALL, ()):
+                yield Observation(each.cell, each.features, calls)
 
 
 def _first_writes(conditions: Sequence[MeasuredCondition]) -> dict[str, CostRange]:

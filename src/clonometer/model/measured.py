@@ -39,10 +39,6 @@ class MeasuredCondition:
     features: Features | None
     columns: Mapping[str, tuple[Floats, ...]]
 
-    def medians(self, quantity: str) -> Floats:
-        """The median of each process, shape (processes,)."""
-        return np.array([np.median(values) for values in self.columns.get(quantity, ())])
-
 
 def read_conditions(run: RunSource) -> list[MeasuredCondition]:
     """Read the conditions of a run that have samples, in the order of the plan."""
@@ -74,10 +70,6 @@ def _columns(run: RunSource, cell: str) -> dict[str, tuple[Floats, ...]]:
         values = columns[name][valid].astype(np.float64)
         owners = process[valid]
         read[name] = tuple(values[owners == owner] for owner in np.unique(owners))
-    # What is left of a launch once the call has returned: the child's end, and the parent's wait for it.
-    if {"reaped_ns", "call_returns_ns"} <= read.keys():
-        pairs = zip(read["reaped_ns"], read["call_returns_ns"], strict=False)
-        read["end_ns"] = tuple(reaped - called for reaped, called in pairs if reaped.size == called.size)
     return {name: groups for name, groups in read.items() if groups}
 
 

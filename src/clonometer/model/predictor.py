@@ -11,7 +11,17 @@ import numpy as np
 from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration, CostModel
 from clonometer.model.features import SMALL_PAGE_BYTES, Features
-from clonometer.model.terms import PAGES, Floats, design_row, segments, term_counts
+from clonometer.model.terms import (
+    SCATTERED,
+    UNSEEN_PART,
+    Floats,
+    design_row,
+    scattered_pages,
+    small_pages,
+    tents,
+    term_counts,
+    touched_bytes,
+)
 from clonometer.model.types import (
     SAME_MOMENT,
     Contributor,
@@ -70,15 +80,15 @@ def cost_of(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) ->
     Notes
     -----
     On the logarithm, the variances add up of the coefficients (bootstrap), of what the model does not explain, of
-    single calls about their median, and of the scale.
+    single calls about their median, of the scale, and of where pages lie if that could not be seen.
     """
     row = design_row(features, model.terms, model.knots)
-    row[: len(model.terms)] *= scale.factor
-    row[len(model.terms) :] *= scale.pages
-    median = float(row @ np.asarray(model.each_ns))
+    median = float(row @ np.asarray(model.each_ns)) * scale.factor
     if median <= 0:
         return CostRange(0.0, 0.0, 0.0)
-    deviation = math.sqrt(_coefficients(row, model) ** 2 + model.misfit**2 + model.scatter**2 + scale.spread**2)
+    unseen = _unseen(features, model) * scale.factor / median
+    variances = (_coefficients(row, model), model.misfit, model.scatter, scale.spread, unseen)
+    deviation = math.sqrt(sum(each**2 for each in variances))
     ratio = math.exp(NINE_IN_TEN * deviation)
     return CostRange(median / ratio, median, median * ratio)
 
@@ -92,6 +102,20 @@ def _coefficients(row: Floats, model: CostModel) -> float:
     return float(np.std(np.log(drawn), ddof=1)) if drawn.size > 1 else 0.0
 
 
+def _unseen(features: Features, model: CostModel) -> float:
+    """The standard deviation that unseen frames bring, in ns: from none to all of the pages may be scattered."""
+    if features.placed_pages:
+        return 0.0
+    # That of an even distribution between the ends.
+    return small_pages(features) * _scattered_ns(features, model) * 2 * UNSEEN_PART / math.sqrt(12)
+
+
+def _scattered_ns(features: Features, model: CostModel) -> float:
+    """What a scattered page costs more than another, in a process that touches so much."""
+    times = np.asarray(model.each_ns[len(model.terms) :])
+    return float(tents(touched_bytes(features), model.knots) @ times)
+
+
 def page_tables_bytes(features: Features) -> int:
     """The page tables that a forked child needs: those of the copied pages, those kept for huge pages, upper levels."""
     tables = features.anon_tables + features.huge_pages
@@ -101,13 +125,8 @@ def page_tables_bytes(features: Features) -> int:
 def term_costs(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) -> dict[str, float]:
     """The part of each term in a call's median, in ns; they add up to it."""
     counts = term_counts(features)
-    count = len(model.terms)
-    costs = {
-        term: counts[term] * each * scale.factor for term, each in zip(model.terms, model.each_ns[:count], strict=True)
-    }
-    pieces = segments(counts[PAGES], model.knots)
-    curve = sum(pages * each for pages, each in zip(pieces, model.each_ns[count:], strict=True))
-    return {**costs, PAGES: curve * scale.pages}
+    each = dict(zip(model.terms, model.each_ns, strict=False)) | {SCATTERED: _scattered_ns(features, model)}
+    return {term: counts[term] * ns * scale.factor for term, ns in each.items()}
 
 
 def _contributors(features: Features, calibration: Calibration, scale: Scale) -> Sequence[Contributor]:
@@ -132,7 +151,7 @@ def shares(
     mappings
         What each mapping, or group of mappings, has; by any key.
     whole
-        What the process has: the curve's time a page is that of all its pages.
+        What the process has: the time of a scattered page is that of all that it touches.
 
     Returns
     -------
@@ -145,19 +164,21 @@ def shares(
 
 
 def _part_costs(mappings: Mapping[str, Features], whole: Features, model: CostModel, scale: Scale) -> dict[str, float]:
-    all_pages = term_counts(whole)[PAGES]
-    page_ns = term_costs(whole, model, scale)[PAGES] / all_pages if all_pages else 0.0
+    scattered_ns = _scattered_ns(whole, model) * scale.factor
+    # In a mapping of which no frame was looked at, as many are scattered as in all.
+    part = scattered_pages(whole) / max(1, small_pages(whole))
     parts = {}
     for key, features in mappings.items():
         costs = term_costs(features, model, scale)
-        linear = sum(ns for term, ns in costs.items() if term not in (PAGES, "base"))
-        parts[key] = linear + term_counts(features)[PAGES] * page_ns
+        scattered = scattered_pages(features) if features.placed_pages else part * small_pages(features)
+        linear = sum(ns for term, ns in costs.items() if term not in ("base", SCATTERED))
+        parts[key] = linear + scattered * scattered_ns
     return parts
 
 
 def _beyond(features: Features, model: CostModel) -> tuple[str, ...]:
     counts = term_counts(features)
-    most = dict(zip((*model.terms, PAGES), model.most, strict=True))
+    most = dict(zip((*model.terms, SCATTERED), model.most, strict=True))
     beyond = [term for term, count in counts.items() if count > FAR_BEYOND * most.get(term, 0.0)]
     return (*beyond, "swapped pages") if features.swapped_pages else tuple(beyond)
 

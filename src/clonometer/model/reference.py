@@ -1,78 +1,61 @@
-"""The machine's state of the moment: a short scan at each prediction, over the same conditions of the calibration."""
+"""The machine's state of the moment: a few processes fork in turn at each prediction, and are predicted themselves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from clonometer.errors import InputError
 from clonometer.model.calibration import Calibration
-from clonometer.model.fitting import is_dense
-from clonometer.model.making import CALL
-from clonometer.model.measured import read_conditions
+from clonometer.model.fitting import middle
+from clonometer.model.making import ForkedProcess
+from clonometer.model.predictor import cost_of
 from clonometer.model.terms import Floats
 from clonometer.model.types import Scale
-from clonometer.results.rows.source import RunSource
 
-#: The plan of the scan.
-REFERENCE_PLAN = "calibrate-reference"
 #: How far two moments of a shared host lie apart: 1.7 times, the most that was seen, is twice that.
 MOMENTS = 0.27
-#: The variance of a median over that of a mean, of normal values.
-_MEDIAN_VARIANCE = math.pi / 2
 
 
-def scale_by(run: RunSource, calibration: Calibration) -> Scale:
-    """Compare a run of the plan ``calibrate-reference`` with the calibration.
-
-    Returns
-    -------
-    Scale
-        Of small pages by the conditions with dense memory, of all else by the others.
+def scale_by(forked: Iterable[ForkedProcess], calibration: Calibration) -> Scale:
+    """Compare forks of now with what the calibration predicts for their processes.
 
     Raises
     ------
     InputError
-        If they have no condition in common.
+        If there is none.
     """
-    pages: list[Floats] = []
-    others: list[Floats] = []
-    for each in read_conditions(run):
-        then = calibration.reference_ns.get(each.cell)
-        logs = np.log(each.medians(CALL))
-        if then is not None and each.features is not None and logs.size:
-            (pages if is_dense(each.features) else others).append(logs - math.log(then))
-    return scale_of(pages, others)
+    return scale_of(
+        [
+            np.log(np.array(calls, dtype=np.float64) / cost_of(each.features, calibration.models[state]).median_ns)
+            for each in forked
+            for state, calls in each.calls_ns.items()
+            if calls
+        ]
+    )
 
 
-def scale_of(pages: Sequence[Floats], others: Sequence[Floats]) -> Scale:
-    """Make a scale of the logarithms of now over then, of each process, by condition.
+def scale_of(groups: Sequence[Floats]) -> Scale:
+    """Make a scale of the logarithms of measured over predicted times, of each process and state.
 
     Notes
     -----
     Moments differ by `MOMENTS` (standard deviation of the logarithm). The scan has an error of its own, which the
-    scatter of processes gives. The factor is the mean of the posterior: that of the scan, drawn to 1 as far as it is
-    uncertain.
+    spread within the groups gives. The factor is the mean of the posterior: that of the scan, drawn to 1 as far as it
+    is uncertain.
 
     Examples
     --------
-    >>> round(scale_of([], [np.log([1.5, 1.5, 1.5])]).factor, 6)
+    >>> round(scale_of([np.log([1.5, 1.5, 1.5, 1.5])]).factor, 6)
     1.5
     """
-    factors = [_moment(group) for group in (others, pages) if group]
-    if not factors:
-        raise InputError("the reference scan measured no condition of the calibration", "run 'clonometer calibrate'")
-    (factor, error), (page_factor, page_error) = factors[0], factors[-1]
-    return Scale(math.exp(factor), max(error, page_error), math.exp(page_factor))
-
-
-def _moment(conditions: Sequence[Floats]) -> tuple[float, float]:
-    """The logarithm of the factor, and its standard deviation."""
-    middle = float(np.mean([np.median(logs) for logs in conditions]))
-    apart = np.concatenate([logs - np.median(logs) for logs in conditions])
-    freedom = max(1, apart.size - len(conditions))
-    variance = _MEDIAN_VARIANCE * float(np.sum(apart**2)) / freedom / apart.size
+    if not groups:
+        raise InputError("no fork was timed that tells how fast the machine is now")
+    moment = float(np.mean([middle(logs) for logs in groups]))
+    apart = np.concatenate([logs - middle(logs) for logs in groups])
+    # The middle half of the values, as far apart as they are, tells the mean as well as all of them would.
+    variance = float(np.sum(apart**2)) / max(1, apart.size - len(groups)) / apart.size
     weight = MOMENTS**2 / (MOMENTS**2 + variance)
-    return weight * middle, math.sqrt(weight * variance)
+    return Scale(math.exp(weight * moment), math.sqrt(weight * variance))

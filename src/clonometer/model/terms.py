@@ -1,8 +1,8 @@
 """The terms of a call's cost, each by what the kernel does: how many of each a process has.
 
-Every call's cost is a sum: a count times a time for each linear term, and a curve over the small pages that are copied.
-The curve is piecewise linear and rises: a page costs more where the descriptors of all pages no longer fit a cache, so
-that no constant would do. docs/predict.md names the kernel's functions.
+Every call's cost is a sum: a count times a time for each linear term, and for the scattered pages a time that depends
+on how much memory the call touches: what fits a cache is fetched from there. docs/predict.md names the kernel's
+functions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ from clonometer.model.features import Features
 Floats = NDArray[np.float64]
 
 PAGES = "small pages"
+SCATTERED = "scattered pages"
+#: Of pages whose frames could not be seen, such a part is taken to be scattered; it may be none or all of them.
+UNSEEN_PART = 0.5
+#: What a fork reads and writes, in bytes, for a small page (its descriptor, struct page), for a page table (that of the
+#: parent and that of the child) and for a copied area (both areas, and what links them with their pages).
+_DESCRIPTOR_BYTES, _TABLES_BYTES, _AREA_BYTES = 64, 2 * 4096, 500
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,14 @@ class CostTerm:
     count: Callable[[Features], float]
 
 
+def small_pages(features: Features) -> int:
+    """The entries that fork copies one by one; an entry of a swapped page is copied like that of a present one."""
+    return features.anon_pages + features.swapped_pages
+
+
 LINEAR = (
     CostTerm("base", lambda features: 1.0),
+    CostTerm(PAGES, small_pages),
     CostTerm("page tables", lambda features: features.anon_tables),
     CostTerm("written areas", lambda features: features.anon_areas),
     CostTerm("empty areas", lambda features: features.empty_areas + features.wipeonfork_areas),
@@ -44,42 +56,54 @@ LINEAR = (
 )
 
 
-def small_pages(features: Features) -> int:
-    """The entries that fork copies one by one; an entry of a swapped page is copied like that of a present one."""
-    return features.anon_pages + features.swapped_pages
+def scattered_pages(features: Features) -> float:
+    """The small pages whose frame lies apart from that of the page before; a part where frames were not seen."""
+    if not features.placed_pages:
+        return UNSEEN_PART * small_pages(features)
+    return small_pages(features) * features.scattered_pages / features.placed_pages
+
+
+def touched_bytes(features: Features) -> float:
+    """How much memory a fork touches, roughly: it decides from which cache things come."""
+    copied = 2 * features.anon_areas + features.empty_areas + features.wipeonfork_areas + features.dontfork_areas
+    areas = copied + features.file_areas + features.shared_areas
+    return _DESCRIPTOR_BYTES * small_pages(features) + _TABLES_BYTES * features.anon_tables + _AREA_BYTES * areas
 
 
 def term_counts(features: Features) -> dict[str, float]:
-    """Count every term of a process, the small pages included."""
-    return {**{term.name: float(term.count(features)) for term in LINEAR}, PAGES: float(small_pages(features))}
+    """Count every term of a process, the scattered pages last."""
+    return {**{term.name: float(term.count(features)) for term in LINEAR}, SCATTERED: scattered_pages(features)}
 
 
-def segments(pages: float, knots: Sequence[float]) -> list[float]:
-    """Divide a number of pages among the pieces of the curve.
+def tents(touched: float, knots: Sequence[float]) -> Floats:
+    """Weigh the times of a scattered page at the knots, for so much touched memory: linear in its logarithm.
 
     Parameters
     ----------
-    pages
-        From 0.
+    touched
+        In bytes.
     knots
-        Where a piece ends and the next begins, rising; the last piece has no end.
+        In bytes, above 0, rising.
 
     Returns
     -------
-    list of float
-        ``len(knots) + 1`` numbers, which add up to ``pages``.
+    ndarray of float64
+        Shape (knots,), which add up to 1; beyond its ends the curve is flat.
 
     Examples
     --------
-    >>> segments(25, [10, 20])
-    [10.0, 10.0, 5.0]
+    >>> tents(2.0, [1.0, 4.0, 16.0]).tolist()
+    [0.5, 0.5, 0.0]
     """
-    starts = [0.0, *knots]
-    ends = [*knots, float("inf")]
-    return [float(min(max(pages - start, 0.0), end - start)) for start, end in zip(starts, ends, strict=True)]
+    if not len(knots):
+        return np.zeros(0)
+    logs = np.log(np.asarray(knots, dtype=np.float64))
+    place = float(np.clip(np.log(max(touched, 1.0)), logs[0], logs[-1]))
+    return np.array([np.interp(place, logs, corner) for corner in np.eye(logs.size)])
 
 
 def design_row(features: Features, terms: Sequence[str], knots: Sequence[float]) -> Floats:
-    """Make the row of a linear model: the counts of ``terms``, then the pieces of the curve."""
+    """Make the row of a linear model: the counts of ``terms``, then the scattered pages, shared out among the knots."""
     counts = term_counts(features)
-    return np.array([*(counts[term] for term in terms), *segments(counts[PAGES], knots)], dtype=np.float64)
+    scattered = counts[SCATTERED] * tents(touched_bytes(features), knots)
+    return np.array([*(counts[term] for term in terms), *scattered], dtype=np.float64)

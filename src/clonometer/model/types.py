@@ -31,26 +31,15 @@ class Scale:
     Raises
     ------
     ValueError
-        If a factor is not above 0 or ``spread`` is below 0.
+        If ``factor`` is not above 0 or ``spread`` is below 0.
     """
 
-    factor: Annotated[float, Above(0), "Times of now over those of the calibration, except for small pages."]
-    spread: Annotated[float, Least(0), "Standard deviation of both, on the logarithm."]
-    page_factor: Annotated[
-        float | None,
-        Above(0),
-        Mark.OPTIONAL,
-        "The same for small pages, whose descriptors other tenants push out of the caches; None: as ``factor``.",
-    ] = None
+    factor: Annotated[float, Above(0), "Times of now over those of the calibration."]
+    spread: Annotated[float, Least(0), "Its standard deviation, on the logarithm."]
 
     def __post_init__(self) -> None:
-        if not self.factor > 0 or not self.spread >= 0 or not self.pages > 0:
-            raise ValueError(f"a scale needs factors above 0 and a spread from 0, not {self}")
-
-    @property
-    def pages(self) -> float:
-        """The factor of small pages."""
-        return self.factor if self.page_factor is None else self.page_factor
+        if not self.factor > 0 or not self.spread >= 0:
+            raise ValueError(f"a scale needs a factor above 0 and a spread from 0, not {self}")
 
 
 #: Where no reference scan was made: calibrated and predicted at one moment.

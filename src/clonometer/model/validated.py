@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Annotated
 
 from clonometer.model.types import CostRange, Ns
 from clonometer.records import Count, Least, Most, version
 
-VALIDATION_SCHEMA = 1
+VALIDATION_SCHEMA = 2
 #: What is aimed at.
 MEDIAN_ERROR = 0.08
 NINE_IN_TEN_ERROR = 0.15
@@ -24,12 +23,13 @@ class ValidatedFork:
     state: Annotated[str, "first, later, first_hot or later_hot."]
     predicted: CostRange
     calls_ns: Sequence[Ns]
+    middle_ns: Annotated[Ns, "Of the forks (`clonometer.model.fitting.middle` of the logarithms)."]
     largest_term: Annotated[str, "The term that contributes most to the prediction."]
 
     @property
     def error(self) -> float:
-        """The predicted median over that of the forks, less 1."""
-        return self.predicted.median_ns / median(self.calls_ns) - 1
+        """The prediction over the middle of the forks, less 1."""
+        return self.predicted.median_ns / self.middle_ns - 1
 
 
 @dataclass(frozen=True)

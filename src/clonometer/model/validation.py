@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from clonometer.model.fitting import middle
 from clonometer.model.types import Contributor, Prediction
 from clonometer.model.validated import ErrorSummary, ValidatedFork, Validation
 
 _LEAST_PAGES, _MOST_PAGES = 256, 160_000
 
 
-def random_mixture(chance: random.Random, *, forks: int = 3, idle_ms: int = 50) -> dict[str, int]:
+def random_mixture(chance: random.Random) -> dict[str, int]:
     """Draw what a process shall have: each kind of thing is there in half of the processes, few or many of it.
 
     Returns
@@ -30,6 +31,7 @@ def random_mixture(chance: random.Random, *, forks: int = 3, idle_ms: int = 50) 
     return {
         "dense_pages": dense,
         "dense_parts": chance.randint(1, 6),
+        "scattered_pages": some(_MOST_PAGES, _LEAST_PAGES),
         "sparse_pages": some(400, 10),
         "huge_pages": some(100),
         "written_areas": some(3000, 10),
@@ -38,20 +40,22 @@ def random_mixture(chance: random.Random, *, forks: int = 3, idle_ms: int = 50) 
         "wipeonfork_areas": some(200),
         "file_areas": some(1000, 10),
         "shared_pages": some(32_768),
-        "open_files": some(3000, 10),
+        "files": some(3000, 10),
         "threads": some(60),
-        "forks": forks,
-        "idle_ms": idle_ms,
     }
 
 
 def validated_forks(prediction: Prediction, times: Mapping[str, Sequence[float]]) -> list[ValidatedFork]:
-    """Set a prediction beside the forks of its process, state by state."""
+    """Set a prediction beside the forks of its process, state by state (`clonometer.model.turns.STATES`)."""
     largest: Contributor = prediction.contributors[0]
-    return [
-        ValidatedFork(state, getattr(prediction.fork, state), tuple(map(float, calls)), largest.term)
-        for state, calls in times.items()
-    ]
+    validated = []
+    for state, calls in times.items():
+        name = state.removeprefix("fork.")
+        usual_ns = float(np.exp(middle(np.log(calls))))
+        validated.append(
+            ValidatedFork(name, getattr(prediction.fork, name), tuple(map(float, calls)), usual_ns, largest.term)
+        )
+    return validated
 
 
 def summarize_validation(forks: Sequence[ValidatedFork]) -> Validation:

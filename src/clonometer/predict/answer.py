@@ -82,7 +82,6 @@ class Basis:
     model: Annotated[str, Known(("calibration", "quick calibration", "rough")), "Where the times come from."]
     age_days: Annotated[float | None, Least(0), "Age of the calibration."]
     scale: Annotated[float, Least(0), "Times of now over those of the calibration, by the reference scan."]
-    page_scale: Annotated[float, Least(0), "The same for small pages."]
     scale_spread: Annotated[
         float | None, Least(0), "Its uncertainty, on the logarithm; null where it was not measured."
     ]

@@ -109,7 +109,6 @@ def judge(
             model=machine.name,
             age_days=None if machine.is_rough else age_days(machine.calibration),
             scale=machine.scale_now.factor,
-            page_scale=machine.scale_now.pages,
             scale_spread=None if machine.scale is None else machine.scale.spread,
             beyond=[] if machine.is_rough else list(now.beyond),
             wrote_to_it=question.rate is not None and question.rate.source != "given",
@@ -179,6 +178,10 @@ def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
         notes.append("In this way areas that are kept from children (MADV_DONTFORK) look like others.")
     if profile.features.hugetlb_pages and not profile.features.anon_pages:
         notes.append("Nearly all its memory is in pages of hugetlbfs, which have few page tables.")
+    if profile.features.anon_pages and not profile.features.placed_pages:
+        notes.append(
+            "Whether its pages lie side by side in memory was not seen, which needs CAP_SYS_ADMIN: wider intervals."
+        )
     if reading is None:
         return notes
     standing = reading.standing

@@ -113,6 +113,8 @@ def _counts(area: MemoryArea, tables: int, *, pages_known: bool) -> Iterator[tup
     elif _is_written(area, pages_known=pages_known):
         yield "anon_areas", 1
         yield "anon_pages", small
+        yield "placed_pages", area.placed_pages
+        yield "scattered_pages", area.scattered_pages
         # The model has no tables without pages; those of memory that is all swapped out are few.
         yield "anon_tables", min(small, tables)
         yield "huge_pages", area.huge_kb // _HUGE_KB

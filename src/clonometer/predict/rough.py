@@ -7,8 +7,10 @@ that on old hypervisors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clonometer.model.calibration import EXIT, NEEDED, POSIX_SPAWN, VFORK, Calibration, CostModel
-from clonometer.model.terms import LINEAR
+from clonometer.model.terms import LINEAR, PAGES
 from clonometer.model.types import CostRange
 
 #: Nine in ten machines are taken to lie within a factor of 2.7.
@@ -27,6 +29,7 @@ _EACH_NS = {
     "userfaultfd areas": 300.0,
 }
 _PAGE_NS = {"fork.first": 62.0, "fork.later": 50.0, "fork.first_hot": 50.0, "fork.later_hot": 32.0, EXIT: 25.0}
+_SCATTERED_NS = 40.0
 _WHOLE_NS = {POSIX_SPAWN: 120_000.0, VFORK: 45_000.0}
 _COPY_NS = 1_200.0
 _MOST_PAGES = float(1 << 28)
@@ -34,8 +37,8 @@ _MOST_PAGES = float(1 << 28)
 
 def rough_calibration() -> Calibration:
     """Make the rough model."""
-    models = {name: _model(_PAGE_NS[name], _EACH_NS) for name in NEEDED}
-    models |= {name: _model(0.0, {"base": whole_ns}) for name, whole_ns in _WHOLE_NS.items()}
+    models = {name: _model({**_EACH_NS, PAGES: _PAGE_NS[name]}, _SCATTERED_NS) for name in NEEDED}
+    models |= {name: _model({"base": whole_ns}) for name, whole_ns in _WHOLE_NS.items()}
     copy = CostRange(_COPY_NS / 2.7, _COPY_NS, _COPY_NS * 2.7)
     return Calibration(
         made_at=0,
@@ -43,19 +46,18 @@ def rough_calibration() -> Calibration:
         machine={},
         models=models,
         first_writes={"parent_small": copy, "child_small": copy},
-        reference_ns={},
         lacks={},
     )
 
 
-def _model(page_ns: float, each_ns: dict[str, float]) -> CostModel:
+def _model(each_ns: Mapping[str, float], scattered_ns: float = 0.0) -> CostModel:
     terms = [term.name for term in LINEAR]
     # Counts have no limit here: of a rough figure nothing is beyond what was measured.
     return CostModel(
         terms=terms,
         most=[_MOST_PAGES] * (len(terms) + 1),
-        knots=[],
-        each_ns=[*(each_ns.get(term, 0.0) for term in terms), page_ns],
+        knots=[1.0],
+        each_ns=[*(each_ns.get(term, 0.0) for term in terms), scattered_ns],
         draws_ns=[],
         misfit=_SPREAD,
         scatter=0.0,

@@ -42,7 +42,11 @@ class MemoryArea(NamedTuple):
     swap_kb, locked_kb
         Swapped out; locked.
     page_kb
-        Size of a page. From here up all are 0 where only maps was read, and where the kernel does not tell them.
+        Size of a page. From here up to ``rss_kb`` all are 0 where only maps was read, and where the kernel does not
+        tell them.
+    placed_pages, scattered_pages
+        Of a sample of its small pages, how many there are, and how many of them are scattered
+        (`clonometer.host.target.frames`).
     """
 
     start: int
@@ -62,6 +66,8 @@ class MemoryArea(NamedTuple):
     swap_kb: int = 0
     locked_kb: int = 0
     page_kb: int = 0
+    placed_pages: int = 0
+    scattered_pages: int = 0
 
     @property
     def size_bytes(self) -> int:

@@ -10,6 +10,7 @@ from typing import Literal
 from clonometer.errors import UsageError
 from clonometer.host.source import Lack, Source
 from clonometer.host.target.areas import MemoryArea, parse_maps, parse_smaps
+from clonometer.host.target.frames import look_at_frames
 from clonometer.host.target.locked import LockTime, read_timed
 from clonometer.host.target.pagescan import count_pages
 from clonometer.host.target.standing import Standing, check_unchanged, read_standing, vanished
@@ -70,6 +71,8 @@ def read_target(source: Source, pid: int, *, how: How | None = None) -> Reading:
     seen, why, areas = _areas(source, standing, how, lock)
     if areas is not None and not areas:
         raise vanished(pid)
+    if areas is not None and seen != "counters":
+        areas = look_at_frames(source, pid, areas, lock)
     reading = Reading(standing, seen, why, areas, _count_open_files(source, pid), lock)
     check_unchanged(source, standing)
     return reading

@@ -20,7 +20,6 @@ _COLUMNS = (
     ("posix_spawn", names.POSIX_SPAWN, 2),
     ("vfork", names.VFORK, 2),
 )
-_PAGE_BYTES = 4096
 _WRITES = {
     "parent_small": "the parent to a small page",
     "parent_small_alone": "the same after the child has gone",
@@ -36,7 +35,9 @@ def render_calibration(calibration: Calibration, *, width: int, colour: bool) ->
     """Write a calibration."""
     drawn = ["Each adds to a call", "", *draw_table(_table(calibration), width, colour), ""]
     drawn += wrap(
-        "first: pages written since the last fork; later: pages not written since; hot: forks in a tight loop.", width
+        "first: pages written since the last fork; later: pages not written since; hot: forks in a tight loop; "
+        "scattered: more for a page that does not lie near the one before, where a fork touches so much memory.",
+        width,
     )
     first = calibration.models[names.FORK_FIRST]
     drawn += wrap(
@@ -71,8 +72,7 @@ def _table(calibration: Calibration) -> Table:
     models = {name: calibration.models.get(name) for _, name, _ in _COLUMNS}
     terms = list(dict.fromkeys(term for model in models.values() if model is not None for term in model.terms))
     knots = calibration.models[names.FORK_FIRST].knots
-    pieces = [f"small page, up to {approximate_bytes(knot * _PAGE_BYTES)}" for knot in knots]
-    labels = [*terms, *pieces, "small page, beyond" if pieces else "small page"]
+    labels = [*terms, *(f"scattered, {approximate_bytes(knot)} touched" for knot in knots)]
     columns = [Column("", labels)]
     for head, name, drop in _COLUMNS:
         model = models[name]
@@ -84,6 +84,6 @@ def _table(calibration: Calibration) -> Table:
 def _figures(model: CostModel, terms: Sequence[str], knots: Sequence[float]) -> list[str]:
     each = dict(zip(model.terms, model.each_ns, strict=False))
     linear = [format_duration(each[term]) if term in each else MISSING for term in terms]
-    pieces = model.each_ns[len(model.terms) :]
-    same = tuple(model.knots) == tuple(knots)
-    return [*linear, *(map(format_duration, pieces) if same else [MISSING] * (len(knots) + 1))]
+    scattered = model.each_ns[len(model.terms) :]
+    # Ends have no later and no hot ones, but the same conditions; posix_spawn and vfork touch no memory.
+    return [*linear, *(map(format_duration, scattered) if len(scattered) == len(knots) else [MISSING] * len(knots))]

@@ -196,7 +196,7 @@ def _scaled(basis: Document) -> str:
     """How fast the machine is now."""
     if basis["scale_spread"] is None:
         return ", without a scan of now"
-    return f", times {basis['scale']:.2f} (pages {basis['page_scale']:.2f}) by a scan just now"
+    return f", times {basis['scale']:.2f} by a scan just now"
 
 
 @rendered(least_width=40)

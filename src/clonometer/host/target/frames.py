@@ -1,0 +1,98 @@
+"""Where a process's pages lie in memory, by a sample of its pagemap: side by side, or scattered.
+
+Fork touches the descriptor of each small page. Descriptors of pages side by side lie side by side too, and the
+processor fetches them ahead; each that lies elsewhere costs a cache miss. Frame numbers are shown to who has
+CAP_SYS_ADMIN alone. Source of the format: Documentation/admin-guide/mm/pagemap.rst of Linux.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clonometer.host.source import Source
+from clonometer.host.target.areas import MemoryArea
+from clonometer.host.target.locked import LockTime
+
+_PAGE_BYTES = 4096
+_ENTRY_BYTES = 8
+_PRESENT = np.uint64(1 << 63)
+_FRAME = np.uint64((1 << 55) - 1)
+#: A window is what one page table maps; so many of them, evenly spread, are looked at.
+_WINDOW_BYTES = 2 << 20
+_MOST_WINDOWS = 1024
+_WINDOW_PAGES = _WINDOW_BYTES // _PAGE_BYTES
+#: A page lies near the one before if its frame is at most so far: a processor fetches so many descriptors ahead.
+_NEAR_FRAMES = 4
+
+Window = tuple[int, int, int]  # The place of an area, a start and an end within it.
+
+
+def look_at_frames(source: Source, pid: int, areas: Sequence[MemoryArea], lock: LockTime) -> list[MemoryArea]:
+    """Fill in, for areas whose pages fork copies, of how many pages the frame was seen and how many are scattered.
+
+    Parameters
+    ----------
+    areas
+        With their pages and flags, as smaps has them, or without flags.
+    lock
+        Gets the time of each read.
+
+    Returns
+    -------
+    list of MemoryArea
+        The same ones where frames may not be seen.
+    """
+    windows = list(_windows(areas))
+    chosen = windows[:: -(-len(windows) // _MOST_WINDOWS) or 1]
+    seen: dict[int, tuple[int, int]] = {}
+    try:
+        descriptor = os.open(source.path(f"/proc/{pid}/pagemap"), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return list(areas)
+    try:
+        for place, start, end in chosen:
+            with lock.timed():
+                content = os.pread(
+                    descriptor, (end - start) // _PAGE_BYTES * _ENTRY_BYTES, start // _PAGE_BYTES * _ENTRY_BYTES
+                )
+            pages, scattered = _count(content, may_be_huge=areas[place].huge_kb > 0)
+            before = seen.get(place, (0, 0))
+            seen[place] = (before[0] + pages, before[1] + scattered)
+    except OSError:
+        return list(areas)
+    finally:
+        os.close(descriptor)
+    return [
+        area._replace(placed_pages=seen[place][0], scattered_pages=seen[place][1]) if place in seen else area
+        for place, area in enumerate(areas)
+    ]
+
+
+def _windows(areas: Sequence[MemoryArea]) -> Iterator[Window]:
+    """All windows of which fork copies small pages of."""
+    for place, area in enumerate(areas):
+        if not area.is_private or area.anonymous_kb <= area.huge_kb or area.has("dc") or area.has("wf"):
+            continue
+        start = area.start
+        while start < area.end:
+            end = min(area.end, (start // _WINDOW_BYTES + 1) * _WINDOW_BYTES)
+            yield place, start, end
+            start = end
+
+
+def _count(content: bytes, *, may_be_huge: bool) -> tuple[int, int]:
+    """Count the pages whose frame is seen, and of them the scattered ones; the first has no neighbour."""
+    entries = np.frombuffer(content[: len(content) // _ENTRY_BYTES * _ENTRY_BYTES], dtype=np.uint64)
+    frames = (entries[(entries & _PRESENT) != 0] & _FRAME).astype(np.int64)
+    frames = frames[frames > 0]
+    if not frames.size or (may_be_huge and _is_huge(frames)):
+        return 0, 0
+    return frames.size, 1 + int(np.count_nonzero(np.abs(np.diff(frames)) > _NEAR_FRAMES))
+
+
+def _is_huge(frames: NDArray[np.int64]) -> bool:
+    return bool(frames.size == _WINDOW_PAGES and frames[0] % _WINDOW_PAGES == 0 and np.all(np.diff(frames) == 1))

@@ -1,0 +1,130 @@
+"""Processes made for a calibration or a validation: each has what was asked for, and forks when it is asked to."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess  # noqa: TID251 (a dialogue; supervise() only listens)
+import time
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from clonometer.errors import DriverError
+from clonometer.runner.drivers import bin_folder
+
+_MAKER = "clonometer-maker"
+#: Writing 4 GiB anew before a fork takes seconds on a slow machine.
+_PATIENCE_S = 60.0
+_CHUNK_BYTES = 1 << 16
+_END_S = 5.0
+
+
+class MadeProcess:
+    """A process with the memory, areas, files and threads that were asked for; a context manager ends it.
+
+    It ends with this process too, since it lives as long as its standard input.
+
+    Parameters
+    ----------
+    wanted
+        By the keys of core/targets/maker.c.
+
+    Raises
+    ------
+    DriverError
+        If it cannot be made, with its reason.
+    """
+
+    def __init__(self, wanted: Mapping[str, int]) -> None:
+        path = bin_folder(os.environ) / _MAKER
+        if not path.is_file():
+            raise DriverError(f"{_MAKER} was not built: {path} is missing", "'make build' builds it")
+        words = [str(path), *(f"{key}={count}" for key, count in wanted.items() if count)]
+        self._child = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._received = b""
+        try:
+            self._line()
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._child.pid
+
+    def fork(self, *, writes: bool, idle_ms: int, forks: int) -> Sequence[tuple[int, int]]:
+        """Have it fork so often.
+
+        Parameters
+        ----------
+        writes
+            Whether it writes to all its written memory before each fork.
+        idle_ms
+            How long it idles before each.
+
+        Returns
+        -------
+        list of (int, int)
+            For each fork, in ns: the call, and from there the child's end until it was waited for.
+
+        Raises
+        ------
+        DriverError
+            If it ended, or does not answer.
+        """
+        assert self._child.stdin is not None  # It was asked for above.
+        try:
+            self._child.stdin.write(f"{writes:d} {idle_ms} {forks}\n".encode())
+        except BrokenPipeError:
+            raise self._ended() from None
+        return [(int(call), int(end)) for call, _, end in (word.partition(":") for word in self._line().split())]
+
+    def end(self) -> None:
+        """End it, if it has not ended."""
+        pipes = [pipe for pipe in (self._child.stdin, self._child.stdout, self._child.stderr) if pipe is not None]
+        pipes[0].close()
+        try:
+            self._child.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        for pipe in pipes[1:]:
+            pipe.close()
+
+    def __enter__(self) -> Self:
+        """Nothing more is needed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self.end()
+
+    def _line(self) -> str:
+        assert self._child.stdout is not None  # It was asked for above.
+        descriptor = self._child.stdout.fileno()
+        deadline_s = time.monotonic() + _PATIENCE_S
+        while b"\n" not in self._received:
+            ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline_s - time.monotonic()))
+            if not ready:
+                raise DriverError(f"a process made for this did not answer within {_PATIENCE_S:g} s")
+            data = os.read(descriptor, _CHUNK_BYTES)
+            if not data:
+                raise self._ended()
+            self._received += data
+        line, _, self._received = self._received.partition(b"\n")
+        return line.decode("ascii", "replace")
+
+    def _ended(self) -> DriverError:
+        assert self._child.stderr is not None  # It was asked for above.
+        status = self._child.wait()
+        last = self._child.stderr.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        why = f"signal {-status}" if status < 0 else f"status {status}"
+        return DriverError(": ".join([f"a process made for this ended with {why}", *last]))

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+
+from clonometer.errors import DriverError
+from clonometer.model.turns import COLD_STATES, STATES, take_turns
+
+
+class Invented:
+    """A process whose turns take as long as its clock says."""
+
+    def __init__(self, clock: list[float], seconds: float) -> None:
+        self.asked: list[tuple[bool, int, int]] = []
+        self._clock = clock
+        self._seconds = seconds
+
+    def fork(self, *, writes: bool, idle_ms: int, forks: int) -> Sequence[tuple[int, int]]:
+        self.asked.append((writes, idle_ms, forks))
+        self._clock[0] += self._seconds
+        return [(1000 + number, 10) for number in range(forks)]
+
+
+def test_all_have_the_same_time_and_nobody_is_left_out() -> None:
+    clock = [0.0]
+    processes = {name: Invented(clock, seconds) for name, seconds in (("short", 0.01), ("long", 0.1), ("dear", 30.0))}
+    states = {name: STATES[name] for name in ("fork.first", "fork.later_hot")}
+    turns = Counter(
+        (turn.process, turn.state)
+        for turn in take_turns(processes, states, seconds=200.0, chance=random.Random(1), clock=lambda: clock[0])
+    )
+    # The dear ones have what each has at least; the others share the rest, the colder state with three times as much.
+    assert {turns["dear", state] for state in states} == {2}
+    assert turns["short", "fork.first"] == pytest.approx(10 * turns["long", "fork.first"], rel=0.1)
+    assert turns["short", "fork.first"] == pytest.approx(3 * turns["short", "fork.later_hot"], rel=0.1)
+
+
+def test_neighbours_change() -> None:
+    clock = [0.0]
+    processes = {name: Invented(clock, 1.0) for name in "abcdefgh"}
+    order = [
+        turn.process
+        for turn in take_turns(processes, COLD_STATES, seconds=800.0, chance=random.Random(2), clock=lambda: clock[0])
+    ]
+    followed = Counter(pairwise(order))
+    assert len(followed) > 40
+    assert max(followed.values()) < 60
+
+
+def test_the_first_fork_of_a_tight_loop_is_not_counted() -> None:
+    clock = [0.0]
+    process = Invented(clock, 1.0)
+    turns = list(take_turns({"it": process}, STATES, seconds=0.0, chance=random.Random(3), clock=lambda: clock[0]))
+    assert Counter(turn.state for turn in turns) == dict.fromkeys(STATES, 2)
+    by_state = {turn.state: list(turn.calls_ns) for turn in turns}
+    assert by_state["fork.first_hot"] == [1001, 1002]
+    assert by_state["fork.first"] == [1000]
+    assert set(process.asked) == {(True, 30, 1), (False, 30, 1), (True, 0, 3), (False, 0, 3)}
+
+
+def test_a_process_that_ends_ends_the_turns() -> None:
+    class Gone:
+        def fork(self, **_: object) -> Sequence[tuple[int, int]]:
+            raise DriverError("it ended")
+
+    with pytest.raises(DriverError, match="it ended"):
+        list(take_turns({"it": Gone()}, COLD_STATES, seconds=1.0, chance=random.Random(1), clock=lambda: 0.0))
