@@ -3,8 +3,9 @@
  *
  * Its arguments are KEY=COUNT, as in KEYS. It writes `made PID` once it has all that. Then each line of its
  * input asks for forks: `WRITE IDLE_MS FORKS`, as in `1 30 2`: before each of two forks it writes to all its
- * written memory, where WRITE is 1, and idles for 30 ms. It answers with a line: for each fork what the call
- * took and, after a colon, how long the child's end took from there, in ns. It ends with its input. */
+ * written memory, where WRITE is 1, and idles for 30 ms. `1 0 0` only writes. It answers with a line: for
+ * each fork what the call took and, after a colon, how long the child's end took from there, in ns. It ends
+ * with its input. */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
@@ -252,6 +253,9 @@ static void answer(void) {
         long writes = strtol(rest, &rest, 10);
         long idle_ms = strtol(rest, &rest, 10);
         long forks = strtol(rest, &rest, 10);
+        if (writes != 0 && forks == 0) {
+            touch();
+        }
         for (long i = 0; i < forks; i++) {
             if (writes != 0) {
                 touch();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ FULL_S, QUICK_S = 110.0, 18.0
 #: The rest of the time measures posix_spawn, vfork and copying on write.
 _FORKS_PART = 0.8
 #: Each condition is made so often, since processes of one condition differ by where their memory lies.
-_PASSES = 4
+_PASSES = 5
 _SCAN_S = 2.5
 _SAY_EVERY_S = 10.0
 
@@ -118,11 +118,23 @@ def _forked_in_turn(
     from clonometer.model.turns import take_turns
 
     forked = {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
-    for turn in take_turns(processes, states, seconds=seconds, chance=chance, clock=time.monotonic):
+    turns = take_turns(
+        processes, states, seconds=seconds, chance=chance, clock=time.monotonic, empty_caches=cache_emptier_of_here()
+    )
+    for turn in turns:
         forked[turn.process].add(turn)
         if say is not None:
             say.maybe()
     return list(forked.values())
+
+
+def cache_emptier_of_here() -> Callable[[], None]:
+    """Make what empties this machine's caches."""
+    from clonometer.cli.predicting import live
+    from clonometer.host.cpu import last_level_cache_bytes
+    from clonometer.runner.made import cache_emptier
+
+    return cache_emptier(last_level_cache_bytes(live()))
 
 
 def features_of_process(pid: int) -> Features:

@@ -10,7 +10,7 @@ from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from clonometer.model.calibration import Calibration
     from clonometer.model.conditions import Wanted
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from clonometer.runner.made import MadeProcess
 
 _SAY_EVERY = 5
-#: So many forks of a process in each cold state, and of those turns one in two with hot caches too.
-_ROUNDS, _HOT_EVERY = 12, 2
+#: So many forks of a process in each cold state, beside those of so many references; hot caches in one round of two.
+_ROUNDS, _BESIDE, _HOT_EVERY = 16, 2, 2
 _VALIDATED = "the process"
 
 
@@ -57,27 +57,32 @@ def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
     """
     import random
 
-    from clonometer.cli.calibrating import reference_processes
+    from clonometer.cli.calibrating import cache_emptier_of_here, reference_processes
     from clonometer.model.predictor import predict
     from clonometer.model.reference import scale_by
     from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
 
     chance = random.Random(seed)
+    empty_caches = cache_emptier_of_here()
     forks = []
-    with reference_processes(chance) as references:
-        for number in range(processes):
-            if number % _SAY_EVERY == 0:
-                click.echo(f"{number} of {processes} processes forked", err=True)
-            process, others = _fork_beside(references, random_mixture(chance), chance)
-            prediction = predict(process.features, calibration, scale=scale_by(others, calibration))
-            forks += validated_forks(prediction, process.calls_ns)
+    for number in range(processes):
+        if number % _SAY_EVERY == 0:
+            click.echo(f"{number} of {processes} processes forked", err=True)
+        # New ones each time: processes of one condition differ by where their memory lies.
+        with reference_processes(chance) as references:
+            process, others = _fork_beside(references, random_mixture(chance), chance, empty_caches)
+        prediction = predict(process.features, calibration, scale=scale_by(others, calibration))
+        forks += validated_forks(prediction, process.calls_ns)
     return summarize_validation(forks)
 
 
 def _fork_beside(
-    references: Mapping[str, MadeProcess], wanted: Wanted, chance: random.Random
+    references: Mapping[str, MadeProcess],
+    wanted: Wanted,
+    chance: random.Random,
+    empty_caches: Callable[[], None],
 ) -> tuple[ForkedProcess, list[ForkedProcess]]:
-    """Make one process and have it fork in turn with the references: in cold states all of them, in hot ones alone."""
+    """Make one process and have it fork in turn with some of the references; with hot caches alone."""
     from clonometer.cli.calibrating import features_of_process
     from clonometer.model.making import ForkedProcess
     from clonometer.model.turns import COLD_STATES, STATES, ask
@@ -88,9 +93,11 @@ def _fork_beside(
         forked = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in processes.items()}
         for number in range(_ROUNDS):
             for state in STATES:
-                if state not in COLD_STATES and number % _HOT_EVERY:
+                is_cold = state in COLD_STATES
+                if not is_cold and number % _HOT_EVERY:
                     continue
-                among = list(processes) if state in COLD_STATES else [_VALIDATED]
+                beside = chance.sample(list(references), min(_BESIDE, len(references))) if is_cold else []
+                among = [_VALIDATED, *beside]
                 for name in chance.sample(among, len(among)):
-                    forked[name].add(ask(processes[name], name, state))
+                    forked[name].add(ask(processes[name], name, state, empty_caches))
     return forked.pop(_VALIDATED), list(forked.values())

@@ -170,6 +170,13 @@ def _cache_l2(source: Source) -> int:
     return sizes[0]
 
 
+def last_level_cache_bytes(source: Source) -> int | None:
+    """Say how large the last level of the caches is; None where the kernel does not tell."""
+    with suppress(Lack):
+        return _cache_llc(source)
+    return None
+
+
 @register("cpu.cache_llc_bytes", "int", "last level cache", unit="bytes")
 def _cache_llc(source: Source) -> int:
     caches = _caches(source)

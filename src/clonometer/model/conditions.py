@@ -58,9 +58,12 @@ _OF_QUICK = (
     "128 huge pages", "1000 written areas", "2000 empty areas", "2000 areas kept from children", "1000 shared areas",
     "2000 open files", "50 more threads",
 )  # fmt: skip
+_OF_REFERENCE = (
+    "nothing", "16384 pages in a row", "16384 scattered pages", "1000 written areas", "2000 empty areas",
+)  # fmt: skip
 QUICK = {name: FULL[name] for name in _OF_QUICK}
 #: What tells how fast the machine is now: pages, areas, and what each process has.
-REFERENCE = {name: FULL[name] for name in ("nothing", "16384 scattered pages", "1000 written areas")}
+REFERENCE = {name: FULL[name] for name in _OF_REFERENCE}
 
 
 def memory_bytes(wanted: Wanted) -> int:

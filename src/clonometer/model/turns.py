@@ -9,12 +9,10 @@ from typing import Protocol
 
 from clonometer.model import calibration as names
 
-#: Caches are cold in a process that idled so long; placement and caches of the host see to it.
+#: What a process slept for before a fork with cold caches: the scheduler has put it aside.
 IDLE_MS = 30
 #: The next turn is drawn among the fifth who had least time: a fixed order would let neighbours warm each other.
 _DRAWN_PART = 5
-#: Each has so many turns before any has more, however dear its turns are.
-_LEAST_TURNS = 2
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class ForkingProcess(Protocol):
     """A process that forks when it is asked to (`clonometer.runner.made.MadeProcess`)."""
 
     def fork(self, *, writes: bool, idle_ms: int, forks: int) -> Sequence[tuple[int, int]]:
-        """Have it fork; give for each fork the call and the child's end, in ns."""
+        """Have it fork, or only write where ``forks`` is 0; give for each fork the call and the child's end, in ns."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +65,23 @@ class Turn:
     ends_ns: Sequence[int]
 
 
-def ask(process: ForkingProcess, name: str, state: str) -> Turn:
-    """Have a process fork in a state."""
+def ask(process: ForkingProcess, name: str, state: str, empty_caches: Callable[[], None]) -> Turn:
+    """Have a process fork in a state.
+
+    Parameters
+    ----------
+    empty_caches
+        Called before each fork with cold caches, as other programs empty them between the forks of a server.
+    """
     asked = STATES[state]
-    times = process.fork(writes=asked.writes, idle_ms=asked.idle_ms, forks=asked.forks + asked.is_hot)
-    counted = times[1:] if asked.is_hot else times
-    return Turn(name, state, [call for call, _ in counted], [end for _, end in counted])
+    if asked.is_hot:
+        times = process.fork(writes=asked.writes, idle_ms=0, forks=1 + asked.forks)[1:]
+    else:
+        if asked.writes:
+            process.fork(writes=True, idle_ms=0, forks=0)
+        empty_caches()
+        times = process.fork(writes=False, idle_ms=asked.idle_ms, forks=asked.forks)
+    return Turn(name, state, [call for call, _ in times], [end for _, end in times])
 
 
 def take_turns(
@@ -82,11 +91,13 @@ def take_turns(
     seconds: float,
     chance: random.Random,
     clock: Callable[[], float],
+    empty_caches: Callable[[], None],
 ) -> Iterator[Turn]:
     """Have processes fork in turn until the time is over.
 
     Whose turn is next is drawn among the fifth who had least time so far, by state and process: so all have the same
-    time, those whose forks are short have more of them, and nobody follows the same neighbour each time.
+    time, those whose forks are short have more of them, and nobody follows the same neighbour each time. Each has one
+    before any has two, however dear it is.
 
     Parameters
     ----------
@@ -94,6 +105,8 @@ def take_turns(
         Of `STATES`.
     clock
         Seconds, rising.
+    empty_caches
+        As of `ask`.
 
     Raises
     ------
@@ -103,12 +116,12 @@ def take_turns(
     turns = {(name, state): 0 for name in processes for state in states}
     used_s = dict.fromkeys(turns, 0.0)
     begin_s = now_s = clock()
-    while turns and (now_s - begin_s < seconds or min(turns.values()) < _LEAST_TURNS):
-        behind = [key for key, count in turns.items() if count < _LEAST_TURNS]
+    while turns and (now_s - begin_s < seconds or not all(turns.values())):
+        behind = [key for key, count in turns.items() if not count]
         name, state = chance.choice(
             behind or sorted(turns, key=used_s.__getitem__)[: max(1, len(turns) // _DRAWN_PART)]
         )
-        yield ask(processes[name], name, state)
+        yield ask(processes[name], name, state, empty_caches)
         before_s, now_s = now_s, clock()
         turns[name, state] += 1
         used_s[name, state] += (now_s - before_s) / states[state].share

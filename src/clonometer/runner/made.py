@@ -6,7 +6,7 @@ import os
 import select
 import subprocess  # noqa: TID251 (a dialogue; supervise() only listens)
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 from clonometer.errors import DriverError
@@ -17,6 +17,33 @@ _MAKER = "clonometer-maker"
 _PATIENCE_S = 60.0
 _CHUNK_BYTES = 1 << 16
 _END_S = 5.0
+#: Writing to twice the last level of the caches leaves nothing in it of before; some servers have a GiB of it.
+_TIMES_CACHE = 2
+_LEAST_BYTES, _MOST_BYTES = 64 << 20, 512 << 20
+
+
+def cache_emptier(cache_bytes: int | None) -> Callable[[], None]:
+    """Make what empties the caches of what was in them: writing to more memory than they hold.
+
+    Parameters
+    ----------
+    cache_bytes
+        Of the last level; None where it is not known.
+
+    Notes
+    -----
+    Level 2 of other processors keeps what it has. So it is in a server, whose other programs run on any of them.
+    """
+    import numpy as np
+
+    wanted = _TIMES_CACHE * (cache_bytes or 0)
+    lines = np.zeros(min(max(wanted, _LEAST_BYTES), _MOST_BYTES) // 8, dtype=np.int64)[::8]
+
+    def empty() -> None:
+        np.add(lines, 1, out=lines)
+
+    empty()
+    return empty
 
 
 class MadeProcess:
@@ -66,7 +93,7 @@ class MadeProcess:
         Parameters
         ----------
         writes
-            Whether it writes to all its written memory before each fork.
+            Whether it writes to all its written memory before each fork; with no forks, once.
         idle_ms
             How long it idles before each.
 
