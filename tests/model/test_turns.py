@@ -42,12 +42,7 @@ def test_all_have_the_same_time_and_nobody_is_left_out() -> None:
     clock = [0.0]
     processes = {name: Invented(clock, seconds) for name, seconds in (("short", 0.01), ("long", 0.1), ("dear", 30.0))}
     states = {name: STATES[name] for name in ("fork.first", "fork.later_hot")}
-    turns = Counter(
-        (turn.process, turn.state)
-        for turn in take_turns(
-            processes, states, seconds=85.0, chance=random.Random(1), clock=lambda: clock[0], empty_caches=nothing
-        )
-    )
+    turns = Counter((turn.process, turn.state) for turn in turns_of(processes, states, clock, seconds=85.0))
     # The dear one has a turn of each state, as each has at least. The others share the rest: the cold state has three
     # times as much time.
     assert {turns["dear", state] for state in states} == {1}
@@ -58,12 +53,7 @@ def test_all_have_the_same_time_and_nobody_is_left_out() -> None:
 def test_neighbours_change() -> None:
     clock = [0.0]
     processes = {name: Invented(clock, 1.0) for name in "abcdefgh"}
-    order = [
-        turn.process
-        for turn in take_turns(
-            processes, COLD_STATES, seconds=800.0, chance=random.Random(2), clock=lambda: clock[0], empty_caches=nothing
-        )
-    ]
+    order = [turn.process for turn in turns_of(processes, COLD_STATES, clock, seconds=800.0)]
     followed = Counter(pairwise(order))
     assert len(followed) > 40
     assert max(followed.values()) < 60
@@ -72,11 +62,7 @@ def test_neighbours_change() -> None:
 def test_the_first_fork_of_a_tight_loop_is_not_counted() -> None:
     clock = [0.0]
     process = Invented(clock, 1.0)
-    turns = list(
-        take_turns(
-            {"it": process}, STATES, seconds=0.0, chance=random.Random(3), clock=lambda: clock[0], empty_caches=nothing
-        )
-    )
+    turns = turns_of({"it": process}, STATES, clock, seconds=0.0)
     assert Counter(turn.state for turn in turns) == dict.fromkeys(STATES, 1)
     by_state = {turn.state: list(turn.calls_ns) for turn in turns}
     assert by_state["fork.first_hot"] == [1001, 1002]
@@ -109,13 +95,4 @@ def test_a_process_that_ends_ends_the_turns() -> None:
             raise DriverError("it ended")
 
     with pytest.raises(DriverError, match="it ended"):
-        list(
-            take_turns(
-                {"it": Gone()},
-                COLD_STATES,
-                seconds=1.0,
-                chance=random.Random(1),
-                clock=lambda: 0.0,
-                empty_caches=nothing,
-            )
-        )
+        turns_of({"it": Gone()}, COLD_STATES, [0.0], seconds=1.0)
