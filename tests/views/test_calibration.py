@@ -11,13 +11,14 @@ from clonometer.views.terminal.calibration import render_calibration
 
 def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
     made = calibration(lacks={"cell": "no huge pages are free"})
-    residuals = (Residual("launch.fork[vmas=9]", 100.0, 125.0, 0), Residual("launch.fork", 100.0, 100.0, 0))
+    residuals = (Residual("launch.fork[vmas=9]", 100.0, 125.0), Residual("launch.fork", 100.0, 100.0))
     models = {**made.models, "fork.first": replace(model(misfit=0.12), residuals=residuals)}
     text = render_calibration(replace(made, models=models), width=100, colour=False, ascii_only=True)
     rows = {line.split("  ")[0].strip(): line for line in text.splitlines()}
     assert "50.0 us" in rows["base"]
     assert "310 ns" in rows["areas kept from children"]
-    assert "60.0 ns" in rows["small page, beyond"]
+    assert "40.0 ns" in rows["small pages"]
+    assert "80.0 ns" in rows["scattered, 95.4 MiB touched"]
     assert "12%" in text
     assert "25% over launch.fork[vmas=9]" in text
     assert "Not measured: no huge pages are free" in text
@@ -25,7 +26,7 @@ def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
 
 def test_the_picture_has_a_panel_a_model_and_a_point_a_condition() -> None:
     made = calibration()
-    fitted = replace(model(), residuals=(Residual("a", 100.0, 125.0, 0), Residual("b", 0.0, 5.0, 0)))
+    fitted = replace(model(), residuals=(Residual("a", 100.0, 125.0), Residual("b", 0.0, 5.0)))
     spec = calibration_spec(replace(made, models={**made.models, "exit": fitted}))
     [row] = spec["vconcat"]
     assert [panel["title"].partition(":")[0] for panel in row["concat"]] == list(made.models)

@@ -9,8 +9,8 @@ from clonometer.views.terminal.validation import render_validation
 def test_errors_of_all_of_each_state_and_of_each_term() -> None:
     predicted = CostRange(80, 100, 120)
     forks = [
-        ValidatedFork("first", predicted, (100.0, 125.0, 130.0), "small pages"),
-        ValidatedFork("later_hot", predicted, (90.0,), "base"),
+        ValidatedFork("first", predicted, (100.0, 125.0, 130.0), 125.0, "small pages"),
+        ValidatedFork("later_hot", predicted, (90.0,), 90.0, "base"),
     ]
     text = render_validation(summarize_validation(forks), width=90, colour=False, ascii_only=True)
     rows = {line.split("  ")[0].strip(): line.split() for line in text.splitlines()}

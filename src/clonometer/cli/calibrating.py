@@ -77,10 +77,13 @@ def _fork_conditions(*, quick: bool, seconds: float, seed: int) -> tuple[list[Fo
     chance = random.Random(seed)
     forked: list[ForkedProcess] = []
     say = _Progress(seconds)
-    for _ in range(_PASSES):
+    begin_s = time.monotonic()
+    for number in range(1, _PASSES + 1):
         with _made(conditions, chance) as (processes, refused):
             lacks |= refused
-            forked += _forked_in_turn(processes, STATES, seconds / _PASSES, chance, say)
+            # Making them takes of their time.
+            left_s = begin_s + seconds * number / _PASSES - time.monotonic()
+            forked += _forked_in_turn(processes, STATES, left_s, chance, say)
     return forked, lacks
 
 
