@@ -12,8 +12,8 @@ import rich_click as click
 from clonometer.cli.console import wants_colour
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.live import Live
-    from rich.table import Table
 
     from clonometer.fleet.conduct import Watcher
     from clonometer.fleet.dispatch import HostAccount
@@ -81,7 +81,8 @@ class HostTable:
 
         self._live.console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
-    def _table(self) -> Table:
+    def _table(self) -> Group:
+        from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
@@ -101,6 +102,4 @@ class HostTable:
         done = sum(account.state == "done" for account in hosts)
         files = sum(len(account.rounds) for account in hosts)
         more = f"; {len(hosts) - room} more hosts are not shown" if len(hosts) > room else ""
-        table.caption = Text(f"{done} of {len(hosts)} hosts are done, {files} rounds are in{more}")
-        table.caption_justify = "left"
-        return table
+        return Group(table, Text(f"{done} of {len(hosts)} hosts are done, {files} rounds are in{more}"))
