@@ -95,9 +95,9 @@ def test_the_line_for_cron_writes_if_something_is_slower_and_is_silent_else(nigh
     # The run's name is taken: the line says so, and history is asked all the same.
     today = place / "runs" / subprocess.check_output(["date", "+%F.parquet"], text=True).strip()
     (place / "runs/15.parquet").rename(today)
-    said = night()
-    assert " exists" in said
-    assert "slower (19" in said
+    letter = night()
+    assert " exists" in letter
+    assert "slower (19" in letter
     for path in (place / "runs").glob("*.parquet"):
         path.unlink()
     assert night() == ""
