@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NOT_BENCHMARKS = {"__init__", "__main__", "harness"}
+NOT_BENCHMARKS = {"__init__", "__main__", "forking", "harness"}
 
 
 def main(names: list[str]) -> int:
