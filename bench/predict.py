@@ -37,7 +37,7 @@ MOST_READ_S = 2.0
 class Forks:
     """The forks of a program: by itself where it says how long they took, by the kernel, and as predicted."""
 
-    said: list[float] = field(default_factory=list)
+    by_itself: list[float] = field(default_factory=list)
     kernel: list[float] = field(default_factory=list)
     predicted: list[Predicted] = field(default_factory=list)
 
@@ -51,8 +51,8 @@ def watched(program: Program, machine: Machine, first: Forks, later: Forks) -> i
         for number in range(1 + FORKS):
             time.sleep(IDLE_S)
             forks = later if number else first
-            said = fork()
-            forks.said += [] if said is None else [said]
+            itself = fork()
+            forks.by_itself += [] if itself is None else [itself]
             forks.kernel.append(times.next_ns())
             forks.predicted.append(predicted)
     return predicted.rss_bytes
@@ -61,9 +61,9 @@ def watched(program: Program, machine: Machine, first: Forks, later: Forks) -> i
 def line_of(name: str, which: str, forks: Forks) -> Line:
     """Set the prediction beside the forks."""
     spans = [each.fork.first_ns if which == "first" else each.fork.later_ns for each in forks.predicted]
-    real = statistics.median(forks.said or forks.kernel)
+    real = statistics.median(forks.by_itself or forks.kernel)
     median, low, high = (statistics.median(getattr(span, end) for span in spans) for end in ("median", "low", "high"))
-    by = f"said by it, {statistics.median(forks.kernel) / 1e6:.2f} by the kernel" if forks.said else "by the kernel"
+    by = f"by itself, {statistics.median(forks.kernel) / 1e6:.2f} by the kernel" if forks.by_itself else "by the kernel"
     largest = forks.predicted[0].terms[0]
     note = (
         f"{median / 1e6:.2f} ms ({low / 1e6:.2f} to {high / 1e6:.2f}) predicted, {real / 1e6:.2f} real ({by}), "
