@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from dataclasses import replace
 
 import pytest
@@ -110,6 +112,51 @@ def test_a_process_of_500_gb_is_not_walked_page_by_page(made):
     assert reading.standing.rss_bytes == size_kb * 1024 + 4000 * 1024
     assert reading.lock.reads < 10
     assert read(made, how="smaps").areas[0].rss_kb == size_kb
+
+
+HUGE_KB = 500 * GIB_KB
+
+
+@pytest.fixture
+def made_huge(made):
+    smaps = entry(0x7F0000000000, 0x7F0000000000 + HUGE_KB * 1024, Rss=HUGE_KB, Anonymous=HUGE_KB)
+    made.process(smaps=smaps, VmSize=f"{HUGE_KB} kB", RssAnon=f"{HUGE_KB} kB")
+    made.write({"proc/4711/pagemap": ""})
+    return made
+
+
+def scanning(monkeypatch, calls, seconds_each=0.0):
+    """Stand for the kernel: all pages that it is asked for are present, the first 2 MiB of each call huge."""
+
+    def ioctl(_descriptor, _request, argument):
+        _, _, start, end, _, regions, *_ = struct.unpack("12Q", argument)
+        calls.append(end - start)
+        huge_end = start + (2 << 20)
+        content = struct.pack("6Q", start, huge_end, 8 | 64, huge_end, end, 8)
+        ctypes.memmove(regions, content, len(content))
+        argument[32:40] = end.to_bytes(8, "little")
+        return 2
+
+    monkeypatch.setattr("clonometer.host.target.pagescan.fcntl.ioctl", ioctl)
+    monkeypatch.setattr("clonometer.host.target.pagescan.time.monotonic", lambda: seconds_each * len(calls))
+
+
+def test_500_gb_are_scanned_in_short_steps_where_the_kernel_can(made_huge, monkeypatch):
+    calls = []
+    scanning(monkeypatch, calls)
+    reading = read(made_huge)
+    assert (reading.how, reading.areas[0].rss_kb, len(calls)) == ("pagemap", HUGE_KB, 2000)
+    assert max(calls) == 256 << 20
+    assert reading.areas[0].huge_kb == 2000 * 2048
+
+
+def test_a_scan_that_takes_too_long_leaves_the_counters_and_no_part_of_the_pages(made_huge, monkeypatch):
+    calls = []
+    scanning(monkeypatch, calls, seconds_each=0.01)
+    reading = read(made_huge)
+    assert (reading.how, reading.areas[0].rss_kb) == ("counters", 0)
+    assert "too many for the time" in reading.why
+    assert 200 < len(calls) < 400
 
 
 def test_smaps_that_is_closed_leaves_the_counters_and_names_the_right(made, monkeypatch):

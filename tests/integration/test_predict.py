@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,9 +20,13 @@ from clonometer.errors import ClonometerError
 from clonometer.host.source import Source
 from clonometer.host.target.reader import Reading, read_target
 from clonometer.host.target.writes import means_of_this_kernel, measure_writes
+from clonometer.predict.judge import Machine, Question, judge
 from clonometer.predict.profile import Profile, profile_of
+from clonometer.predict.rough import rough_calibration
 
 pytestmark = pytest.mark.real
+
+PTRACE_SEIZE = 0x4206
 
 # Prints a line once it has all: 32 MiB written, 8 of it kept from children and 4 given to them empty, 16 MiB shared,
 # 200 areas more, 50 files, 4 threads. Then it writes to 1,000 pages again and again, if it is told to.
@@ -100,7 +106,10 @@ def test_what_a_process_was_given_is_counted() -> None:
 def test_reading_leaves_a_process_as_it_was() -> None:
     with started("rich") as process:
         status = Path(f"/proc/{process.pid}/status")
-        before = status.read_text(encoding="utf-8")
+        deadline = time.monotonic() + 10
+        # Having said that it is ready it goes to sleep.
+        while "sleeping" not in (before := status.read_text(encoding="utf-8")) and time.monotonic() < deadline:
+            time.sleep(0.01)
         reading = read(process.pid)
         assert reading.how == "smaps"
         assert reading.lock.longest_ns <= reading.lock.total_ns
@@ -125,6 +134,53 @@ def test_stopped_dead_and_missing_processes() -> None:
     with pytest.raises(ClonometerError, match="no process") as missing:
         read(process.pid)
     assert missing.value.exit_status == 2
+
+
+def notes(pid: int) -> str:
+    reading = read(pid)
+    machine = Machine(rough_calibration(), is_rough=True)
+    seen = judge(profile_of(reading, huge_pages_used=False), machine, Question(), reading=reading)
+    return " ".join(seen.basis.notes)
+
+
+def test_a_traced_process_one_of_another_namespace_and_a_thread_of_the_kernel() -> None:
+    with started("poor") as process:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.ptrace(PTRACE_SEIZE, process.pid, None, None) == 0:
+            assert f"Process {os.getpid()} traces it" in notes(process.pid)
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("only root can make a PID namespace")
+    words = ["unshare", "--pid", "--fork", "--kill-child", "sleep", "60"]
+    with subprocess.Popen(words) as outer:
+        children = Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
+        deadline = time.monotonic() + 10
+        while not (inner := children.read_text(encoding="utf-8").split()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        try:
+            assert "It is process 1 in its own PID namespace" in notes(int(inner[0]))
+        finally:
+            outer.kill()
+    if Path("/proc/2/maps").exists() and not Path("/proc/2/maps").read_bytes():
+        with pytest.raises(ClonometerError, match="thread of the kernel"):
+            read(2)
+
+
+def test_a_program_of_32_bits(tmp_path: Path) -> None:
+    source, program = tmp_path / "pause.c", tmp_path / "pause"
+    source.write_text('void _start(void) { for (;;) __asm__ volatile("int $0x80" :: "a"(29)); }', encoding="utf-8")
+    words = ["-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-o", str(program), str(source)]
+    compiler = shutil.which("gcc")
+    if compiler is None or subprocess.run([compiler, *words], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no compiler for 32 bits")
+    try:
+        process = subprocess.Popen([program])
+    except OSError as error:
+        pytest.skip(f"programs of 32 bits do not run here: {error}")
+    with process:
+        try:
+            assert "a program of 32 bits" in notes(process.pid)
+        finally:
+            process.kill()
 
 
 def test_who_may_not_look_sees_counters_and_hears_which_right_is_missing() -> None:

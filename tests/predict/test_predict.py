@@ -170,6 +170,17 @@ def test_500_gb_overflow_nothing(tmp_path):
         assert any("CAP_SYS_ADMIN" in note for note in answer.basis.notes)
 
 
+def test_a_process_with_nothing_but_hugetlbfs(tmp_path):
+    pool = entry(BASE, BASE + (1 << 30), inode=9, name="/anon_hugepage", KernelPageSize=2048, Private_Hugetlb=1 << 20)
+    counters = {"RssAnon": "0 kB", "RssFile": "0 kB", "HugetlbPages": f"{1 << 20} kB", "VmPTE": "8 kB"}
+    answer = answered(tmp_path, pool, **counters)
+    assert answer.rss_bytes == 1 << 30
+    assert (answer.features.hugetlb_pages, answer.features.anon_pages, answer.page_tables_bytes) == (512, 0, 0)
+    assert answer.cow.copied_at_worst_bytes == 1 << 30
+    assert [part.rss_bytes for part in answer.contributors] == [1 << 30]
+    assert any("hugetlbfs" in note for note in answer.basis.notes)
+
+
 @pytest.mark.parametrize(
     ("room", "check", "fails"),
     [

@@ -38,7 +38,7 @@ def count_pages(
     lock
         Gets the time of each call.
     seconds
-        After so long it stops: later areas stay as they are.
+        After so long it gives up.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def count_pages(
     Raises
     ------
     Lack
-        If the kernel has no such call or refuses it.
+        If the kernel has no such call or refuses it, or if that takes too long: a part of the pages says nothing.
     """
     regions = (ctypes.c_uint64 * (3 * _REGIONS))()
     ends = time.monotonic() + seconds
@@ -57,8 +57,7 @@ def count_pages(
         descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
         try:
             return [
-                _counted(area, descriptor, regions, lock) if _may_be_copied(area) and time.monotonic() < ends else area
-                for area in areas
+                _counted(area, descriptor, regions, lock, ends) if _may_be_copied(area) else area for area in areas
             ]
         finally:
             os.close(descriptor)
@@ -70,10 +69,14 @@ def _may_be_copied(area: MemoryArea) -> bool:
     return area.is_private and area.start < _USER_END and (area.inode == 0 or "w" in area.permissions)
 
 
-def _counted(area: MemoryArea, descriptor: int, regions: ctypes.Array[ctypes.c_uint64], lock: LockTime) -> MemoryArea:
+def _counted(
+    area: MemoryArea, descriptor: int, regions: ctypes.Array[ctypes.c_uint64], lock: LockTime, ends: float
+) -> MemoryArea:
     pages = {_PRESENT: 0, _SWAPPED: 0, _HUGE: 0}
     place = area.start
     while place < area.end:
+        if time.monotonic() > ends:
+            raise Lack("they are too many for the time that may be spent on them")
         end = min(area.end, place + _STEP_BYTES)
         argument = bytearray(
             _ARGUMENT.pack(
