@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.model.synthetic import EACH_NS, calibration
 
 from clonometer.cli.ending import run_to_the_end
+from clonometer.host.facts import collect
+from clonometer.model.store import default_path, machine_of, save_calibration
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -74,3 +77,23 @@ def test_all_files_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert json.loads(files["t.json"].read_text())["traceEvents"]
     assert files["p.html"].read_text().startswith("<!DOCTYPE html>")
     assert "<svg" in files["p.svg"].read_text()[:200]
+
+
+@pytest.mark.real
+def test_where_the_machine_was_calibrated_a_fork_is_also_predicted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    save_calibration(calibration(machine=machine_of(collect())), default_path())
+    answers = {}
+    for pages in ("rewritten", "clean"):
+        file = tmp_path / f"{pages}.json"
+        words = ["--set", "parent_bytes=16MiB", "--set", f"pages={pages}", "--processes", "2", "--tier", "stamps"]
+        status, out, _ = run(capsys, "launch.fork", *words, "--out", str(file))
+        assert status == 0
+        assert "In a process that forks now and then, the launching call would take" in " ".join(out.split())
+        answers[pages] = json.loads(file.read_text())["predicted_call"]
+    memory_ns = 8 * EACH_NS["page tables"] + 1000 * 30 + 3096 * 40
+    # What the probe itself has costs something too, a few areas and pages.
+    assert memory_ns + EACH_NS["base"] < answers["rewritten"]["median_ns"] < 1.5 * memory_ns + EACH_NS["base"]
+    assert answers["clean"]["median_ns"] == pytest.approx(0.8 * answers["rewritten"]["median_ns"], rel=0.02)

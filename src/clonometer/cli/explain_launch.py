@@ -12,8 +12,9 @@ from clonometer.cli.explain_files import Files, watcher
 from clonometer.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from clonometer.explain.types import Explanation, Versus
+    from clonometer.explain.types import Explanation, PredictedCall, Versus
     from clonometer.plan.types import Catalogue, Target
+    from clonometer.runner.tracing import ProbeTracer
 
 WORK = "work.factor"
 _COUNTERS = ("hardware", "software", "none")
@@ -83,8 +84,34 @@ def _explain(
             wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
             explanation = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
             notes = notes_on_parts(explanation, tracer.marks, no_marks or tracer.marks_refused)
-            explanations.append(replace(explanation, steps=steps, notes=(*explanation.notes, *notes)))
+            explanation = replace(explanation, steps=steps, notes=(*explanation.notes, *notes))
+            explanations.append(replace(explanation, predicted=_predicted_call(tracer, target, catalogue)))
     return set_beside(*explanations) if len(explanations) > 1 else explanations[0]
+
+
+def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -> PredictedCall | None:
+    """What the calibration expects of such a fork with cold caches; None where this machine was not calibrated."""
+    from dataclasses import replace
+
+    from clonometer.cli.predicting import calibrated_machine_or_none
+    from clonometer.explain.types import PredictedCall
+    from clonometer.model.measured import base_of, features_of
+
+    condition = target.condition
+    if target.workload != "launch.fork" or condition["caches"] != "hot":
+        return None
+    machine = calibrated_machine_or_none()
+    if machine is None:
+        return None
+    # A parent of which nothing was asked: what it has is what the probe itself has.
+    bare = _target(target.workload, [], catalogue)
+    trace = tracer.trace(replace(bare, limits=replace(bare.limits, samples=1, blocks=1)), "none")
+    features = features_of(condition, base_of([block.facts for block in trace.blocks]))
+    if features is None:
+        return None
+    fork = machine.predict(features).fork
+    cost = fork.later if condition["pages"] == "clean" else fork.first
+    return PredictedCall(cost.low_ns, cost.median_ns, cost.high_ns)
 
 
 def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue) -> list[Target]:

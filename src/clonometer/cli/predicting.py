@@ -42,6 +42,14 @@ def calibrated_machine() -> Machine | None:
     return None if calibration is None else Machine(calibration, is_rough=False)
 
 
+def calibrated_machine_or_none() -> Machine | None:
+    """The same for commands that answer something else: None too where the calibration is damaged or of another one."""
+    try:
+        return calibrated_machine()
+    except ClonometerError:
+        return None
+
+
 def rough_machine() -> Machine:
     """The rough model, for machines that were not calibrated."""
     from clonometer.predict.judge import Machine
@@ -96,14 +104,7 @@ class Foreseen:
     def __init__(self) -> None:
         self._glances: dict[str, Reading] = {}
         self._next_s = 0.0
-        self._machine = self._calibrated()
-
-    @staticmethod
-    def _calibrated() -> Machine | None:
-        try:
-            return calibrated_machine()
-        except ClonometerError:
-            return None
+        self._machine = calibrated_machine_or_none()
 
     def glance(self, pid: int) -> None:
         """Look at a process that makes others; of each program the largest is kept."""

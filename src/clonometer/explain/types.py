@@ -235,6 +235,15 @@ class LaunchCounts:
     processes: Count
 
 
+@dataclass(frozen=True)
+class PredictedCall:
+    """What this machine's calibration expects of fork's call with cold caches: nine in ten lie from low to high."""
+
+    low_ns: NotNegative
+    median_ns: NotNegative
+    high_ns: NotNegative
+
+
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
     """Where the time of one mechanism's launches went."""
@@ -291,6 +300,12 @@ class Explanation:
         Mark.OPTIONAL,
         "The new program's own instructions, counted by single steps, and how many are CPUID; None where no program "
         "is started.",
+    ] = None
+    predicted: Annotated[
+        PredictedCall | None,
+        Key("predicted_call"),
+        Mark.OPTIONAL,
+        "Of the same fork in a process that forks now and then; None without a calibration, and for other launches.",
     ] = None
 
     @property

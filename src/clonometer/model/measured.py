@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,7 +42,7 @@ class MeasuredCondition:
 
 def read_conditions(run: RunSource) -> list[MeasuredCondition]:
     """Read the conditions of a run that have samples, in the order of the plan."""
-    base = _base(run.metadata)
+    base = base_of([block["facts"] for block in run.metadata["blocks"] if block.get("facts")])
     cells = set(run.cells())
     return [
         MeasuredCondition(
@@ -73,9 +73,8 @@ def _columns(run: RunSource, cell: str) -> dict[str, tuple[Floats, ...]]:
     return {name: groups for name, groups in read.items() if groups}
 
 
-def _base(metadata: Mapping[str, Any]) -> Features:
-    """What the measuring process has by itself: the least that any block saw."""
-    facts = [block["facts"] for block in metadata["blocks"] if block.get("facts")]
+def base_of(facts: Sequence[Mapping[str, Any]]) -> Features:
+    """What the measuring process has by itself: the least that any block saw, by its facts."""
 
     def least(key: str) -> int:
         return min((entry[key] for entry in facts if entry.get(key, -1) >= 0), default=0)

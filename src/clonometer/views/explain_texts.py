@@ -136,3 +136,15 @@ def _cpuid_in(name: str, count: int, steps: ProgramSteps, whole_ns: float | None
         return f"{name}: {product_words}"
     share = "nearly all" if product >= whole_ns else format_share(product / whole_ns)
     return f"{name}: {format_duration(whole_ns)}, of which {product_words} ({share})"
+
+
+def predicted_sentence(explanation: Explanation) -> str | None:
+    """What the same call would cost a process that forks now and then; None where that is not known."""
+    call = explanation.predicted
+    if call is None:
+        return None
+    took = format_duration_interval(call.median_ns, call.low_ns, call.high_ns)
+    return (
+        f"These forks follow one another, with hot caches. In a process that forks now and then, the launching call "
+        f"would take {took} by this machine's calibration ('clonometer predict')."
+    )

@@ -56,9 +56,7 @@ def count_pages(
     try:
         descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
         try:
-            return [
-                _counted(area, descriptor, regions, lock, ends) if _may_be_copied(area) else area for area in areas
-            ]
+            return [_counted(area, descriptor, regions, lock, ends) if _may_be_copied(area) else area for area in areas]
         finally:
             os.close(descriptor)
     except OSError as error:

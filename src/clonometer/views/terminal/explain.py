@@ -12,6 +12,7 @@ from clonometer.views.explain_texts import (
     about_launches,
     lost_and_grown,
     percent,
+    predicted_sentence,
     refused_besides,
     side_names,
     steps_sentences,
@@ -97,7 +98,7 @@ def _sums(explanation: Explanation, width: int) -> list[str]:
         f"overhead {percent(explanation.overhead)}: the median traced launch took {traced}, the median untraced "
         f"one {untraced}.",
         width,
-    )
+    ) + wrap(predicted_sentence(explanation) or "", width)
 
 
 def _steps(explanation: Explanation, width: int) -> list[str]:
