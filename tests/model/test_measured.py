@@ -150,6 +150,16 @@ def test_the_machine_of_now_is_that_of_then_times_a_factor() -> None:
         scale_by([ForkedProcess("nothing", BASE)], made(None))
 
 
+def test_what_the_fit_misses_of_a_condition_is_no_speed_of_the_machine() -> None:
+    calibration = made(None)
+    models = {
+        name: replace(model, residuals=[replace(each, fitted_ns=0.5 * each.measured_ns) for each in model.residuals])
+        for name, model in calibration.models.items()
+    }
+    scale = scale_by(forked(1.4), replace(calibration, models=models))
+    assert scale.factor == pytest.approx(0.7, rel=0.02)
+
+
 def test_an_uncertain_scan_is_drawn_to_1() -> None:
     apart = np.linspace(-1, 1, 6)
     exact, rough = (scale_of([math.log(2) + noise * apart]) for noise in (0.001, 0.9))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from clonometer.errors import InputError
-from clonometer.model.calibration import Calibration
+from clonometer.model.calibration import Calibration, CostModel
 from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess
 from clonometer.model.predictor import cost_of
@@ -20,7 +20,10 @@ MOMENTS = 0.27
 
 
 def scale_by(forked: Iterable[ForkedProcess], calibration: Calibration) -> Scale:
-    """Compare forks of now with what the calibration predicts for their processes.
+    """Compare forks of now with what the calibration measured for such processes.
+
+    Their memory lies elsewhere now. So each is predicted, and the prediction is put right by how far the fit missed its
+    condition when it was calibrated.
 
     Raises
     ------
@@ -29,12 +32,17 @@ def scale_by(forked: Iterable[ForkedProcess], calibration: Calibration) -> Scale
     """
     return scale_of(
         [
-            np.log(np.array(calls, dtype=np.float64) / cost_of(each.features, calibration.models[state]).median_ns)
+            np.log(np.array(calls, dtype=np.float64) / _expected_ns(each, calibration.models[state]))
             for each in forked
             for state, calls in each.calls_ns.items()
             if calls
         ]
     )
+
+
+def _expected_ns(process: ForkedProcess, model: CostModel) -> float:
+    missed = next((each.share for each in model.residuals if each.condition == process.condition), 0.0)
+    return cost_of(process.features, model).median_ns / (1 + missed)
 
 
 def scale_of(groups: Sequence[Floats]) -> Scale:
