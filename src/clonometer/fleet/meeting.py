@@ -56,7 +56,9 @@ def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> s
         if same_version:
             # Built there: machines of two kinds cannot be measured by the same program in any case.
             return None
-        raise UnavailableError(f"{lacks}; it is {known['arch']}, this one was built for {platform.machine()}")
+        raise UnavailableError(
+            f"{lacks}; it is {known['arch']}, and what is here was built for {platform.machine()}: install it there"
+        )
     if not bring:
         raise UnavailableError(f"{lacks}, and with --no-bring {__version__} is not brought there")
     if tuple(known["python"]) < errand.OLDEST_PYTHON:
