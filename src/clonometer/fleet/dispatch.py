@@ -37,6 +37,8 @@ class Patience:
         So long a host is waited for that another fleet measures on.
     rest_s
         So long a host rests before it is tried again.
+    poll_s
+        So often a busy host is asked: each time somebody else's measuring is disturbed.
     """
 
     at_once: int = 32
@@ -45,7 +47,8 @@ class Patience:
     grace_s: float = 60.0
     gone_s: float = 120.0
     busy_s: float = 600.0
-    rest_s: float = 5.0
+    rest_s: float = 2.0
+    poll_s: float = 15.0
 
 
 @dataclass
@@ -227,7 +230,7 @@ class Dispatch:
             self._give_up(account, account.reason or BUSY)
         else:
             account.state, account.round = "busy", None
-            account.rest_until_s = now_s + min(self._patience.rest_s, self._patience.busy_s)
+            account.rest_until_s = now_s + min(self._patience.poll_s, self._patience.busy_s)
 
     @staticmethod
     def _give_up(account: HostAccount, reason: str) -> None:
