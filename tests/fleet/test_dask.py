@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from clonometer.fleet import errand
+from clonometer.fleet.dask_access import local_cluster
 from clonometer.fleet.dask_hosts import _EXPRESSION
 
 distributed = pytest.importorskip("distributed")
@@ -59,10 +60,7 @@ def test_a_worker_rests_says_that_it_lives_and_wakes(tmp_path: Path) -> None:
     """Its scheduler drops who is silent for 5 minutes: the beat is made as fast as a test can wait."""
     text = inspect.getsource(errand).replace("_BEAT_MS = 20_000.0", "_BEAT_MS = 50.0")
     assert text != inspect.getsource(errand)
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="inproc://", dashboard_address=None,
-        local_directory=str(tmp_path),
-    ) as cluster:  # fmt: skip
+    with local_cluster(1, str(tmp_path)) as cluster:
         (worker,) = cluster.workers.values()
         (known,) = cluster.scheduler.workers.values()
         # As on a worker that has many others beside it.
@@ -90,3 +88,17 @@ def test_a_worker_rests_says_that_it_lives_and_wakes(tmp_path: Path) -> None:
             time.sleep(0.01)
         assert known.last_seen > seen
         ask("wake", awake)
+
+
+def test_a_scheduler_of_this_process_listens_to_nobody(tmp_path: Path) -> None:
+    import psutil
+
+    def listening() -> set[int]:
+        connections = psutil.Process().net_connections(kind="inet")
+        return {connection.laddr.port for connection in connections if connection.status == psutil.CONN_LISTEN}
+
+    before = listening()
+    with local_cluster(2, str(tmp_path)) as cluster:
+        assert listening() == before
+        with distributed.Client(cluster, set_as_default=False) as client:
+            assert client.submit(sum, [1, 2]).result(timeout=PATIENCE_S) == 3

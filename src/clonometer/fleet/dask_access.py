@@ -13,6 +13,7 @@ from clonometer.errors import UnavailableError, UsageError
 
 LOOK_EVERY_S = 2.0
 CONNECT_TIMEOUT_S = 10.0
+_NOWHERE = "127.0.0.1:0"
 _OPEN = ("tcp", "ws", "ucx")
 
 
@@ -69,7 +70,7 @@ class Access:
         # Whatever else a stranger may send is no answer.
         plain = {"deserializers": ["dask", "msgpack", "error"], "set_as_default": False}
         if self.address is None:
-            return connect(_local_cluster(self.local, folder), **plain)
+            return connect(local_cluster(self.local, folder), **plain)
         security: Any = None
         if self.ca_file or self.cert_file or self.address.startswith("tls://"):
             secure: Any = distributed.Security
@@ -109,11 +110,24 @@ _QUIET: Mapping[str, Any] = {
 }
 
 
-def _local_cluster(workers: int, folder: str) -> Any:
+def local_cluster(workers: int, folder: str) -> Any:
+    """Make a scheduler and workers of this process, which listen to nobody.
+
+    Each begins with a server of pages about itself, on all interfaces if nothing is said, and has no setting to go
+    without: it is bound to the loopback, and stopped.
+    """
     import distributed
 
-    cluster: Any = distributed.LocalCluster
-    return cluster(
-        n_workers=workers, threads_per_worker=1, processes=False, protocol="inproc://", dashboard_address=None,
-        silence_logs=50, memory_limit=0, local_directory=folder,
+    make: Any = distributed.LocalCluster
+    cluster = make(
+        n_workers=workers, threads_per_worker=1, processes=False, protocol="inproc://",
+        dashboard_address=_NOWHERE, worker_dashboard_address=_NOWHERE, silence_logs=50, memory_limit=0,
+        local_directory=folder,
     )  # fmt: skip
+
+    async def stop_listening() -> None:
+        for server in (cluster.scheduler, *cluster.workers.values()):
+            server.http_server.stop()
+
+    cluster.sync(stop_listening)
+    return cluster
