@@ -110,7 +110,10 @@ def test_where_files_grow_one_gets_its_name_when_it_is_whole(fleet: Path, monkey
         broken.setattr(Bucket, "pipe_file", break_off)
         with pytest.raises(OutputError, match="the line broke"):
             folder.keep("a.parquet", b"content")
-    assert not fsspec.core.url_to_fs("bucket://fleet")[0].exists("/fleet/a.parquet")
+    system, root = fsspec.core.url_to_fs("bucket://fleet")
+    assert system.find(root) == []
+    assert folder.keep("a.parquet", b"content")
+    assert [name.rpartition("/")[2] for name in system.find(root)] == ["a.parquet"]
 
 
 def test_what_cannot_be_reached_is_said_in_a_line() -> None:

@@ -185,7 +185,12 @@ class _FarFolder:
                 self._system.pipe_file(path, content)
                 return
             temporary = f"{self._path}/.clonometer-{os.urandom(12).hex()}.tmp"
-            self._system.pipe_file(temporary, content)
-            if not new and self._system.exists(path):
-                self._system.rm_file(path)
-            self._system.mv(temporary, path)
+            try:
+                self._system.pipe_file(temporary, content)
+                if not new and self._system.exists(path):
+                    self._system.rm_file(path)
+                self._system.mv(temporary, path)
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    self._system.rm_file(temporary)
+                raise
