@@ -47,7 +47,7 @@ def test_the_reference_names_every_option_of_every_command() -> None:
         assert f"`{option}`" in text
 
 
-@pytest.mark.parametrize("name", ["run", "explain", "ab", "compare", "check", "census"])
+@pytest.mark.parametrize("name", ["run", "explain", "ab", "compare", "check", "census", "predict"])
 def test_the_help_of_a_command_fits_two_screens(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

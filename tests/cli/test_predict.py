@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
 import re
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -219,3 +223,45 @@ def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
     machine = Machine(replace(calibration(), made_at=0, quick=True), is_rough=False, scale=Scale(1.3, 0.05))
     text = " ".join(render_predicted(predicted_to_json(judge(profile, machine, Question())), width=200).split())
     assert re.search(r"quick calibration of [\d,]+ days ago, times 1\.30 by a scan just now", text)
+
+
+ON_A_TERMINAL = """
+import sys
+from tests.model.synthetic import calibration
+from clonometer.cli import calibrating
+from clonometer.cli.ending import run_to_the_end
+from clonometer.host.facts import collect
+from clonometer.model.store import machine_of
+made = lambda **asked: (calibration(machine=machine_of(collect()), quick=asked["quick"]), 0)
+calibrating.calibrate = made
+sys.exit(run_to_the_end(["predict", "--pid", sys.argv[1]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"), [("y", "this machine's quick calibration"), ("n", "These times are rough")]
+)
+def test_without_a_calibration_a_quick_one_is_offered_where_somebody_can_answer(
+    tmp_path: Path, reply: str, words: str
+) -> None:
+    environment = {
+        **os.environ,
+        "XDG_DATA_HOME": str(tmp_path),
+        "COLUMNS": "300",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-c", ON_A_TERMINAL, str(os.getppid())], environment)
+    text = b""
+    # At its end a terminal that nobody writes to any more gives an error.
+    with contextlib.suppress(OSError):
+        while piece := os.read(terminal, 65536):
+            text += piece
+            if text.endswith(b"[Y/n]: "):
+                os.write(terminal, f"{reply}\n".encode())
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert "Calibrate it now, in 20 s?" in text.decode()
+    assert words in text.decode()
+    assert (tmp_path / "clonometer" / "calibration.json").exists() == (reply == "y")

@@ -26,32 +26,34 @@ _EXAMPLES = examples(
 
 @click.command(name="predict", epilog=_EXAMPLES)
 @click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="The process.")
-@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by what their fork would cost.")
-@click.option(
-    "--profile", metavar="FILE", type=FILE, help="Judge a process that --save-profile wrote, by this machine."
-)
+@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by what a fork would cost.")
+@click.option("--profile", metavar="FILE", type=FILE, help="A process that --save-profile wrote.")
 @click.option(
     "--how",
+    metavar="WAY",
     type=click.Choice(["auto", "smaps", "pagemap", "counters"]),
     default="auto",
     show_default=True,
-    help="How to see its memory: smaps shows most, but holds its memory lock; pagemap for short times only; counters "
-    "never, and gives wide intervals. auto: smaps up to 40 GiB, then pagemap.",
+    help="How to read it: smaps sees most and holds its memory lock longest; pagemap; counters.",
 )
-@click.option(
-    "--write-rate", metavar="SIZE", type=SIZE_PER_SECOND, help="How much memory it newly writes to in a second."
-)
+@click.option("--write-rate", metavar="SIZE", type=SIZE_PER_SECOND, help="Memory newly written to in a second.")
 @click.option(
     "--measure-writes",
     "measure_s",
     metavar="TIME",
     type=DURATION,
-    help="Measure that for so long. This writes to its clear_refs, and the command says first what that does.",
+    help="Measure it for so long. Writes to clear_refs, and says first what that does.",
 )
 @click.option(
-    "--child-lives", "child_lives_s", metavar="TIME", type=DURATION, default="10s", show_default=True, help="How long."
+    "--child-lives",
+    "child_lives_s",
+    metavar="TIME",
+    type=DURATION,
+    default="10s",
+    show_default=True,
+    help="How long the child lives.",
 )
-@click.option("--watch", is_flag=True, help="Go on, with a small chart, until it ends or Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Go on, with a small chart, until Ctrl-C.")
 @click.option(
     "--every",
     "every_s",
@@ -63,18 +65,18 @@ _EXAMPLES = examples(
 )
 @click.option("--for", "for_s", metavar="TIME", type=DURATION, help="With --watch: for how long.")
 @click.option("--top", metavar="N", type=click.IntRange(min=1), default=15, show_default=True, help="With --all.")
-@click.option("--rough", is_flag=True, help="Use the rough model, even if this machine was calibrated.")
+@click.option("--rough", is_flag=True, help="Do without this machine's calibration.")
+@click.option("--no-scan", is_flag=True, help="Do not measure for 3 s how fast it is now.")
 @click.option(
     "--validate",
     "validated",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Make N processes with random memory, areas, files and threads, fork them, and print the errors.",
+    help="Make N processes with random memory, areas and threads, fork them, print the errors.",
 )
-@click.option("--no-scan", is_flag=True, help="Do not measure for 3 s how fast the machine is now: wider intervals.")
-@click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen of it, without names, as JSON.")
-@click.option("--names", is_flag=True, help="With --save-profile: with the names of the program and its files.")
-@click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector, as FILE.prom.")
+@click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen, without names.")
+@click.option("--names", is_flag=True, help="With names of the program and its files.")
+@click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector.")
 @json_option
 @force_option
 def command(
@@ -101,10 +103,10 @@ def command(
 ) -> None:
     """Say what a fork would cost in a process that runs, why, and what would change it.
 
-    The process is read through /proc: it gets no signal, is not stopped, and nothing is written to it. What its memory,
-    its areas, its files and its threads cost is known from the calibration of this machine (clonometer calibrate).
+    It is only read, through /proc: no signal, no stop, nothing written. Times come from this machine's calibration
+    (clonometer calibrate). docs/predict.md says more.
 
-    Status 2: there is no such process, or none that forks; 3: it ended while it was read.
+    Status 2: no such process, or none that forks; 3: it ended meanwhile.
     """
     if validated is not None:
         from clonometer.cli.measuring import draw_seed

@@ -196,6 +196,9 @@ def _scaled(basis: Document) -> str:
     """How fast the machine is now."""
     if basis["scale_spread"] is None:
         return ", without a scan of now"
+    if basis["scale_spread"] == 0:
+        # It was calibrated for this very answer.
+        return ""
     return f", times {basis['scale']:.2f} by a scan just now"
 
 
