@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import CommandLine
 
 from clonometer import load
-from clonometer.cli import self_test
+from clonometer.cli import doctor, self_test
 from clonometer.cli.ending import run_to_the_end
 from clonometer.runfile import RunMetadata
 
@@ -258,7 +258,10 @@ def test_list_json_has_the_same(inside: CommandLine, capsys: Captured) -> None:
     assert "default" in {entry["name"] for entry in listing["plans"]}
 
 
-def test_doctor_describes_drivers_and_clock(inside: CommandLine, capsys: Captured) -> None:
+def test_doctor_describes_drivers_and_clock(
+    inside: CommandLine, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "NOISE_SECONDS", 0.1)
     assert run_to_the_end(["doctor", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["clock"]["clock"] == "monotonic"

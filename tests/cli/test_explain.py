@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from tests.model.synthetic import EACH_NS, calibration
 
+from clonometer.cli import explain_launch
 from clonometer.cli.ending import run_to_the_end
 from clonometer.host.facts import collect
 from clonometer.model.store import default_path, machine_of, save_calibration
+
+RUN = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -65,7 +68,10 @@ def test_each_tier_answers_with_the_three_keys(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.real
-def test_all_files_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_all_files_are_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explain_launch, "_SAMPLES", {"samples": 20, "blocks": 2, "warmup": 5})
     files = {name: tmp_path / name for name in ("o.json", "p.html", "t.json", "p.svg")}
     words = ["launch.pthread", "--vs", "launch.fork", "--set", "stack_bytes=1MiB", "--processes", "1"]
     for option, path in zip(("--out", "--html", "--trace", "--picture"), files.values(), strict=True):
@@ -77,6 +83,10 @@ def test_all_files_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert json.loads(files["t.json"].read_text())["traceEvents"]
     assert files["p.html"].read_text().startswith("<!DOCTYPE html>")
     assert "<svg" in files["p.svg"].read_text()[:200]
+    # And what was written is what the report reads.
+    report = tmp_path / "report.html"
+    assert run_to_the_end(["report", RUN, "--explain", str(files["o.json"]), "--out", str(report)]) == 0
+    assert "times as long" in report.read_text(encoding="utf-8")
 
 
 @pytest.mark.real

@@ -73,12 +73,3 @@ def test_a_run_file_a_folder_and_nothing_at_all_are_no_explanations(
     monkeypatch.setattr(report, "MOST_BYTES", 10)
     assert run_to_the_end(["report", RUN, "--explain", write(tmp_path, "a.json", "x" * 11), "--out", out]) == 2
     assert "too large" in capsys.readouterr().err
-
-
-@pytest.mark.real
-def test_what_explain_writes_is_what_report_reads(tmp_path: Path) -> None:
-    why, out = str(tmp_path / "why.json"), tmp_path / "report.html"
-    words = ["launch.fork", "--vs", "launch.pthread", "--processes", "1", "--out", why]
-    assert run_to_the_end(["explain", *words]) == 0
-    assert run_to_the_end(["report", RUN, "--explain", why, "--out", str(out)]) == 0
-    assert "times as long" in out.read_text(encoding="utf-8")

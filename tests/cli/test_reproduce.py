@@ -10,10 +10,14 @@ import time
 from dataclasses import replace
 
 import pytest
+from tests.integration.started import happens
 
 from clonometer.cli import evidence
 from clonometer.cli.ending import run_to_the_end
-from clonometer.studies import parts
+from clonometer.errors import OutputError
+from clonometer.explain import rounds
+from clonometer.files import refuse_if_claimed
+from clonometer.studies import explained, parts
 from clonometer.studies.explained import Refused
 
 
@@ -41,6 +45,15 @@ def small(monkeypatch):
         return replace(plan, targets=cut), shrunk
 
     monkeypatch.setattr(parts, "load_part", load_small)
+    monkeypatch.setattr(explained, "_PROCESSES", {True: 1, False: 1})
+    monkeypatch.setattr(explained, "_WORK_PAIRS", {True: 2, False: 2})
+    monkeypatch.setattr(rounds, "_LAUNCHES_A_PROCESS", 20)
+
+
+@pytest.fixture
+def not_explained(monkeypatch):
+    """Launches are not taken to pieces, which takes the longest: as where that is not permitted."""
+    monkeypatch.setattr("clonometer.cli.evidence.explain_launches", lambda *a, **how: Refused("not permitted"))
 
 
 @pytest.mark.real
@@ -74,7 +87,7 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
 
 
 @pytest.mark.real
-def test_an_interrupted_one_goes_on_where_it_ended(small, capsys, tmp_path, monkeypatch):
+def test_an_interrupted_one_goes_on_where_it_ended(small, not_explained, capsys, tmp_path, monkeypatch):
     from clonometer.runner.run import run as real_run
 
     started = []
@@ -134,6 +147,16 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
             time.sleep(0.05)
         running.kill()
     [raw] = out.glob("*.raw")
+
+    def is_claimed():
+        try:
+            refuse_if_claimed(raw)
+        except OutputError:
+            return True
+        return False
+
+    # A driver that was being started has the file for a moment more.
+    assert happens(lambda: not is_claimed())
     kept = Kept(out, force=False)
     done, complete = kept._done(kept._files(raw.stem))
     assert sum(done.values()) > 0
@@ -142,7 +165,7 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 
 
 @pytest.mark.real
-def test_what_another_machine_measured_is_refused(small, capsys, tmp_path, monkeypatch):
+def test_what_another_machine_measured_is_refused(small, not_explained, capsys, tmp_path, monkeypatch):
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     assert run(capsys, *words)[0] == 0
     from clonometer.host import facts

@@ -116,7 +116,8 @@ def damaged(document: Any) -> Iterator[Any]:
                 yield changed
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+# Two launches side by side have all that one has, and work that was taken to pieces all that work has.
+@pytest.mark.parametrize("name", ["versus", "proc", "ablation"])
 def test_whatever_is_damaged_is_refused_or_can_be_shown(name: str) -> None:
     validator = jsonschema.Draft202012Validator(SCHEMA)
     refused = 0

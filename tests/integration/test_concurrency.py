@@ -152,6 +152,8 @@ def test_a_killed_probe_takes_its_launchers_with_it(kind: str) -> None:
 
 
 def children(pid: int) -> list[int]:
+    with contextlib.suppress(FileNotFoundError):  # where the kernel has it: launchers take all CPUs meanwhile
+        return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
     pids = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):

@@ -64,7 +64,7 @@ def test_runs_as_units_are_students_test() -> None:
 def test_deciding_by_intervals_is_holms_procedure() -> None:
     random = np.random.default_rng(3)
     for tests in (None, 40):
-        for _ in range(20):
+        for _ in range(10):
             changes = [LogChange(value, 1.0, 1.0) for value in random.normal(0, 2.5, 12).tolist()]
             p_values = [2 * stats.norm.sf(abs(change.value)) for change in changes]
 

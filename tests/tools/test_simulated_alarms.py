@@ -11,9 +11,9 @@ from bench.simulated_alarms import LITTLE_SCATTER, Machine, alarms, detectable_s
 from clonometer.results.check.types import CANNOT_TELL, CONFIRMED, NONE
 from clonometer.results.compare.moments import SAME_MOMENTS
 
-COMPARISONS = 30
-#: Of 30 comparisons that are wrong in 5%, so many or more are in 1.6%.
-MANY = 5
+COMPARISONS = 20
+#: Of 20 comparisons that are wrong in 5%, so many or more are in 1.6%.
+MANY = 4
 
 
 @pytest.mark.parametrize(
