@@ -177,7 +177,11 @@ static void take_hugetlb(size_t count) {
     if (count == 0) {
         return;
     }
-    unsigned char *start = map(count * HUGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1);
+    unsigned char *start =
+        mmap(NULL, count * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    if (start == MAP_FAILED) {
+        die("no huge pages are reserved (sysctl vm.nr_hugepages)");
+    }
     keep_written(start, count * HUGE, PAGE);
 }
 

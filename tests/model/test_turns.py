@@ -67,7 +67,7 @@ def test_the_first_fork_of_a_tight_loop_is_not_counted() -> None:
     by_state = {turn.state: list(turn.calls_ns) for turn in turns}
     assert by_state["fork.first_hot"] == [1001, 1002]
     assert by_state["fork.first"] == [1000]
-    assert set(process.asked) == {(True, 0, 0), (False, 30, 1), (True, 0, 3), (False, 0, 3)}
+    assert set(process.asked) == {(True, 0, 0), (False, 5, 1), (True, 0, 3), (False, 0, 3)}
 
 
 def test_caches_are_emptied_after_writing_and_before_a_cold_fork() -> None:

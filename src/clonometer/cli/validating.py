@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from clonometer.runner.made import MadeProcess
 
 _SAY_EVERY = 5
-#: So many forks of a process in each cold state, beside those of so many references; hot caches in one round of two.
-_ROUNDS, _BESIDE, _HOT_EVERY = 16, 2, 2
+#: So many turns of a process in each state; in each cold one beside those of so many references.
+_ROUNDS, _BESIDE = 24, 2
 _VALIDATED = "the process"
 
 
@@ -91,12 +91,9 @@ def _fork_beside(
     with MadeProcess(wanted) as made:
         processes = {_VALIDATED: made, **references}
         forked = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in processes.items()}
-        for number in range(_ROUNDS):
+        for _ in range(_ROUNDS):
             for state in STATES:
-                is_cold = state in COLD_STATES
-                if not is_cold and number % _HOT_EVERY:
-                    continue
-                beside = chance.sample(list(references), min(_BESIDE, len(references))) if is_cold else []
+                beside = chance.sample(list(references), _BESIDE) if state in COLD_STATES else []
                 among = [_VALIDATED, *beside]
                 for name in chance.sample(among, len(among)):
                     forked[name].add(ask(processes[name], name, state, empty_caches))

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from clonometer.model import calibration as names
 
-#: What a process slept for before a fork with cold caches: the scheduler has put it aside.
-IDLE_MS = 30
+#: How long a process sleeps before a fork with cold caches, besides the time in which they are emptied.
+IDLE_MS = 5
 #: The next turn is drawn among the fifth who had least time: a fixed order would let neighbours warm each other.
 _DRAWN_PART = 5
 

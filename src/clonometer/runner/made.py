@@ -154,4 +154,4 @@ class MadeProcess:
         status = self._child.wait()
         last = self._child.stderr.read().decode("utf-8", "replace").strip().splitlines()[-1:]
         why = f"signal {-status}" if status < 0 else f"status {status}"
-        return DriverError(": ".join([f"a process made for this ended with {why}", *last]))
+        return DriverError(last[0] if last else f"a process made for this ended with {why}")

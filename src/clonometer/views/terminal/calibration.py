@@ -53,9 +53,8 @@ def render_calibration(calibration: Calibration, *, width: int, colour: bool) ->
     ]
     if writes:
         drawn += wrap(f"The first write after a fork: {'; '.join(writes)}.", width)
-    reasons = list(dict.fromkeys(calibration.lacks.values()))
-    for reason in reasons[:_MOST_LEFT]:
-        drawn += wrap(f"Not measured: {reason}", width)
+    for condition, reason in list(calibration.lacks.items())[:_MOST_LEFT]:
+        drawn += wrap(f"Not measured: {condition}: {reason}", width)
     return drawn
 
 
