@@ -93,7 +93,7 @@ def _fork_beside(
         forked = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in processes.items()}
         for _ in range(_ROUNDS):
             for state in STATES:
-                beside = chance.sample(list(references), _BESIDE) if state in COLD_STATES else []
+                beside = chance.sample(list(references), min(_BESIDE, len(references))) if state in COLD_STATES else []
                 among = [_VALIDATED, *beside]
                 for name in chance.sample(among, len(among)):
                     forked[name].add(ask(processes[name], name, state, empty_caches))
