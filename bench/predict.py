@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from bench.forking import MANY_AREAS, PROGRAMS, KernelTimes, LeftOutError, Program, script
 from bench.harness import Line, say
-from clonometer.cli.calibrating import measure_scale
+from clonometer.cli.calibrating import cache_emptier_of_here, measure_scale
 from clonometer.cli.predicting import answer, calibrated_machine, read
 from clonometer.predict.answer import Predicted
 from clonometer.predict.judge import Machine, Question
@@ -44,11 +44,14 @@ class Forks:
 
 def watched(program: Program, machine: Machine, first: Forks, later: Forks) -> int:
     """Start a program, predict its fork, have it fork; return its memory in bytes."""
+    empty_caches = cache_emptier_of_here()
     with program.start() as (pid, fork):
         scaled = replace(machine, scale=measure_scale(machine.calibration))
         predicted = answer(read(pid), scaled, Question())
         times = KernelTimes(pid)
         for number in range(1 + FORKS):
+            # As in a server whose machine does other work between its forks.
+            empty_caches()
             time.sleep(IDLE_S)
             forks = later if number else first
             itself = fork()

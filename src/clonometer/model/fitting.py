@@ -18,8 +18,8 @@ from clonometer.stats.nonnegative import nonnegative_least_squares
 Indices = NDArray[np.intp]
 
 DRAWS = 60
-#: The standard deviation of normal values for each unit of their median absolute deviation.
-_MAD_TO_SIGMA = 1.4826
+#: Nine in ten of normal values lie within so many standard deviations.
+_NINE_IN_TEN = 1.6449
 #: Scattered pages have a time at each amount of memory that was measured with them, if so many times the one before.
 _KNOT_RATIO = 2.0
 #: In such processes pages are most of what is measured, and nearly all of them are scattered.
@@ -99,7 +99,7 @@ def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DR
         each_ns=tuple(each_ns.tolist()),
         draws_ns=tuple(tuple(draw.tolist()) for draw in drawn),
         misfit=_misfit(residuals, int(np.count_nonzero(each_ns))),
-        scatter=_scatter(observations, groups),
+        scatter=_scatter(observations, groups, np.maximum(design @ each_ns, 1.0)),
         residuals=tuple(residuals),
     )
 
@@ -141,10 +141,13 @@ def _misfit(residuals: Sequence[Residual], coefficients: int) -> float:
     return float(math.sqrt(np.sum(logs**2) / max(1, logs.size - coefficients)))
 
 
-def _scatter(observations: Sequence[Observation], groups: Sequence[Indices]) -> float:
-    """How far single calls lie from their condition's middle: the middle one of the conditions' spreads."""
+def _scatter(observations: Sequence[Observation], groups: Sequence[Indices], fitted: Floats) -> float:
+    """How far single calls lie from what their condition takes: a normal spread that holds nine in ten as they do.
+
+    What the fit misses of a condition is no scatter. What counts is the middle one of the conditions.
+    """
     spreads = []
     for group in groups:
-        logs = np.log(np.concatenate([observations[place].calls for place in group]))
-        spreads.append(_MAD_TO_SIGMA * float(np.median(np.abs(logs - np.median(logs)))))
+        logs = np.concatenate([np.log(observations[place].calls / fitted[place]) for place in group])
+        spreads.append(float(np.quantile(np.abs(logs - middle(logs)), 0.9)) / _NINE_IN_TEN)
     return float(np.median(spreads))
