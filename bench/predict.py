@@ -70,7 +70,7 @@ def line_of(name: str, which: str, forks: Forks) -> Line:
     largest = forks.predicted[0].terms[0]
     note = (
         f"{median / 1e6:.2f} ms ({low / 1e6:.2f} to {high / 1e6:.2f}) predicted, {real / 1e6:.2f} real ({by}), "
-        f"{median / real - 1:+.0%}; scale {statistics.median(each.basis.page_scale for each in forks.predicted):.2f}; "
+        f"{median / real - 1:+.0%}; scale {statistics.median(each.basis.scale for each in forks.predicted):.2f}; "
         f"{largest.count:,.0f} {largest.term}"
     )
     errors = [span.median / real - 1 for span in spans]
