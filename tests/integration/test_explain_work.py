@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -11,7 +12,6 @@ import pytest
 from tests import probe
 
 from clonometer.explain.work import WorkWish, explain_work, work_sides
-from clonometer.explain.work.life import gaps
 from clonometer.explain.work.measure import _EVENTS
 from clonometer.explain.work.read import Seen, follow
 from clonometer.plan.catalogue import read_catalogue
@@ -51,7 +51,7 @@ def test_every_workers_parts_sum_to_the_whole(drivers: Drivers, how: str, side: 
         assert len(lives.workers) == len({life.task for life in lives.workers}) == 4
         for life in (*lives.workers, lives.starter):
             assert sum(life.spent.values()) == execution.whole_ns
-            assert gaps(life) == 0
+            assert all(left[1] == right[0] for left, right in pairwise(life.pieces))
         if trace.lost == 0:
             assert all(life.counts["write_calls"] == 400 for life in lives.workers)
             assert all(life.spent["user"] > 0 for life in lives.workers)
