@@ -13,16 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from tests.dataset.made import make_run, write_run
-
-SMALL = """
-schema = 1
-title = "Small"
-budget_seconds = 1
-[[cells]]
-workloads = ["launch.fork"]
-temperature = ["warm"]
-limits = {processes = 2, samples = 4, blocks = 1}
-"""
+from tests.plans import write_small_plan
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +58,7 @@ def nightly(clonometer: Any, tmp_path: Path, folder: Path) -> dict[str, str]:
     """The environment of a night: a ``clonometer`` that measures little, by the fake driver, and a folder of runs."""
     home = tmp_path / "home"
     shutil.copytree(folder, home / "clonometer" / "runs")
-    (tmp_path / "small.toml").write_text(SMALL)
+    write_small_plan(tmp_path / "small.toml", "launch.fork", processes=2, samples=4)
     tools = home / "clonometer" / ".venv" / "bin"
     tools.mkdir(parents=True)
     command = shlex.join(clonometer.command())

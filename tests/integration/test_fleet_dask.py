@@ -23,6 +23,7 @@ from tests.integration.namespaces import (
     network,
     why_no_namespaces,
 )
+from tests.plans import write_small_plan
 
 import clonometer
 from clonometer.runner.drivers import bin_folder
@@ -30,22 +31,13 @@ from clonometer.runner.drivers import bin_folder
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.real, pytest.mark.alone]
 WHY_NOT = why_no_namespaces()
-PLAN = """
-schema = 1
-title = "Small"
-budget_seconds = 3
-[[cells]]
-workloads = ["launch.vfork"]
-temperature = ["warm"]
-limits = {processes = 40, samples = 400, blocks = 3}
-"""
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[tuple[Network, Trace]]:
     if WHY_NOT is not None:
         pytest.skip(WHY_NOT)
-    (tmp_path / "plan.toml").write_text(PLAN)
+    write_small_plan(tmp_path / "plan.toml", budget_s=3, processes=40, samples=400, blocks=3)
     with nothing_left(tmp_path / "tmp") as trace, network(tmp_path, ("a", "b", "full", "slow")) as net:
         net.start_scheduler(trace.environ)
         yield net, trace

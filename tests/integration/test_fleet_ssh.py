@@ -19,21 +19,13 @@ from typing import Any
 import pytest
 from tests.integration.leftovers import gone, nothing_left
 from tests.integration.sshd import UID, Server, loopback_sshd, why_no_sshd
+from tests.plans import write_small_plan
 
 import clonometer
 from clonometer.runner.drivers import bin_folder
 from clonometer.runner.far import FarError, FarHost
 
 pytestmark = [pytest.mark.real, pytest.mark.skipif(why_no_sshd() is not None, reason=str(why_no_sshd()))]
-PLAN = """
-schema = 1
-title = "Small"
-budget_seconds = {budget}
-[[cells]]
-workloads = ["launch.vfork"]
-temperature = ["warm"]
-limits = {{processes = {processes}, samples = 50, blocks = 1}}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +75,7 @@ def start_fleet(
     folder: Path, server: Server, hosts: str, *words: str, budget: float = 1, processes: int = 4
 ) -> subprocess.Popen[str]:
     (folder / "hosts").write_text(hosts)
-    (folder / "plan.toml").write_text(PLAN.format(budget=budget, processes=processes))
+    write_small_plan(folder / "plan.toml", budget_s=budget, processes=processes)
     options = ["--plan", "plan.toml", "--hosts", "hosts", "--ssh-config", str(server.config), "--out", "out", "--json"]
     return subprocess.Popen(
         [sys.executable, "-m", "clonometer.cli.start", "fleet", "run", *options, "--rounds", "1", *words],

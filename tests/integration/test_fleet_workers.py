@@ -14,20 +14,12 @@ from pathlib import Path
 import pytest
 from tests.integration.leftovers import nothing_left
 from tests.integration.sshd import free_port
+from tests.plans import write_small_plan
 
 import clonometer
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.real]
-PLAN = """
-schema = 1
-title = "Small"
-budget_seconds = 1
-[[cells]]
-workloads = ["launch.vfork"]
-temperature = ["warm"]
-limits = {processes = 4, samples = 50, blocks = 1}
-"""
 # What a scheduler may send without being asked: a type, and a warning, each of which Dask's client unpickles.
 HOSTILE = """
 import os, pickle
@@ -66,7 +58,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("cluster")
     make_certificates(folder)
     (folder / "hostile.py").write_text(HOSTILE)
-    (folder / "plan.toml").write_text(PLAN)
+    write_small_plan(folder / "plan.toml")
     tls = ["--tls-ca-file", "ca.pem", "--tls-cert", "me.pem", "--tls-key", "me.key"]
     address = f"tls://127.0.0.1:{free_port()}"
     started: list[subprocess.Popen[bytes]] = []
