@@ -7,8 +7,8 @@ import pytest
 from tests.model.synthetic import calibration, model
 
 from clonometer.model.features import Features, add_features
-from clonometer.model.predictor import NINE_IN_TEN, predict, shares
-from clonometer.model.types import Scale
+from clonometer.model.predictor import predict, shares
+from clonometer.model.types import NINE_IN_TEN, Scale
 
 PROCESS = Features(
     anon_areas=100, anon_pages=150_000, anon_tables=400, empty_areas=20, file_areas=30, shared_areas=5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import jsonschema
@@ -262,6 +263,13 @@ def test_the_rough_model_says_so_and_knows_every_term(tmp_path):
     assert (answer.basis.model, answer.basis.age_days) == ("rough", None)
     assert answer.fork.first_ns.high > 4 * answer.fork.first_ns.low
     assert "measured" not in {change.how for change in answer.what_ifs}
+
+
+def test_an_old_calibration_is_advised_against(tmp_path):
+    for days, advised in ((29, False), (31, True)):
+        made = calibration(made_at=int(time.time() - 86_400 * days))
+        notes = " ".join(answered(tmp_path / str(days), HEAP, machine=Machine(made, is_rough=False)).basis.notes)
+        assert ("clonometer calibrate" in notes) == advised
 
 
 def test_notes_name_what_is_odd(tmp_path):

@@ -13,7 +13,6 @@ from clonometer.model.calibration import Calibration, CostModel
 from clonometer.model.features import SMALL_PAGE_BYTES, Features
 from clonometer.model.terms import (
     SCATTERED,
-    UNSEEN_PART,
     Floats,
     design_row,
     scattered_pages,
@@ -23,6 +22,7 @@ from clonometer.model.terms import (
     touched_bytes,
 )
 from clonometer.model.types import (
+    NINE_IN_TEN,
     SAME_MOMENT,
     Contributor,
     CostRange,
@@ -33,8 +33,6 @@ from clonometer.model.types import (
     Scale,
 )
 
-#: Nine in ten of a normal distribution lie within so many standard deviations.
-NINE_IN_TEN = 1.6449
 #: How many times the highest count that was measured a term may have before it is named as beyond.
 FAR_BEYOND = 2.0
 #: Upper levels of the page tables: one page for each GiB, and two more.
@@ -106,8 +104,8 @@ def _unseen(features: Features, model: CostModel) -> float:
     """The standard deviation that unseen frames bring, in ns: from none to all of the pages may be scattered."""
     if features.placed_pages:
         return 0.0
-    # That of an even distribution between the ends.
-    return small_pages(features) * _scattered_ns(features, model) * 2 * UNSEEN_PART / math.sqrt(12)
+    # That of an even distribution from none to all.
+    return small_pages(features) * _scattered_ns(features, model) / math.sqrt(12)
 
 
 def _scattered_ns(features: Features, model: CostModel) -> float:

@@ -9,6 +9,8 @@ from typing import Annotated
 from clonometer.records import Above, Count, Least, Mark
 
 Ns = Annotated[float, Least(0)]
+#: Nine in ten of a normal distribution lie within so many standard deviations.
+NINE_IN_TEN = 1.6449
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from clonometer.host.target.room import Room
 from clonometer.model.calibration import Calibration
 from clonometer.model.features import Features
 from clonometer.model.predictor import predict, shares
-from clonometer.model.store import age_days
+from clonometer.model.store import age_days, is_old
 from clonometer.model.types import SAME_MOMENT, CostRange, Prediction, Scale
 from clonometer.predict.answer import Basis, ForkSpans, LockHeld, MappingPart, Predicted, Stall, TermPart
 from clonometer.predict.copying import WriteRate, judge_copying
@@ -112,7 +112,7 @@ def judge(
             scale_spread=None if machine.scale is None else machine.scale.spread,
             beyond=[] if machine.is_rough else list(now.beyond),
             wrote_to_it=question.rate is not None and question.rate.source != "given",
-            notes=list(_notes(profile, reading)),
+            notes=[*_machine_notes(machine), *_notes(profile, reading)],
         ),
     )
 
@@ -170,6 +170,12 @@ def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingP
         for number, group in enumerate(profile.groups)
     ]
     return sorted(parts, key=lambda part: -part.first_ns)[:_MOST_PARTS]
+
+
+def _machine_notes(machine: Machine) -> Sequence[str]:
+    if machine.is_rough or not is_old(machine.calibration):
+        return []
+    return ["The calibration is old: 'clonometer calibrate' measures how this machine is now."]
 
 
 def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
