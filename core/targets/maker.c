@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 enum { PAGE = 4096, HUGE = 2 << 20, MOST_WRITTEN = 32, STACK = 64 << 10, LINE = 64, SEED = 1 };
+/* Where areas at random places may lie: within 64 GiB, each aligned to its length. */
+enum { PLACE = 64 << 10, PLACES = 1 << 20 };
 
 enum key {
     DENSE_PAGES,
@@ -99,6 +101,12 @@ static void touch(void) {
     }
 }
 
+/* A number of 31 bits (Knuth's linear congruential generator, MMIX). */
+static size_t drawn(uint64_t *state) {
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (size_t)(*state >> 33);
+}
+
 /* Pages that are touched in random order: what lies side by side in the process then lies apart in memory. */
 static void touch_scattered(unsigned char *start, size_t count) {
     uint32_t *order = malloc(count * sizeof *order);
@@ -110,8 +118,7 @@ static void touch_scattered(unsigned char *start, size_t count) {
     }
     uint64_t state = SEED;
     for (size_t i = count - 1; i > 0; i--) {
-        state = state * 6364136223846793005U + 1442695040888963407U;
-        size_t other = (size_t)((state >> 33) % (i + 1));
+        size_t other = drawn(&state) % (i + 1);
         uint32_t kept = order[i];
         order[i] = order[other];
         order[other] = kept;
@@ -154,6 +161,30 @@ static unsigned char *take_areas(size_t count, int is_written, int advice) {
         keep_written(start, count * PAGE, PAGE);
     }
     return start;
+}
+
+/* Areas at random places, each the aligned half of what was mapped, as V8 maps its heap: the kernel takes
+ * them out of the child's tree one by one, and with gaps between them that takes twice as long. */
+static void take_dontfork_areas(size_t count) {
+    uint64_t state = SEED;
+    for (size_t i = 0; i < count; i++) {
+        void *wished = (void *)(drawn(&state) % PLACES * PLACE);
+        unsigned char *start = mmap(wished, 2 * PLACE, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (start == MAP_FAILED) {
+            die("mmap");
+        }
+        unsigned char *aligned = (unsigned char *)(((uintptr_t)start + PLACE - 1) & ~(uintptr_t)(PLACE - 1));
+        if (aligned > start) {
+            munmap(start, (size_t)(aligned - start));
+        }
+        munmap(aligned + PLACE, (size_t)(start + PLACE - aligned));
+        madvise(aligned, PLACE, MADV_NOHUGEPAGE);
+        if (madvise(aligned, PLACE, MADV_DONTFORK) != 0) {
+            die("madvise");
+        }
+        aligned[0] = 1;
+    }
 }
 
 /* Areas with written memory that a userfaultfd watches for missing pages: it need not serve any, since all
@@ -306,7 +337,7 @@ int main(int argc, char **argv) {
     take_hugetlb((size_t)wanted[HUGETLB_PAGES]);
     take_areas((size_t)wanted[WRITTEN_AREAS], 1, 0);
     take_areas((size_t)wanted[EMPTY_AREAS], 0, 0);
-    take_areas((size_t)wanted[DONTFORK_AREAS], 1, MADV_DONTFORK);
+    take_dontfork_areas((size_t)wanted[DONTFORK_AREAS]);
     take_areas((size_t)wanted[WIPEONFORK_AREAS], 1, MADV_WIPEONFORK);
     watch_areas((size_t)wanted[USERFAULTFD_AREAS]);
     take_files(wanted);

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.model.synthetic import KNOTS, TERMS, model
@@ -8,7 +10,7 @@ from clonometer.errors import InputError
 from clonometer.model.features import Features
 from clonometer.model.fitting import Observation, fit_model
 from clonometer.model.predictor import cost_of
-from clonometer.model.terms import design_row
+from clonometer.model.terms import design_row, scattered_pages
 
 BASE = Features(
     anon_areas=5, anon_pages=20, anon_tables=5, file_areas=8, open_files=4, threads=1, placed_pages=20
@@ -61,7 +63,7 @@ def observations(seed: int, noise: float, processes: int = 12) -> list[Observati
 
 
 def test_without_noise_the_truth_comes_back() -> None:
-    fitted = fit_model(observations(1, 0.0, processes=40), seed=1, draws=2)
+    fitted = fit_model(observations(1, 0.0, processes=40), seed=1, caches_are_hot=True, draws=2)
     # Times of scattered pages are known where they were measured, and in between by the same rule as the truth.
     assert cost_of(UNSEEN, fitted).median_ns == pytest.approx(truth_ns(UNSEEN), rel=0.03)
     each = dict(zip(fitted.terms, fitted.each_ns, strict=False))
@@ -76,7 +78,7 @@ def test_without_noise_the_truth_comes_back() -> None:
 
 
 def test_coefficients_are_costs_and_more_pages_cost_more() -> None:
-    fitted = fit_model(observations(3, 0.4, processes=3), seed=1, draws=20)
+    fitted = fit_model(observations(3, 0.4, processes=3), seed=1, caches_are_hot=True, draws=20)
     assert min(fitted.each_ns) >= 0
     assert min(min(draw) for draw in fitted.draws_ns) >= 0
     pages = [
@@ -91,10 +93,25 @@ def test_nine_in_ten_forks_of_an_unseen_process_lie_within() -> None:
     random = np.random.default_rng(5)
     noise, within, count = 0.08, 0, 60
     for seed in range(count):
-        predicted = cost_of(UNSEEN, fit_model(observations(seed, noise, processes=8), seed=seed, draws=20))
+        fitted = fit_model(observations(seed, noise, processes=8), seed=seed, caches_are_hot=True, draws=20)
+        predicted = cost_of(UNSEEN, fitted)
         calls = truth_ns(UNSEEN) * np.exp(noise * random.normal(size=20) + 0.02 * random.normal(size=20))
         within += int(np.sum((predicted.low_ns <= calls) & (calls <= predicted.high_ns)))
     assert 0.84 < within / (20 * count) < 0.96
+
+
+def test_with_cold_caches_a_scattered_page_has_one_price() -> None:
+    cold = [
+        Observation(
+            each.condition,
+            each.features,
+            np.full(3, truth_ns(replace(each.features, scattered_pages=0)) + 50.0 * scattered_pages(each.features)),
+        )
+        for each in observations(1, 0.0, processes=1)
+    ]
+    fitted = fit_model(cold, seed=1, draws=2)
+    assert fitted.each_ns[len(fitted.terms) :] == pytest.approx((50.0,), rel=0.01)
+    assert fitted.misfit < 0.01
 
 
 def test_nothing_measured_is_an_error() -> None:

@@ -43,7 +43,10 @@ class CostModel:
 
     terms: Annotated[Sequence[str], "Linear terms."]
     most: Annotated[Sequence[float], "The highest count of each that was measured, then that of the scattered pages."]
-    knots: Annotated[Sequence[float], "Bytes that a call touches, at each of which scattered pages have a time."]
+    knots: Annotated[
+        Sequence[float],
+        "Bytes that a call touches, at each of which scattered pages have a time: one of them if it is the same.",
+    ]
     each_ns: Annotated[Sequence[Ns], "For one of each term, then for a scattered page at each knot."]
     draws_ns: Annotated[Sequence[Sequence[Ns]], "The same, by a bootstrap over processes."]
     misfit: Annotated[float, Least(0), "How far conditions lie from the fit: standard deviation of the logarithm."]

@@ -13,13 +13,12 @@ from clonometer.errors import InputError
 from clonometer.model.calibration import CostModel, Residual
 from clonometer.model.features import Features
 from clonometer.model.terms import LINEAR, SCATTERED, Floats, design_row, term_counts, touched_bytes
+from clonometer.model.types import NINE_IN_TEN
 from clonometer.stats.nonnegative import nonnegative_least_squares
 
 Indices = NDArray[np.intp]
 
 DRAWS = 60
-#: Nine in ten of normal values lie within so many standard deviations.
-_NINE_IN_TEN = 1.6449
 #: Scattered pages have a time at each amount of memory that was measured with them, if so many times the one before.
 _KNOT_RATIO = 2.0
 #: In such processes pages are most of what is measured, and nearly all of them are scattered.
@@ -48,7 +47,9 @@ def middle(values: Floats) -> float:
     return float(np.mean(rising[left : rising.size - left]))
 
 
-def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DRAWS) -> CostModel:
+def fit_model(
+    observations: Sequence[Observation], *, seed: int, caches_are_hot: bool = False, draws: int = DRAWS
+) -> CostModel:
     """Fit a cost model.
 
     Parameters
@@ -57,6 +58,9 @@ def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DR
         At least one.
     seed
         Fixes the bootstrap.
+    caches_are_hot
+        What a scattered page costs then depends on how much is touched: what fits a cache is in it. With cold caches it
+        has one price.
 
     Returns
     -------
@@ -78,7 +82,7 @@ def fit_model(observations: Sequence[Observation], *, seed: int, draws: int = DR
     if not observations:
         raise InputError("nothing was measured that a cost model could be fitted to")
     terms = _varying_terms(observations)
-    knots = _knots(observations)
+    knots = _knots(observations)[: None if caches_are_hot else 1]
     design = np.array([design_row(each.features, terms, knots) for each in observations])
     values = np.exp([middle(np.log(each.calls)) for each in observations])
     groups = [
@@ -149,5 +153,5 @@ def _scatter(observations: Sequence[Observation], groups: Sequence[Indices], fit
     spreads = []
     for group in groups:
         logs = np.concatenate([np.log(observations[place].calls / fitted[place]) for place in group])
-        spreads.append(float(np.quantile(np.abs(logs - middle(logs)), 0.9)) / _NINE_IN_TEN)
+        spreads.append(float(np.quantile(np.abs(logs - middle(logs)), 0.9)) / NINE_IN_TEN)
     return float(np.median(spreads))

@@ -70,7 +70,10 @@ def make_calibration(
     InputError
         If conditions without which nothing can be predicted were not measured.
     """
-    models = {state: fit_model(_of_state(forked, state), seed=seed) for state in STATES}
+    models = {
+        name: fit_model(_of_state(forked, name), caches_are_hot=state.is_hot, seed=seed)
+        for name, state in STATES.items()
+    }
     models[names.EXIT] = fit_model(_of_ends(forked), seed=seed)
     conditions = [] if run is None else read_conditions(run)
     for name in (names.POSIX_SPAWN, names.VFORK):

@@ -1,8 +1,8 @@
 """The terms of a call's cost, each by what the kernel does: how many of each a process has.
 
-Every call's cost is a sum: a count times a time for each linear term, and for the scattered pages a time that depends
-on how much memory the call touches: what fits a cache is fetched from there. docs/predict.md names the kernel's
-functions.
+Every call's cost is a sum: a count times a time for each linear term, and for the scattered pages, where caches are
+hot, a time that depends on how much memory the call touches: what fits a cache is fetched from there. docs/predict.md
+names the kernel's functions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 PAGES = "small pages"
 SCATTERED = "scattered pages"
 #: Of pages whose frames could not be seen, such a part is taken to be scattered; it may be none or all of them.
-UNSEEN_PART = 0.5
+_UNSEEN_PART = 0.5
 #: What a fork reads and writes, in bytes, for a small page (its descriptor, struct page), for a page table (that of the
 #: parent and that of the child) and for a copied area (both areas, and what links them with their pages).
 _DESCRIPTOR_BYTES, _TABLES_BYTES, _AREA_BYTES = 64, 2 * 4096, 500
@@ -59,7 +59,7 @@ LINEAR = (
 def scattered_pages(features: Features) -> float:
     """The small pages whose frame lies apart from that of the page before; a part where frames were not seen."""
     if not features.placed_pages:
-        return UNSEEN_PART * small_pages(features)
+        return _UNSEEN_PART * small_pages(features)
     return small_pages(features) * features.scattered_pages / features.placed_pages
 
 

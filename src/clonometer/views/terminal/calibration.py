@@ -70,7 +70,7 @@ def _worst(model: CostModel, width: int) -> list[str]:
 def _table(calibration: Calibration) -> Table:
     models = {name: calibration.models.get(name) for _, name, _ in _COLUMNS}
     terms = list(dict.fromkeys(term for model in models.values() if model is not None for term in model.terms))
-    knots = calibration.models[names.FORK_FIRST].knots
+    knots = calibration.models[names.FORK_FIRST_HOT].knots
     labels = [*terms, *(f"scattered, {approximate_bytes(knot)} touched" for knot in knots)]
     columns = [Column("", labels)]
     for head, name, drop in _COLUMNS:
@@ -84,5 +84,6 @@ def _figures(model: CostModel, terms: Sequence[str], knots: Sequence[float]) -> 
     each = dict(zip(model.terms, model.each_ns, strict=False))
     linear = [format_duration(each[term]) if term in each else MISSING for term in terms]
     scattered = model.each_ns[len(model.terms) :]
-    # Ends have no later and no hot ones, but the same conditions; posix_spawn and vfork touch no memory.
-    return [*linear, *(map(format_duration, scattered) if len(scattered) == len(knots) else [MISSING] * len(knots))]
+    # With cold caches one price at any amount; posix_spawn and vfork touch no memory.
+    at_knots = [*scattered] * len(knots) if len(scattered) == 1 else scattered
+    return [*linear, *(map(format_duration, at_knots) if at_knots else [MISSING] * len(knots))]
