@@ -1,31 +1,36 @@
 """Predictions of real programs against their forks, each by its own means to fork (`bench.forking`).
 
 Needs a calibration of a while ago (`clonometer calibrate`). A program that is not installed is named and left out. Each
-is started several times where that is quick: the first fork of a process comes once. ``BENCH_PROGRAMS=redis,node``
+is started several times, where that is quick. ``BENCH_PROGRAMS=redis,node``
 takes those whose names begin so.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import signal
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from bench.forking import MANY_AREAS, PROGRAMS, KernelTimes, LeftOutError, Program, script
 from bench.harness import Line, say
-from clonometer.cli.calibrating import cache_emptier_of_here, measure_scale
+from clonometer.cli.calibrating import cache_emptier_of_here, features_of_process, reference_processes
 from clonometer.cli.predicting import answer, calibrated_machine, read
+from clonometer.model.making import ForkedProcess
+from clonometer.model.reference import scale_by
+from clonometer.model.turns import COLD_STATES, ask
 from clonometer.predict.answer import Predicted
 from clonometer.predict.judge import Machine, Question
+from clonometer.predict.spans import PredictedTime
 
-STARTS = 3
-#: A program with more memory is started once.
-MOST_BYTES = 1500 << 20
-FORKS = 5
+#: Each is started so often at least, and at most; in between until so many seconds are over.
+LEAST_STARTS, MOST_STARTS, STARTS_S = 3, 9, 25.0
+LATER_FORKS = 5
 IDLE_S = 0.15
 MOST_ERROR = 0.15
 LEAST_NS = 1e6
@@ -34,61 +39,82 @@ MOST_READ_S = 2.0
 
 
 @dataclass
-class Forks:
-    """The forks of a program: by itself where it says how long they took, by the kernel, and as predicted."""
+class Started:
+    """What a program that was started forked: by itself, in ns, where it says how long that took, and by the kernel."""
 
     by_itself: list[float] = field(default_factory=list)
     kernel: list[float] = field(default_factory=list)
-    predicted: list[Predicted] = field(default_factory=list)
+    predicted: Predicted | None = None
+
+    def predicted_ns(self, which: str) -> PredictedTime:
+        """The prediction of the first or a later fork."""
+        assert self.predicted is not None  # It is set before anybody asks.
+        return self.predicted.fork.first_ns if which == "first" else self.predicted.fork.later_ns
+
+    def real_ns(self, which: str, *, by_kernel: bool = False) -> float:
+        """How long its first fork took, or the middle one of the later."""
+        times = self.kernel if by_kernel or not self.by_itself else self.by_itself
+        return times[0] if which == "first" else statistics.median(times[1:])
+
+    def error(self, which: str) -> float:
+        """How far the prediction lies from that, as a share."""
+        return self.predicted_ns(which).median / self.real_ns(which) - 1
 
 
-def watched(program: Program, machine: Machine, first: Forks, later: Forks) -> int:
-    """Start a program, predict its fork, have it fork; return its memory in bytes."""
+def watched(program: Program, machine: Machine) -> Started:
+    """Start a program, have it fork beside the reference scan's processes, and predict it."""
     empty_caches = cache_emptier_of_here()
-    with program.start() as (pid, fork):
-        scaled = replace(machine, scale=measure_scale(machine.calibration))
-        predicted = answer(read(pid), scaled, Question())
+    started = Started()
+    with reference_processes(random.Random()) as references, program.start() as (pid, fork):
+        reading = read(pid)
+        scan = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in references.items()}
         times = KernelTimes(pid)
-        for number in range(1 + FORKS):
+        for _ in range(1 + LATER_FORKS):
+            # Prediction and forks are then of one moment: a shared host changes its speed from second to second.
+            for (name, process), state in product(references.items(), COLD_STATES):
+                scan[name].add(ask(process, name, state, empty_caches))
             # As in a server whose machine does other work between its forks.
             empty_caches()
             time.sleep(IDLE_S)
-            forks = later if number else first
             itself = fork()
-            forks.by_itself += [] if itself is None else [itself]
-            forks.kernel.append(times.next_ns())
-            forks.predicted.append(predicted)
-    return predicted.rss_bytes
+            started.by_itself += [] if itself is None else [itself]
+            started.kernel.append(times.next_ns())
+    scaled = replace(machine, scale=scale_by(scan.values(), machine.calibration))
+    started.predicted = answer(reading, scaled, Question())
+    return started
 
 
-def line_of(name: str, which: str, forks: Forks) -> Line:
-    """Set the prediction beside the forks."""
-    spans = [each.fork.first_ns if which == "first" else each.fork.later_ns for each in forks.predicted]
-    real = statistics.median(forks.by_itself or forks.kernel)
-    median, low, high = (statistics.median(getattr(span, end) for span in spans) for end in ("median", "low", "high"))
-    by = f"by itself, {statistics.median(forks.kernel) / 1e6:.2f} by the kernel" if forks.by_itself else "by the kernel"
-    largest = forks.predicted[0].terms[0]
-    note = (
-        f"{median / 1e6:.2f} ms ({low / 1e6:.2f} to {high / 1e6:.2f}) predicted, {real / 1e6:.2f} real ({by}), "
-        f"{median / real - 1:+.0%}; scale {statistics.median(each.basis.scale for each in forks.predicted):.2f}; "
-        f"{largest.count:,.0f} {largest.term}"
+def line_of(name: str, which: str, starts: Sequence[Started]) -> Line:
+    """Set the predictions beside the forks, start by start."""
+    spans = [each.predicted_ns(which) for each in starts]
+    median, low, high = (
+        statistics.median(getattr(span, end) for span in spans) / 1e6 for end in ("median", "low", "high")
     )
-    errors = [span.median / real - 1 for span in spans]
-    value = abs(median / real - 1)
+    real = statistics.median(each.real_ns(which) for each in starts)
+    kernel = statistics.median(each.real_ns(which, by_kernel=True) for each in starts)
+    by = f"by itself, {kernel / 1e6:.2f} by the kernel" if starts[0].by_itself else "by the kernel"
+    errors = [each.error(which) for each in starts]
+    middle = statistics.median(errors)
+    predicted = [each.predicted for each in starts if each.predicted]
+    note = (
+        f"{median:.2f} ms ({low:.2f} to {high:.2f}) predicted, {real / 1e6:.2f} real ({by}), {middle:+.0%}, the middle "
+        f"one of {len(starts)} starts; scale {statistics.median(each.basis.scale for each in predicted):.2f}; "
+        f"{predicted[0].terms[0].count:,.0f} {predicted[0].terms[0].term}"
+    )
     return Line(
-        f"{name}, {which} fork", value, min(map(abs, errors)), max(map(abs, errors)),
+        f"{name}, {which} fork", abs(middle), min(map(abs, errors)), max(map(abs, errors)),
         MOST_ERROR if real > LEAST_NS else None, "error", note,
     )  # fmt: skip
 
 
 def lines(program: Program, machine: Machine) -> Iterator[Line]:
-    """Judge a program."""
-    first, later = Forks(), Forks()
-    for _ in range(STARTS):
-        if watched(program, machine, first, later) > MOST_BYTES:
-            break
-    yield line_of(program.name, "first", first)
-    yield line_of(program.name, "later", later)
+    """Judge a program: by several starts, since the first fork of a process comes once."""
+    starts: list[Started] = []
+    begin_s = time.monotonic()
+    while len(starts) < LEAST_STARTS or (len(starts) < MOST_STARTS and time.monotonic() - begin_s < STARTS_S):
+        starts.append(watched(program, machine))
+    yield line_of(program.name, "first", starts)
+    yield line_of(program.name, "later", starts)
 
 
 def reading(machine: Machine) -> Line:
