@@ -36,6 +36,12 @@ def test_a_prediction_is_the_sum_of_its_terms() -> None:
     assert (prediction.beyond, prediction.posix_spawn, prediction.cow.child_small) == ((), None, None)
 
 
+def test_a_swapped_page_costs_what_a_present_one_does_and_is_named_as_never_measured() -> None:
+    swapped = predict(replace(PROCESS, anon_pages=100_000, swapped_pages=50_000), calibration())
+    assert swapped.fork.first.median_ns == pytest.approx(FIRST_NS)
+    assert "swapped pages" in swapped.beyond
+
+
 def test_today_s_machine_scales_and_widens() -> None:
     made = calibration()
     made = replace(made, models={**made.models, "fork.first": model(misfit=0.03, scatter=0.04)})

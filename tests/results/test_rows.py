@@ -13,7 +13,7 @@ from clonometer.results.compare.sides import read_side
 from clonometer.results.findings import comparing
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.rows.evidence import Book
-from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.stats.bootstrap import Processes
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
@@ -65,3 +65,13 @@ def test_a_pair_is_resampled_once(book: Book, monkeypatch: pytest.MonkeyPatch) -
     comparer, row = Comparer(book, 1), book.rows[0]
     assert comparer.compare(row, row) == comparer.compare(row, row)
     assert len(made) == 1
+
+
+def test_the_runs_seed_and_the_rows_decide_what_a_ratio_is_resampled_with(book: Book) -> None:
+    fork, pthread = (
+        next(row for row in book.all_rows if row.estimate.cell.startswith(workload))
+        for workload in ("launch.fork", "launch.pthread")
+    )
+    first, again, other = (ratio_of(fork, pthread, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert (first.low, first.high) != (other.low, other.high)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t as student
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import simultaneous, student_quantile
+from clonometer.stats.multiplicity import false_discovery_limit, simultaneous, student_quantile
 
 
 def test_quantiles_are_those_of_students_distribution() -> None:
@@ -15,6 +15,16 @@ def test_quantiles_are_those_of_students_distribution() -> None:
             assert student_quantile(probability, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-9)
     with pytest.raises(ValueError, match=r"0\.4"):
         student_quantile(0.4, 3)
+
+
+def test_false_discoveries_are_limited_as_in_the_example_of_benjamini_and_hochberg() -> None:
+    # Benjamini and Hochberg (1995), section 4.1: four of 15 are rejected at 0.05.
+    published = (
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590,
+        1.0,
+    )  # fmt: skip
+    assert false_discovery_limit(published, 0.05) == 0.0095
+    assert false_discovery_limit((), 0.05) == 0.0
 
 
 def test_all_of_several_intervals_hold_at_once_and_each_alone_stays() -> None:
