@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests.sh [--core] BIN [PYTEST'S ARGUMENTS]: first what launches nothing real, on all processors, and beside it the
-# probe's own tests, which wait for the most part; then what launches, more at a time than there are processors, since
-# it waits and sleeps for the most part (tests/conftest.py: which have the machine for themselves). What fails there is
-# asked again alone, since it may have seen the others: it fails where it fails twice. pytest says 5 where the arguments
-# choose none of a kind.
+# tests.sh [--core] BIN [PYTEST'S ARGUMENTS]: first what launches nothing real, in a process more than there are
+# processors, since some of it waits, and beside it the probe's own tests, which wait for the most part; then what
+# launches, twice as many at a time as there are processors, since it waits and sleeps for a third of its time
+# (tests/conftest.py: which have the machine for themselves). What fails there is asked again alone, since it may have
+# seen the others: it fails where it fails twice. pytest says 5 where the arguments choose none of a kind.
 set -u
 core=no
 [ "$1" = --core ] && core=yes && shift
@@ -20,7 +20,7 @@ if [ $core = yes ]; then
 fi
 # A file goes to one process: what its tests share, such as a wheel, is made once. They begin in the order of
 # tests/conftest.py.
-"$bin/python" -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not real" "$@"
+"$bin/python" -m pytest -n $(($(nproc) + 1)) --dist loadfile --no-loadscope-reorder -m "not real" "$@"
 first=$?
 if [ $core = yes ]; then
     wait "$beside"
