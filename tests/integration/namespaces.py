@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -148,6 +149,19 @@ def await_measuring(host: str) -> int:
             return pids[0]
         time.sleep(0.02)
     raise AssertionError(f"nothing measures on {host}")
+
+
+def stop_measuring(host: str) -> None:
+    """Stop a driver that measures on a host; one that has just ended is nothing to be stopped."""
+    limit_s = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < limit_s:
+        pid = await_measuring(host)
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.05)
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T":
+                return
+    raise AssertionError(f"nothing can be stopped on {host}")
 
 
 def _ip(*words: str) -> None:

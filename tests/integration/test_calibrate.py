@@ -53,8 +53,8 @@ def test_a_process_made_for_it_has_what_was_asked_for() -> None:
     assert len(forks) == 3
     assert min(min(call, end) for call, end in forks) > 0
     if features.placed_pages:
-        # Half of them were touched in random order.
-        assert 0.45 < features.scattered_pages / features.placed_pages < 1
+        # Half of them were touched in random order; in memory that is in pieces the others lie apart too.
+        assert 0.45 < features.scattered_pages / features.placed_pages <= 1
     assert not Path(f"/proc/{made.pid}").exists()
 
 

@@ -21,6 +21,7 @@ from tests.integration.namespaces import (
     await_measuring,
     measuring,
     network,
+    stop_measuring,
     why_no_namespaces,
 )
 from tests.plans import write_small_plan
@@ -74,7 +75,7 @@ def test_a_killed_a_full_and_a_slow_host(fleet: tuple[Network, Trace]) -> None:
         run = run_fleet(net, trace, "--late", "5", "--retries", "1")
         await_measuring("b")
         net.kill("b")
-        os.kill(await_measuring("slow"), signal.SIGSTOP)
+        stop_measuring("slow")
         net.start_worker("b", trace.environ)
         status, hosts, err = ended(run)
     finally:
