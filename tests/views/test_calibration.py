@@ -32,3 +32,15 @@ def test_the_picture_has_a_panel_a_model_and_a_point_a_condition() -> None:
     assert [panel["title"].partition(":")[0] for panel in row["concat"]] == list(made.models)
     [_, points] = row["concat"][-1]["layer"]
     assert [(point["measured"], point["fitted"]) for point in points["data"]["values"]] == [(100.0, 125.0)]
+
+
+def test_a_scattered_page_has_one_price_where_caches_are_cold_and_none_at_other_amounts_than_those_shown() -> None:
+    made = calibration()
+    linear = model().each_ns[:-2]
+    cold = replace(model(), knots=(1e6,), each_ns=(*linear, 33.0), draws_ns=())
+    others = replace(model(), knots=(1e6, 2e6, 3e6), each_ns=(*linear, 44.0, 45.0, 46.0), draws_ns=())
+    models = {**made.models, "fork.first": cold, "fork.later_hot": others}
+    text = render_calibration(replace(made, models=models), width=120, colour=False)
+    rows = [line for line in text.splitlines() if line.startswith("scattered, ")]
+    assert len(rows) == 2
+    assert all("33.0 ns" in row and "44.0 ns" not in row and "45.0 ns" not in row for row in rows)

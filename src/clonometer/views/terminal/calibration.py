@@ -86,4 +86,4 @@ def _figures(model: CostModel, terms: Sequence[str], knots: Sequence[float]) -> 
     scattered = model.each_ns[len(model.terms) :]
     # With cold caches one price at any amount; posix_spawn and vfork touch no memory.
     at_knots = [*scattered] * len(knots) if len(scattered) == 1 else scattered
-    return [*linear, *(map(format_duration, at_knots) if at_knots else [MISSING] * len(knots))]
+    return [*linear, *(map(format_duration, at_knots) if len(at_knots) == len(knots) else [MISSING] * len(knots))]
