@@ -75,12 +75,24 @@ static void die(const char *what) {
     exit(1);
 }
 
-static unsigned char *map(size_t length, int flags, int fd) {
-    void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, flags, fd, 0);
+static unsigned char *map_at(void *wished, size_t length, int flags, int fd) {
+    void *mapped = mmap(wished, length, PROT_READ | PROT_WRITE, flags, fd, 0);
     if (mapped == MAP_FAILED) {
         die("mmap");
     }
     return mapped;
+}
+
+static unsigned char *map(size_t length, int flags, int fd) {
+    return map_at(NULL, length, flags, fd);
+}
+
+/* Gives back what was mapped before and behind a part. */
+static void keep_part(unsigned char *start, size_t mapped, unsigned char *part, size_t length) {
+    if (part > start) {
+        munmap(start, (size_t)(part - start));
+    }
+    munmap(part + length, (size_t)(start + mapped - (part + length)));
 }
 
 static void keep_written(unsigned char *start, size_t length, size_t step) {
@@ -137,8 +149,7 @@ static unsigned char *take(size_t count, size_t page, size_t step, int flags, in
     size_t length = count * page;
     unsigned char *start = map(length + 2 * HUGE, flags | MAP_ANONYMOUS, -1);
     unsigned char *aligned = (unsigned char *)(((uintptr_t)start + HUGE) & ~(uintptr_t)(HUGE - 1));
-    munmap(start, (size_t)(aligned - start));
-    munmap(aligned + length, (size_t)(start + length + 2 * HUGE - (aligned + length)));
+    keep_part(start, length + 2 * HUGE, aligned, length);
     madvise(aligned, length, advice);
     keep_written(aligned, length, step);
     return aligned;
@@ -164,21 +175,14 @@ static unsigned char *take_areas(size_t count, int is_written, int advice) {
 }
 
 /* Areas at random places, each the aligned half of what was mapped, as V8 maps its heap: the kernel takes
- * them out of the child's tree one by one, and with gaps between them that takes twice as long. */
+ * them out of the child's tree one by one, and with gaps between them that takes nearly twice as long. */
 static void take_dontfork_areas(size_t count) {
     uint64_t state = SEED;
     for (size_t i = 0; i < count; i++) {
         void *wished = (void *)(drawn(&state) % PLACES * PLACE);
-        unsigned char *start = mmap(wished, 2 * PLACE, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (start == MAP_FAILED) {
-            die("mmap");
-        }
+        unsigned char *start = map_at(wished, 2 * PLACE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
         unsigned char *aligned = (unsigned char *)(((uintptr_t)start + PLACE - 1) & ~(uintptr_t)(PLACE - 1));
-        if (aligned > start) {
-            munmap(start, (size_t)(aligned - start));
-        }
-        munmap(aligned + PLACE, (size_t)(start + PLACE - aligned));
+        keep_part(start, 2 * PLACE, aligned, PLACE);
         madvise(aligned, PLACE, MADV_NOHUGEPAGE);
         if (madvise(aligned, PLACE, MADV_DONTFORK) != 0) {
             die("madvise");
