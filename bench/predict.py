@@ -1,8 +1,7 @@
 """Predictions of real programs against their forks, each by its own means to fork (`bench.forking`).
 
 Needs a calibration of a while ago (`clonometer calibrate`). A program that is not installed is named and left out. Each
-is started several times, where that is quick. ``BENCH_PROGRAMS=redis,node``
-takes those whose names begin so.
+is started several times. ``BENCH_PROGRAMS=redis,node`` takes those whose names begin so.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from bench.forking import MANY_AREAS, PROGRAMS, KernelTimes, LeftOutError, Program, script
 from bench.harness import Line, say
-from clonometer.cli.calibrating import cache_emptier_of_here, features_of_process, reference_processes
+from clonometer.cli.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
 from clonometer.cli.predicting import answer, calibrated_machine, read
-from clonometer.model.making import ForkedProcess
 from clonometer.model.reference import scale_by
 from clonometer.model.turns import COLD_STATES, ask
 from clonometer.predict.answer import Predicted
@@ -38,17 +36,16 @@ READS = 3
 MOST_READ_S = 2.0
 
 
-@dataclass
-class Started:
-    """What a program that was started forked: by itself, in ns, where it says how long that took, and by the kernel."""
+@dataclass(frozen=True)
+class ForkedProgram:
+    """The forks of a program in ns: by itself, where it says how long they took, by the kernel, and as predicted."""
 
-    by_itself: list[float] = field(default_factory=list)
-    kernel: list[float] = field(default_factory=list)
-    predicted: Predicted | None = None
+    by_itself: Sequence[float]
+    kernel: Sequence[float]
+    predicted: Predicted
 
     def predicted_ns(self, which: str) -> PredictedTime:
         """The prediction of the first or a later fork."""
-        assert self.predicted is not None  # It is set before anybody asks.
         return self.predicted.fork.first_ns if which == "first" else self.predicted.fork.later_ns
 
     def real_ns(self, which: str, *, by_kernel: bool = False) -> float:
@@ -61,13 +58,13 @@ class Started:
         return self.predicted_ns(which).median / self.real_ns(which) - 1
 
 
-def watched(program: Program, machine: Machine) -> Started:
+def watched(program: Program, machine: Machine) -> ForkedProgram:
     """Start a program, have it fork beside the reference scan's processes, and predict it."""
     empty_caches = cache_emptier_of_here()
-    started = Started()
+    by_itself, kernel = [], []
     with reference_processes(random.Random()) as references, program.start() as (pid, fork):
         reading = read(pid)
-        scan = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in references.items()}
+        scan = not_yet_forked(references)
         times = KernelTimes(pid)
         for _ in range(1 + LATER_FORKS):
             # Prediction and forks are then of one moment: a shared host changes its speed from second to second.
@@ -77,14 +74,13 @@ def watched(program: Program, machine: Machine) -> Started:
             empty_caches()
             time.sleep(IDLE_S)
             itself = fork()
-            started.by_itself += [] if itself is None else [itself]
-            started.kernel.append(times.next_ns())
+            by_itself += [] if itself is None else [itself]
+            kernel.append(times.next_ns())
     scaled = replace(machine, scale=scale_by(scan.values(), machine.calibration))
-    started.predicted = answer(reading, scaled, Question())
-    return started
+    return ForkedProgram(by_itself, kernel, answer(reading, scaled, Question()))
 
 
-def line_of(name: str, which: str, starts: Sequence[Started]) -> Line:
+def line_of(name: str, which: str, starts: Sequence[ForkedProgram]) -> Line:
     """Set the predictions beside the forks, start by start."""
     spans = [each.predicted_ns(which) for each in starts]
     median, low, high = (
@@ -95,11 +91,11 @@ def line_of(name: str, which: str, starts: Sequence[Started]) -> Line:
     by = f"by itself, {kernel / 1e6:.2f} by the kernel" if starts[0].by_itself else "by the kernel"
     errors = [each.error(which) for each in starts]
     middle = statistics.median(errors)
-    predicted = [each.predicted for each in starts if each.predicted]
+    largest = starts[0].predicted.terms[0]
     note = (
         f"{median:.2f} ms ({low:.2f} to {high:.2f}) predicted, {real / 1e6:.2f} real ({by}), {middle:+.0%}, the middle "
-        f"one of {len(starts)} starts; scale {statistics.median(each.basis.scale for each in predicted):.2f}; "
-        f"{predicted[0].terms[0].count:,.0f} {predicted[0].terms[0].term}"
+        f"one of {len(starts)} starts; scale {statistics.median(each.predicted.basis.scale for each in starts):.2f}; "
+        f"{largest.count:,.0f} {largest.term}"
     )
     return Line(
         f"{name}, {which} fork", abs(middle), min(map(abs, errors)), max(map(abs, errors)),
@@ -109,7 +105,7 @@ def line_of(name: str, which: str, starts: Sequence[Started]) -> Line:
 
 def lines(program: Program, machine: Machine) -> Iterator[Line]:
     """Judge a program: by several starts, since the first fork of a process comes once."""
-    starts: list[Started] = []
+    starts: list[ForkedProgram] = []
     begin_s = time.monotonic()
     while len(starts) < LEAST_STARTS or (len(starts) < MOST_STARTS and time.monotonic() - begin_s < STARTS_S):
         starts.append(watched(program, machine))

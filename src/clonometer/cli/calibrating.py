@@ -117,10 +117,9 @@ def _forked_in_turn(
     chance: random.Random,
     say: _Progress | None = None,
 ) -> list[ForkedProcess]:
-    from clonometer.model.making import ForkedProcess
     from clonometer.model.turns import take_turns
 
-    forked = {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
+    forked = not_yet_forked(processes)
     turns = take_turns(
         processes, states, seconds=seconds, chance=chance, clock=time.monotonic, empty_caches=cache_emptier_of_here()
     )
@@ -146,6 +145,13 @@ def features_of_process(pid: int) -> Features:
     from clonometer.predict.profile import profile_of
 
     return profile_of(read(pid), huge_pages_used=True).features
+
+
+def not_yet_forked(processes: Mapping[str, MadeProcess]) -> dict[str, ForkedProcess]:
+    """Read what each process has, before its forks are added."""
+    from clonometer.model.making import ForkedProcess
+
+    return {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
 
 
 class _Progress:

@@ -83,14 +83,13 @@ def _fork_beside(
     empty_caches: Callable[[], None],
 ) -> tuple[ForkedProcess, list[ForkedProcess]]:
     """Make one process and have it fork in turn with some of the references; with hot caches alone."""
-    from clonometer.cli.calibrating import features_of_process
-    from clonometer.model.making import ForkedProcess
+    from clonometer.cli.calibrating import not_yet_forked
     from clonometer.model.turns import COLD_STATES, STATES, ask
     from clonometer.runner.made import MadeProcess
 
     with MadeProcess(wanted) as made:
         processes = {_VALIDATED: made, **references}
-        forked = {name: ForkedProcess(name, features_of_process(each.pid)) for name, each in processes.items()}
+        forked = not_yet_forked(processes)
         for _ in range(_ROUNDS):
             for state in STATES:
                 beside = chance.sample(list(references), min(_BESIDE, len(references))) if state in COLD_STATES else []
