@@ -13,7 +13,7 @@ def write_small_plan(
     processes: int = 4,
     samples: int = 50,
     blocks: int = 1,
-) -> Path:
+) -> None:
     path.write_text(
         f"""
         schema = 1
@@ -26,4 +26,3 @@ def write_small_plan(
         """,
         encoding="utf-8",
     )
-    return path

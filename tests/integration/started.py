@@ -53,6 +53,15 @@ def happens(holds: Callable[[], object], seconds: float = 20.0) -> bool:
     return True
 
 
+def command_lines() -> list[bytes]:
+    """The words of all that runs, each ended by a zero byte."""
+    lines = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(entry.read_bytes())
+    return lines
+
+
 def gone(session: int) -> bool:
     """Whether no process of the session is left in the end."""
     return happens(lambda: not members(session))

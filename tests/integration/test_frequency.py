@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests import probe
 from tests.cli.conftest import CommandLine
+from tests.integration.started import command_lines
 from tests.integration.test_guardian import CPU, becomes, make_tree, now, read
 
 from clonometer.runfile import open_run
@@ -101,7 +102,7 @@ def test_the_settings_come_back_however_the_run_ends(machine: Machine, end: sign
 
 
 def no_guardian_is_left(root: Path) -> bool:
-    return patiently(lambda: not any(str(root).encode() in line for line in command_lines()))
+    return patiently(lambda: not any(str(root).encode() in line for line in guardians()))
 
 
 def patiently(condition: Callable[[], bool]) -> bool:
@@ -113,14 +114,8 @@ def patiently(condition: Callable[[], bool]) -> bool:
     return True
 
 
-def command_lines() -> list[bytes]:
-    lines = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            lines.append(entry.read_bytes())
-        except OSError:
-            continue
-    return [line for line in lines if b"clonometer-guardian" in line]
+def guardians() -> list[bytes]:
+    return [line for line in command_lines() if b"clonometer-guardian" in line]
 
 
 def test_where_cpufreq_is_missing_the_cell_is_skipped_with_the_reason(machine: Machine) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import signal
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests import probe
-from tests.integration.started import at_work, happens, started
+from tests.integration.started import at_work, command_lines, happens, started
 from tests.probe import present
 
 pytestmark = pytest.mark.real
@@ -41,12 +40,7 @@ def groups_of(pid: int) -> list[str]:
 
 def is_guarded(group: str) -> bool:
     """Whether a group's guardian is there, in a session of its own: who kills the probe's then does not reach it."""
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            words = entry.read_bytes().split(b"\0")
-            if words[1:2] == [b"--remove-when-gone"] and words[2].endswith(f"/{group}".encode()):
-                return True
-    return False
+    return any(f"\0--remove-when-gone\0{Path(own_group(), group)}\0".encode() in line for line in command_lines())
 
 
 def groups_left() -> list[str]:
