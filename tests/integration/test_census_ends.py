@@ -87,8 +87,11 @@ def test_a_process_that_ends_meanwhile_ends_its_census() -> None:
 
 def test_it_is_ended_with_all_of_its_group_and_what_left_the_group_lives_on(seen_by: str, tmp_path: Path) -> None:
     endless = "while :; do sleep 60.5 & echo $! >>children; sleep 0.01; done"
-    script = f"setsid sleep 61.5 >/dev/null 2>&1 & echo $! >daemon; {endless}"
-    ended = run("--how", seen_by, "--for", "1s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
+    leaving = (
+        "setsid sh -c 'echo $$ >daemon; exec sleep 61.5' >/dev/null 2>&1 & until [ -s daemon ]; do sleep 0.01; done"
+    )
+    script = f"{leaving}; {endless}"
+    ended = run("--how", seen_by, "--for", "2s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
     daemon = int((tmp_path / "daemon").read_text())
     try:
         assert ended.returncode == 124, ended.stderr

@@ -101,8 +101,13 @@ static void tell(const struct round *round, pid_t process, bool first) {
 
 static void meet(void *context, pid_t process, bool first) {
     struct round *round = context;
+    /* As long as the command's end is not among the events that were read, nor is what it has made last. */
+    if (process == round->command) {
+        round->living++;
+        return;
+    }
     /* Who has left the group meant to live on. */
-    if (process != round->command && getpgid(process) == round->group) {
+    if (getpgid(process) == round->group) {
         round->living++;
         tell(round, process, first);
     }
