@@ -31,9 +31,9 @@ TARGETS: list[tuple[str, dict[str, int | str], tuple[str | None, ...]]] = [
 def main() -> None:
     """Write the file."""
     sys.path.insert(0, str(FOLDER.parent / "fakes"))
-    import fake_driver
+    import fake_answering
 
-    catalogue = fake_driver.catalogue()
+    catalogue = fake_answering.catalogue()
     axes = {
         name: CatalogueAxis(name, axis["type"], axis["default"], axis["summary"])
         for name, axis in catalogue["axes"].items()
@@ -54,9 +54,9 @@ def main() -> None:
                 words.append(f"temperatures={','.join(str(temperature) for temperature in temperatures)}")
             mode = "failed_launches" if workload == "launch.pthread" else "ok"
             os.environ["FAKE_DRIVER_SEED"] = str(number)
-            blocks, end = fake_driver.answer(fake_driver.read_request(words), mode)
+            blocks, end = fake_answering.answer(fake_answering.read_request(words), mode)
             reader = AnswerReader()
-            for block in reader.feed(fake_driver.preamble() + b"".join(blocks) + end):
+            for block in reader.feed(fake_answering.preamble() + b"".join(blocks) + end):
                 cell = next(candidate for candidate in measured if candidate.temperature == block.temperature)
                 writer.add_block(cell.text, number, block)
             reader.finish()

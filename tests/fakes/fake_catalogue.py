@@ -5,9 +5,12 @@ The script beside it imports this, so that it knows the standard library alone, 
 
 from __future__ import annotations
 
-import functools
-import json
 import os
+
+if __package__:
+    from tests.fakes.quick_json import loads
+else:
+    from quick_json import loads
 
 STAGES = ("call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns")
 AXES = ("linkage", "placement", "page_kind", "pages", "parent_bytes", "open_files", "program")
@@ -23,53 +26,51 @@ ABSENT = {"what": "launch.absent", "reason": "needs Linux 9.9, this is 6.1"}
 HUGETLB = "0 huge pages are reserved"
 
 
-@functools.cache
-def _probe():
-    # Without pathlib, which takes longer to import than all the rest.
-    with open(os.path.join(os.path.dirname(__file__), "..", "data", "describe.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH120, PTH123
-        return json.load(file)[0]
+# Without pathlib, which takes longer to import than all the rest.
+with open(os.path.join(os.path.dirname(__file__), "..", "data", "describe.json"), encoding="utf-8") as _file:  # noqa: PTH118, PTH120, PTH123
+    _PROBE = loads(_file.read())[0]
 
 
 def part_of_the_probe(workload_names, axis_names, quantity_names):
     """What the probe says of itself about these alone, and one workload that is absent."""
-    probe = _probe()
     entries = [
         {
             **entry,
             "axes": [axis for axis in entry["axes"] if axis in axis_names],
             "quantities": [quantity for quantity in entry["quantities"] if quantity in quantity_names],
         }
-        for entry in probe["workloads"]
+        for entry in _PROBE["workloads"]
         if entry["id"] in workload_names
     ]
     fork = next(entry for entry in entries if entry["id"] == "launch.fork")
     absent = {**fork, "id": ABSENT["what"], "axes": ["placement"], "available": False, "reason": ABSENT["reason"]}
     return {
-        **probe,
-        "axes": {axis: probe["axes"][axis] for axis in axis_names},
-        "quantities": {quantity: probe["quantities"][quantity] for quantity in quantity_names},
+        **_PROBE,
+        "axes": {axis: _PROBE["axes"][axis] for axis in axis_names},
+        "quantities": {quantity: _PROBE["quantities"][quantity] for quantity in quantity_names},
         "workloads": [*entries, absent],
         "lacks": [ABSENT],
     }
 
 
-@functools.cache
+_PART = part_of_the_probe(WORKLOADS, AXES, QUANTITIES)
+_PART["axes"]["page_kind"] = {**_PART["axes"]["page_kind"], "unavailable": {"hugetlb": HUGETLB}}
+
+
 def axes():
     """The axes, as the catalogue lists them."""
-    listed = part_of_the_probe(WORKLOADS, AXES, QUANTITIES)["axes"]
-    return {**listed, "page_kind": {**listed["page_kind"], "unavailable": {"hugetlb": HUGETLB}}}
+    return _PART["axes"]
 
 
-@functools.cache
 def workloads():
     """The workloads, as the catalogue lists them, by id."""
-    return {entry["id"]: entry for entry in part_of_the_probe(WORKLOADS, AXES, QUANTITIES)["workloads"]}
+    return {entry["id"]: entry for entry in _PART["workloads"]}
 
 
 def catalogue():
     """What --describe prints."""
     return {
-        **part_of_the_probe(WORKLOADS, AXES, QUANTITIES),
+        **_PART,
         "driver": {
             "name": "fake",
             "version": "0.1.0",
@@ -77,5 +78,4 @@ def catalogue():
             "linkage": os.environ.get("FAKE_DRIVER_LINKAGE", "static"),
             "protocol": 1,
         },
-        "axes": axes(),
     }

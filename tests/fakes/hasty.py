@@ -13,7 +13,7 @@ from typing import Any
 
 from clonometer.cli import doctor, explain_launch, explain_work, self_test
 from clonometer.cli.start import main
-from clonometer.explain import rounds, steps
+from clonometer.explain import overhead, rounds, steps
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner import run as running
 from clonometer.studies import explained
@@ -48,6 +48,7 @@ if __name__ == "__main__":
     set_existing(running, "run", hasty_run)
     set_existing(explain_launch, "_PROCESSES", 1)
     set_existing(explain_launch, "_SAMPLES", {"samples": 10, "blocks": 1, "warmup": 2})
+    set_existing(overhead, "_PROCESS_NS", 80_000_000)
     set_existing(rounds, "_LAUNCHES_A_PROCESS", 20)
     # No workload: a program's hundred thousands of instructions are not stepped through, for ten seconds.
     set_existing(steps, "STEPS", "program.none")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 
-import fake_driver
+import fake_answering
 
 AXES = {
     "pool_workers": {"type": "count", "default": 1, "minimum": 1, "summary": "workers that wait for jobs"},
@@ -62,6 +62,6 @@ def measured(request, temperature, n_rows, rng, failing):
 
 
 if __name__ == "__main__":
-    fake_driver.axes, fake_driver.workloads, fake_driver.catalogue = lambda: AXES, workloads, catalogue
-    fake_driver.measured = measured
-    raise SystemExit(fake_driver.main(sys.argv[1:]))
+    fake_answering.axes, fake_answering.workloads, fake_answering.catalogue = lambda: AXES, workloads, catalogue
+    fake_answering.measured = measured
+    raise SystemExit(fake_answering.main(sys.argv[1:]))
