@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.cli.fork_server import ADDRESS, start_server
 from tests.dispositions import hear_signals
 from tests.integration.leftovers import OTHERS
 
@@ -69,12 +70,33 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put long files first, and let no real test be elsewhere, where none would be looked for."""
-    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+    """Put long files first, and let no real test be elsewhere, where none would be looked for.
+
+    Of a folder, files with tests that wait until they are alone come last, and of these the tests that wait: those of
+    the next folders are short, so that nobody waits long.
+    """
+    alone = {item.path for item in items if _is_alone(item)}
+    first = {name: index for index, item in reversed(list(enumerate(items))) for name in (item.path, item.path.parent)}
+
+    def place(item: pytest.Item) -> tuple[int, int, bool, int, bool]:
+        long = LONG.index(item.path.name) if item.path.name in LONG else len(LONG)
+        return long, first[item.path.parent], item.path in alone, first[item.path], _is_alone(item)
+
+    items.sort(key=place)
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         if item.get_closest_marker("real") is not None and folder not in REAL:
             raise pytest.UsageError(f"{item.nodeid} is marked real, and not in {', '.join(sorted(REAL))}")
+
+
+def _is_alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("alone") is not None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start a server of commands for all processes that test; it ends with this one."""
+    if getattr(config.option, "numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ[ADDRESS] = start_server()
 
 
 @contextlib.contextmanager
@@ -86,22 +108,21 @@ def _others_at_work() -> Iterator[None]:
         del os.environ[OTHERS]
 
 
-@pytest.fixture(autouse=True)
-def _turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Share the machine with other tests of real tasks; one that is marked `alone` has it for itself.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Share the machine with other tests; one that is marked `alone` has it for itself, from its fixtures on.
 
     Whoever waits to have it alone lets nobody else in meanwhile, or would wait for ever.
     """
-    if "PYTEST_XDIST_WORKER" not in os.environ or request.node.get_closest_marker("real") is None:
-        yield
-        return
-    shared = tmp_path_factory.getbasetemp().parent
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)
+    shared = item.config._tmp_path_factory.getbasetemp().parent
+    alone = _is_alone(item)
     with contextlib.ExitStack() as stack:
         door, room = (stack.enter_context((shared / name).open("w")) for name in ("door", "room"))
         fcntl.flock(door, fcntl.LOCK_EX)
-        alone = request.node.get_closest_marker("alone") is not None
         fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         fcntl.flock(door, fcntl.LOCK_UN)
         if not alone:
             stack.enter_context(_others_at_work())
-        yield
+        return (yield)

@@ -6,12 +6,14 @@ folder, output and end of a process of its own. Tests of signals, limits and sta
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import importlib
 import json
 import os
 import pkgutil
+import select
 import selectors
 import signal
 import socket
@@ -23,22 +25,19 @@ from pathlib import Path
 
 _LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "pyarrow.parquet", "rich_click", "rich.table", "jinja2")
 _LONGEST = 1 << 18
+#: In the environment of processes that share a server: where it listens.
+ADDRESS = "CLONOMETER_TEST_FORK_SERVER"
 #: Python and the C library read variables that begin so as they start.
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "GLIBC_", "MALLOC_", "OPENBLAS_")
 
 
 class ForkServer:
-    """A server of the test process's own, which takes one command after the other."""
+    """A server that forks for one command after the other; others that know its address take it too."""
 
     def __init__(self) -> None:
-        self._socket, at_server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with at_server:
-            self._server = subprocess.Popen(
-                [sys.executable, __file__, str(at_server.fileno())],
-                pass_fds=[at_server.fileno()],
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        atexit.register(self._socket.close)
+        self._socket.connect("\0" + (os.environ.get(ADDRESS) or start_server()))
 
     def run(
         self, words: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float
@@ -91,8 +90,31 @@ def _read_to_the_end(readings: Sequence[int], end_s: float) -> list[bytes]:
 
 @functools.cache
 def fork_server() -> ForkServer:
-    """Give the server of this process, started where it is first asked for; it ends with us."""
+    """Give the server that whoever started this process has, or one of its own that ends with it."""
     return ForkServer()
+
+
+def start_server() -> str:
+    """Start a server that ends with this process; give its address, which is no file's."""
+    address = f"clonometer-tests-{os.getpid()}"
+    held, at_server = socket.socketpair()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening, at_server:
+        listening.bind("\0" + address)
+        listening.listen()
+        passed = [listening.fileno(), at_server.fileno()]
+        server = subprocess.Popen(
+            [sys.executable, __file__, *map(str, passed)],
+            pass_fds=passed,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+
+    def end() -> None:
+        held.close()
+        server.wait()
+
+    atexit.register(end)
+    return address
 
 
 def starts_alike(environment: Mapping[str, str]) -> bool:
@@ -101,8 +123,8 @@ def starts_alike(environment: Mapping[str, str]) -> bool:
     return all(environment.get(name) == os.environ.get(name) for name in names)
 
 
-def _serve(number: int) -> None:
-    """Fork for each request, tell the child's process id, then how it ended; a child returns from here."""
+def _serve(listening: socket.socket, starter: socket.socket) -> None:
+    """Load everything, then fork for each who connects, until the starter has gone; returns in a command's process."""
     for name in _LIBRARIES:
         importlib.import_module(name)
     import clonometer
@@ -110,7 +132,21 @@ def _serve(number: int) -> None:
     for module in pkgutil.walk_packages(clonometer.__path__, "clonometer."):
         importlib.import_module(module.name)
     gc.freeze()
-    asked = socket.socket(fileno=number)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while starter not in select.select([listening, starter], [], [])[0]:
+        asked, _ = listening.accept()
+        if not os.fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listening.close()
+            starter.close()
+            _serve_one(asked)
+            return
+        asked.close()
+    os._exit(0)
+
+
+def _serve_one(asked: socket.socket) -> None:
+    """Fork for each request, tell the child's process id, then how it ended; a child returns from here."""
     while True:
         request, received, _, _ = socket.recv_fds(asked, _LONGEST, 2)
         if not request:
@@ -144,7 +180,7 @@ def _become(words: list[str], folder: str, environment: dict[str, str], received
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))
     from clonometer.cli.start import main
 
     main()

@@ -14,7 +14,7 @@ from clonometer.cli.ending import run_to_the_end
 from clonometer.runfile import RunMetadata
 
 Captured = pytest.CaptureFixture[str]
-SMALL = ("launch.fork", "launch.pthread", "--budget", "0.5", "--seed", "7")
+SMALL = ("launch.fork", "launch.pthread", "--budget", "0.2", "--seed", "7")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_show_json_is_one_object_with_the_command_that_repeats_it(measured: Path
     results = json.loads(capsys.readouterr().out)
     assert {"schema", "status", "host", "cells", "findings"} <= set(results)
     assert results["command"] == [
-        "clonometer", "run", "launch.fork", "launch.pthread", "--budget", "0.5", "--seed", "7",
+        "clonometer", "run", "launch.fork", "launch.pthread", "--budget", "0.2", "--seed", "7",
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("c", "launch.fork"),
         ("other", "launch.pthread"),
     ):
-        ended = command_line("run", workload, "--budget", "0.3", "--out", f"{name}.parquet")
+        ended = command_line("run", workload, "--budget", "0.2", "--out", f"{name}.parquet")
         assert ended.returncode == 0, ended.stderr
     return folder
 

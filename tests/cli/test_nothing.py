@@ -16,7 +16,7 @@ def test_a_workload_that_cannot_be_measured_leaves_no_file_and_fails(clonometer:
     (clonometer.folder / "clonometer-run.parquet").write_bytes(b"a former run")
     before = {name: (clonometer.folder / name).read_bytes() for name in files(clonometer)}
     clonometer.environ["FAKE_DRIVER_MODE"] = "skipped"
-    ended = clonometer("run", "launch.fork", "--budget", "1")
+    ended = clonometer("run", "launch.fork", "--budget", "0.2")
     assert ended.returncode == 4
     assert ended.stdout == ""
     reason = "needs"
@@ -25,7 +25,7 @@ def test_a_workload_that_cannot_be_measured_leaves_no_file_and_fails(clonometer:
     assert {name: (clonometer.folder / name).read_bytes() for name in files(clonometer)} == before
     # A plan is for many machines: what one lacks is skipped.
     (clonometer.folder / "own.toml").write_text(
-        'schema = 1\nname = "own"\nbudget_seconds = 1\n[[cells]]\nworkloads = "launch.fork"\n'
+        'schema = 1\nname = "own"\nbudget_seconds = 0.2\n[[cells]]\nworkloads = "launch.fork"\n'
     )
     assert clonometer("run", "--plan", "own.toml", "--out", "plan.parquet").returncode == 0
     assert "plan.parquet" in files(clonometer)

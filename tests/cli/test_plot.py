@@ -14,7 +14,7 @@ Captured = pytest.CaptureFixture[str]
 def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the fake driver that varies memory and open files."""
     command_line = make_command_line(tmp_path_factory.mktemp("plotted"))
-    words = ("launch.fork", "--set", "open_files=0,10", "--set", "temperature=warm", "--budget", "0.5", "--seed", "7")
+    words = ("launch.fork", "--set", "open_files=0,10", "--set", "temperature=warm", "--budget", "0.2", "--seed", "7")
     ended = command_line("run", *words)
     assert ended.returncode == 0, ended.stderr
     return command_line.folder / "clonometer-run.parquet"

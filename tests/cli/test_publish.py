@@ -9,7 +9,7 @@ def test_a_run_is_shown_published_and_in_the_gallery(clonometer: Any, tmp_path: 
     folder = tmp_path / "work"
     folder.mkdir()
     run = folder / "run.parquet"
-    assert clonometer("run", "launch.fork", "--budget", "2s", "--out", str(run)).returncode == 0
+    assert clonometer("run", "launch.fork", "--budget", "300ms", "--out", str(run)).returncode == 0
     summary = folder / "run.clonometer.json"
     asked = clonometer("publish", str(run), "--anonymous")
     assert asked.returncode == 2

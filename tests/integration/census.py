@@ -13,10 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.cli.fork_server import fork_server
+
 CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
 
 
-def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    if not options:
+        return fork_server().run(["census", *words], cwd or Path.cwd(), os.environ, 120)
+    options["cwd"] = cwd
     return subprocess.run([CLONOMETER, "census", *words], capture_output=True, text=True, timeout=120, **options)
 
 

@@ -155,7 +155,7 @@ def test_a_full_disk_is_said_with_what_was_saved(clonometer: CommandLine) -> Non
 def test_a_driver_that_hangs_is_reported_and_the_rest_goes_on(clonometer: CommandLine) -> None:
     clonometer.environ |= {"FAKE_DRIVER_MODE": "hang", "FAKE_DRIVER_ONLY": "launch.fork"}
     ended = clonometer(
-        "run", "launch.fork", "launch.pthread", "--set", "temperature=warm", "--budget", "1",
+        "run", "launch.fork", "launch.pthread", "--set", "temperature=warm", "--budget", "0.3",
         "--driver-timeout", "3",
     )  # fmt: skip
     assert ended.returncode == 4, ended.stderr

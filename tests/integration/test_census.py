@@ -208,7 +208,7 @@ def names(session: int) -> set[bytes]:
 def attached(session: int) -> bool:
     """Whether a census listens to all that it will listen to: it opens one after the other."""
     before = sum(perf_events(pid) for pid in members(session))
-    time.sleep(0.2)
+    time.sleep(0.5)
     return before == sum(perf_events(pid) for pid in members(session)) > 0
 
 

@@ -30,7 +30,7 @@ import clonometer
 from clonometer.runner.drivers import bin_folder
 
 pytest.importorskip("distributed")
-pytestmark = [pytest.mark.real, pytest.mark.alone]
+pytestmark = pytest.mark.real
 WHY_NOT = why_no_namespaces()
 
 
@@ -38,7 +38,7 @@ WHY_NOT = why_no_namespaces()
 def fleet(tmp_path: Path) -> Iterator[tuple[Network, Trace]]:
     if WHY_NOT is not None:
         pytest.skip(WHY_NOT)
-    write_small_plan(tmp_path / "plan.toml", budget_s=3, processes=40, samples=400, blocks=3)
+    write_small_plan(tmp_path / "plan.toml", budget_s=1.5, processes=40, samples=400, blocks=3)
     with nothing_left(tmp_path / "tmp") as trace, network(tmp_path, ("a", "b", "full", "slow")) as net:
         net.start_scheduler(trace.environ)
         yield net, trace

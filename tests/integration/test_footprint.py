@@ -13,8 +13,9 @@ from tests import probe
 from tests.integration.started import ROOT_ONLY, as_nobody, gone, happens, members, sleepers, started, threads
 from tests.probe import present
 
+pytestmark = pytest.mark.real
 # What the kernel counts of memory it adds up by CPU: that is exact where nobody else wants the CPUs.
-pytestmark = [pytest.mark.real, pytest.mark.alone]
+EXACT = pytest.mark.alone
 
 WORKLOADS = ["footprint.process", "footprint.thread"]
 PAGE = resource.getpagesize()
@@ -36,6 +37,7 @@ def group_answer(workload: str, *words: str) -> probe.Answer:
     return answer
 
 
+@EXACT
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_written_stacks_are_resident_and_private_to_each_task(workload: str) -> None:
     touched = 16 * PAGE
@@ -51,6 +53,7 @@ def test_written_stacks_are_resident_and_private_to_each_task(workload: str) -> 
     assert (present(grown, "private_each_bytes") <= present(plain, "private_each_bytes") + touched + 4 * PAGE).all()
 
 
+@EXACT
 def test_a_threads_address_space_is_its_stack_and_a_processes_is_its_own() -> None:
     stack = 1 << 20
     (threads,) = probe.ask("workload=footprint.thread", "tasks=30", f"stack_bytes={stack}", *QUICK).blocks
@@ -63,6 +66,7 @@ def test_a_threads_address_space_is_its_stack_and_a_processes_is_its_own() -> No
     assert (resident >= present(processes, "private_each_bytes")).all()
 
 
+@EXACT
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_group_is_charged_for_the_tasks_and_removed(workload: str) -> None:
     before = groups()
@@ -80,6 +84,7 @@ def test_a_group_is_charged_for_the_tasks_and_removed(workload: str) -> None:
         assert (parts >= 0.7 * present(block, "whole_each_bytes")).all()
 
 
+@EXACT
 def test_a_process_holds_more_than_a_thread() -> None:
     process, thread = (
         present(group_answer(workload, "tasks=100", *QUICK).blocks[0], "whole_each_bytes") for workload in WORKLOADS
@@ -145,7 +150,7 @@ def test_nobody_and_no_group_outlives_the_probe(workload: str, accounting: str) 
         assert happens(lambda: len(members(running.pid)) > 50 or threads(running.pid) > 50)
         running.end()
         assert gone(running.pid)
-    assert happens(lambda: groups() == before)
+    assert happens(lambda: groups() <= before)
 
 
 def test_sizes_are_bytes_and_may_be_below_zero_where_the_machine_is_read() -> None:

@@ -44,7 +44,7 @@ class Machine:
     files: dict[str, str]
     clonometer: CommandLine
 
-    def start(self, *frequencies: str, budget: int = 1) -> subprocess.Popen[str]:
+    def start(self, *frequencies: str, budget: float = 0.2) -> subprocess.Popen[str]:
         plan = self.clonometer.folder / "plan.toml"
         quoted = ", ".join(f'"{frequency}"' for frequency in frequencies)
         plan.write_text(PLAN.format(budget=budget, frequencies=quoted))

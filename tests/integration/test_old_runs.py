@@ -17,7 +17,7 @@ OLD = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
 @pytest.fixture(scope="module")
 def new(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("runs") / "new.parquet")
-    words = ["run", "launch.fork", "launch.pthread", "--set", "temperature=warm", "--budget", "1", "--out", path]
+    words = ["run", "launch.fork", "launch.pthread", "--set", "temperature=warm", "--budget", "0.3", "--out", path]
     assert run_to_the_end(words) in (0, 4)
     return path
 

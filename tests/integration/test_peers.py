@@ -39,7 +39,7 @@ def test_the_plan_has_the_cell_and_the_quantity_of_every_configuration():
 def test_it_measures_in_turn_and_leaves_nothing_running(tmp_path):
     trace = Trace(uuid4().hex, tmp_path)
     ended = subprocess.run(
-        [sys.executable, "-m", "clonometer.cli.start", "peers", "--budget", "3", "--json"],
+        [sys.executable, "-m", "clonometer.cli.start", "peers", "--budget", "1", "--json"],
         cwd=tmp_path,
         env={**os.environ, **trace.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.real
 SOURCE = Path(__file__).parents[2] / "src"
 PLAN = """
 schema = 1
-budget_seconds = 2
+budget_seconds = 0.3
 [limits]
 processes = 1
 samples = 5
@@ -109,7 +109,6 @@ def measured(ends: Ends) -> set[str]:
     return {name.split("[")[0] for name, (status, _) in ends.items() if status == "ok"}
 
 
-@pytest.mark.alone
 @pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
 def test_in_a_container_with_dockers_default_profile(tmp_path: Path) -> None:
     always = (
@@ -176,7 +175,7 @@ def ordinary(public: Path) -> Installed:
     if os.geteuid() != 0:
         return HERE
     source = public / "installed"
-    shutil.copytree(SOURCE / "clonometer", source / "clonometer", ignore=shutil.ignore_patterns("__pycache__", "_bin"))
+    shutil.copytree(SOURCE / "clonometer", source / "clonometer", ignore=shutil.ignore_patterns("_bin"))
     shutil.copytree(probe.folder(), source / "clonometer" / "_bin")
     # The interpreter of this test may be in a home folder; the system's, of the same version, takes the same modules.
     modules = f"{source}:{sysconfig.get_path('platlib')}"
@@ -200,7 +199,6 @@ def ordinary(public: Path) -> Installed:
     pytest.skip(f"user {NOBODY} has no Python here: {'; '.join(reasons)}")
 
 
-@pytest.mark.alone
 def test_as_an_ordinary_user(ordinary: Installed, tmp_path: Path) -> None:
     ends = run(
         tmp_path,

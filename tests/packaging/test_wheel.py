@@ -74,7 +74,7 @@ def test_an_installed_wheel_measures_and_reports_without_a_compiler_or_what_draw
     environment = {**os.environ, "PYTHONPATH": str(target), "PATH": str(tmp_path / "nothing")}
     command = [sys.executable, "-S", "-c", f"import sys; sys.path += {sys.path!r}; {code}"]
     ended = subprocess.run(
-        [*command, "run", "launch.fork", "--budget", "1", "--out", "run.parquet", "--report", "report.html"],
+        [*command, "run", "launch.fork", "--budget", "0.2", "--out", "run.parquet", "--report", "report.html"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
