@@ -35,15 +35,6 @@ os.environ.setdefault("CLONOMETER_NO_SINCE", "1")
 if (shown := shutil.which("python3")) is None or not Path(shown).samefile(sys.executable):
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.base_prefix, "bin")), os.environ.get("PATH", os.defpath)])
 
-# Where tests of real tasks are; what the others import takes seconds.
-REAL = {"cli", "integration", "studies"}
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Pass over the other folders where real ones alone are asked for."""
-    other = collection_path.parent == Path(__file__).parent and collection_path.name not in REAL
-    return True if config.option.markexpr == "real" and other and collection_path.is_dir() else None
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
@@ -70,7 +61,7 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put long files first, and let no real test be elsewhere, where none would be looked for.
+    """Put long files first.
 
     Of a folder, files with tests that wait until they are alone come last, and of these the tests that wait: those of
     the next folders are short, so that nobody waits long.
@@ -83,10 +74,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return long, first[item.path.parent], item.path in alone, first[item.path], _is_alone(item)
 
     items.sort(key=place)
-    for item in items:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        if item.get_closest_marker("real") is not None and folder not in REAL:
-            raise pytest.UsageError(f"{item.nodeid} is marked real, and not in {', '.join(sorted(REAL))}")
 
 
 def _is_alone(item: pytest.Item) -> bool:

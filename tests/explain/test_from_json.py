@@ -133,5 +133,5 @@ def test_whatever_is_damaged_is_refused_or_can_be_shown(name: str) -> None:
             schema = SCHEMA["$defs"]["work" if "sides" in again else "launch"]
             wrong = [error.json_path for error in validator.evolve(schema=schema).iter_errors(again)]
             assert not wrong
-            explained_sections([explanation], [])
+        explained_sections([explanation], [])
     assert refused > 300

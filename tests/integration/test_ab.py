@@ -12,8 +12,6 @@ from clonometer.cli.ending import run_to_the_end
 
 pytestmark = pytest.mark.real
 
-SIDES = ("--a", "program=target_static", "--b", "program=target_dynamic")
-
 
 def compared(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
@@ -23,7 +21,7 @@ def compared(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> d
 
 
 def test_a_dynamic_program_starts_slower_than_a_static_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = compared(tmp_path, capsys, "fork_exec", *SIDES, "--pairs", "14")
+    rows = compared(tmp_path, capsys, "fork_exec", "--a", "program=target_static", "--b", "program=target_dynamic")
     assert rows["reaped"]["verdict"] == "slower"
     assert rows["reaped"]["pairs"] >= 12
 
