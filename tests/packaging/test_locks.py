@@ -27,7 +27,7 @@ def test_every_locked_package_takes_the_oldest_python_that_the_project_takes() -
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     oldest = project["requires-python"].removeprefix(">=") + ".0"
     asked = {
-        name: importlib.metadata.metadata(name).get("Requires-Python", "")
+        name: str(importlib.metadata.metadata(name).json.get("requires_python", ""))
         for name in _pinned()
         if any(importlib.metadata.distributions(name=name))
     }
