@@ -52,6 +52,14 @@ def build(source: Path, out: Path, *words: str) -> Path:
     return max(out.iterdir(), key=lambda path: path.stat().st_mtime_ns)
 
 
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack an archive of sources into a folder."""
+    with tarfile.open(archive) as packed:
+        # Debian 12's Python has no filters yet.
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(folder)
+
+
 def main() -> int:
     """Build both into the folder named, or into dist/."""
     out = Path(sys.argv[1] if len(sys.argv) > 1 else PROJECT / "dist")
@@ -59,8 +67,7 @@ def main() -> int:
     archive = build(PROJECT, out, "--sdist")
     with tempfile.TemporaryDirectory(prefix="dist-") as name:
         folder = Path(name)
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+        unpack(archive, folder)
         source = folder / archive.name.removesuffix(".tar.gz")
         compiled = folder / "compiled"
         # First to see what its executables ask for, then, with nothing left to compile, with the tag that says so.

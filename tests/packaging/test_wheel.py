@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -28,8 +27,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive of sources, unpacked."""
     folder = tmp_path_factory.mktemp("sources")
     archive = dist.build(dist.PROJECT, folder / "archive", "--sdist")
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+    dist.unpack(archive, folder)
     return folder / archive.name.removesuffix(".tar.gz")
 
 

@@ -6,7 +6,6 @@ import resource
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -196,6 +195,8 @@ def test_the_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
 
 
 def test_pandas_polars_and_duckdb_read_it_as_it_is(tmp_path: Path) -> None:
+    import duckdb  # when a process ends that has loaded it, it says at length what it has left behind
+
     path = write_run(tmp_path / "run.parquet")
     run = open_run(path)
     expected = {}
