@@ -86,7 +86,7 @@ def test_a_process_that_ends_meanwhile_ends_its_census() -> None:
 
 
 def test_it_is_ended_with_all_of_its_group_and_what_left_the_group_lives_on(seen_by: str, tmp_path: Path) -> None:
-    endless = "while :; do sleep 60.5 & echo $! >>children; sleep 0.01; done"
+    endless = "while :; do sleep 60.5 >/dev/null 2>&1 & echo $! >>children; sleep 0.01; done"
     leaving = (
         "setsid sh -c 'echo $$ >daemon; exec sleep 61.5' >/dev/null 2>&1 & until [ -s daemon ]; do sleep 0.01; done"
     )
@@ -101,6 +101,20 @@ def test_it_is_ended_with_all_of_its_group_and_what_left_the_group_lives_on(seen
         assert runs(daemon, "61.5")
     finally:
         os.kill(daemon, signal.SIGKILL)
+
+
+def test_it_ends_those_whose_events_had_no_room(tmp_path: Path) -> None:
+    """As on a machine that is short of processors, where nobody reads the events for seconds."""
+    script = (
+        "for i in $(seq 400); do sleep 62.5 >/dev/null 2>&1 & echo $! >>children; done; while :; do sleep 0.1; done"
+    )
+    ended = run("--buffer", "4KiB", "--for", "2s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
+    assert ended.returncode == 124
+    answer = json.loads(ended.stdout)
+    assert answer["lost_events"] > 0 or answer["how"] == "ptrace"
+    children = [int(pid) for pid in (tmp_path / "children").read_text().split()]
+    assert len(children) == 400
+    assert gone(lambda: [pid for pid in children if runs(pid, "62.5")])
 
 
 def runs(pid: int, word: str) -> bool:

@@ -30,6 +30,8 @@ struct census {
     uint64_t begin_ns;
     uint64_t end_ns;
     uint64_t ending_ns; /* when the command was told to end; 0: it was not */
+    unsigned looks;     /* since then, at who is there */
+    struct roots *told; /* who was told to end */
     int failure;        /* where it says why it was not executed */
     pid_t group;        /* of processes, which the command is in and this program as well */
 };

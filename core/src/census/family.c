@@ -141,10 +141,9 @@ uint64_t family_alive(const struct family *family) {
 
 void family_living(struct family *family, census_meet *meet, void *context) {
     for (uint32_t place = 1; place < family->count; place++) {
-        struct member *member = &family->members[place];
+        const struct member *member = &family->members[place];
         if (member->in_use && !member->left && member->here > 0 && (member->task.flags & TASK_THREAD) == 0) {
-            meet(context, member->here, !member->met);
-            member->met = true;
+            meet(context, member->here);
         }
     }
 }

@@ -95,9 +95,8 @@ int family_take(struct family *family, const struct census_event *event);
 /* How many tasks have not left. */
 uint64_t family_alive(const struct family *family);
 
-/* Gives the number here of each process that has not left, where it is known; and whether for the first time.
- */
-typedef void census_meet(void *context, pid_t process, bool first);
+/* Gives the number here of each process that has not left, where it is known. */
+typedef void census_meet(void *context, pid_t process);
 void family_living(struct family *family, census_meet *meet, void *context);
 
 /* Lets those leave that are not `there`, though their end was not seen; of those whose number here is known.

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "census/census.h"
+#include "census/roots.h"
 #include "census/signals.h"
 #include "keys.h"
 #include "trace/files.h"
@@ -124,6 +125,7 @@ int main(int argc, char **argv) {
     }
     error = tell_end(&census, &totals, reason.text);
     family_free(family);
+    roots_free(census.told);
     if (error != 0) {
         fprintf(stderr, "clonometer-census: the answer cannot be sent: %s\n", strerror(-error));
     }

@@ -20,7 +20,6 @@ struct member {
     uint32_t next_free;     /* of a member that is free */
     bool in_use;
     bool left;
-    bool met;       /* by family_living */
     bool busy;      /* it makes a task or begins a program, and so counts in the family's `busy` */
     bool in_making; /* the call that made it has not returned */
 };

@@ -49,12 +49,14 @@ int roots_add(struct roots *roots, pid_t task) {
     return 0;
 }
 
-void roots_remove(struct roots *roots, pid_t task) {
-    roots->member[task] = 0;
-}
-
 bool roots_have(const struct roots *roots, pid_t task) {
     return task > 0 && task < MOST_TASKS && roots->member[task] != 0;
+}
+
+void roots_remove(struct roots *roots, pid_t task) {
+    if (roots_have(roots, task)) {
+        roots->member[task] = 0;
+    }
 }
 
 /* 0, or -ESRCH where the process has gone. */
@@ -101,8 +103,8 @@ bool roots_is_zombie(pid_t process) {
     return state != NULL && (*state == 'Z' || *state == 'X');
 }
 
-/* Adds the children of members; how many it added. */
-static int add_children(struct roots *roots) {
+/* Adds the children of members, and their threads where these are asked for; how many processes it added. */
+static int add_children(struct roots *roots, bool threads) {
     int added = 0;
     DIR *folder = opendir("/proc");
     if (folder == NULL) {
@@ -115,7 +117,7 @@ static int add_children(struct roots *roots) {
         pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
         /* Its threads' children name the process as their parent. */
         if (!roots_have(roots, process) && roots_have(roots, parent_of(entry->d_name))) {
-            added += add_threads(roots, process) == 0;
+            added += (threads ? add_threads(roots, process) : roots_add(roots, process)) == 0;
         }
     }
     closedir(folder);
@@ -125,9 +127,26 @@ static int add_children(struct roots *roots) {
 int roots_add_below(struct roots *roots, pid_t process) {
     int error = add_threads(roots, process);
     roots->begun = true;
-    while (error == 0 && add_children(roots) > 0) {
+    while (error == 0 && add_children(roots, true) > 0) {
     }
     return error;
+}
+
+void roots_below(pid_t process, void (*meet)(void *context, pid_t process), void *context) {
+    struct roots *roots = roots_new();
+    if (roots == NULL) {
+        return;
+    }
+    (void)roots_add(roots, process);
+    while (add_children(roots, false) > 0) {
+    }
+    roots_remove(roots, process);
+    for (pid_t below = 1; below <= roots->last; below++) {
+        if (roots_have(roots, below)) {
+            meet(context, below);
+        }
+    }
+    roots_free(roots);
 }
 
 void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity) {

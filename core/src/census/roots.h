@@ -17,6 +17,9 @@ int roots_add(struct roots *roots, pid_t task);
 /* All threads of the process and of every process below it. 0, -ESRCH where there is none, or -ENOMEM. */
 int roots_add_below(struct roots *roots, pid_t process);
 
+/* Gives each process below one, as /proc tells; no threads. */
+void roots_below(pid_t process, void (*meet)(void *context, pid_t process), void *context);
+
 void roots_remove(struct roots *roots, pid_t task);
 bool roots_have(const struct roots *roots, pid_t task);
 

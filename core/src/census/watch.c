@@ -23,7 +23,7 @@
 #define SYS_pidfd_open 434 /* the same number on all architectures */
 #endif
 
-enum { PAUSE_MS = 100, READINGS_AT_END = 2, EXIT_SIGNAL_BITS = 0xff };
+enum { PAUSE_MS = 100, SHORT_PAUSE_MS = 5, READINGS_AT_END = 2, EXIT_SIGNAL_BITS = 0xff };
 
 /* How often those that outlive the program are looked at, where their end may have been lost. */
 static const uint64_t LOOK_NS = 1000000000;
@@ -141,15 +141,17 @@ static void look_for_lost(const struct census *census, struct watching *watching
 }
 
 /* Until the program has ended, a ring is half full, or a tenth of a second is over. Whether it has ended: one
- * that nobody has waited for can be sent signals all the same. */
+ * that nobody has waited for can be sent signals all the same. While rings are made larger, the kernel would
+ * let us wait for that too, for seconds on a busy machine: they are read again soon instead. */
 static bool doze(int pidfd) {
     static struct pollfd fds[RINGS_MOST_CPUS + 1];
-    const size_t count = everywhere.count;
+    const size_t count = growth.running ? 0 : everywhere.count;
+    const int pause_ms = growth.running ? SHORT_PAUSE_MS : PAUSE_MS;
     for (size_t i = 0; i < count; i++) {
         fds[i] = (struct pollfd){.fd = everywhere.ring[i].fds[0], .events = POLLIN};
     }
     fds[count] = (struct pollfd){.fd = pidfd, .events = POLLIN};
-    return poll(fds, (nfds_t)count + 1, PAUSE_MS) > 0 && (fds[count].revents & POLLIN) != 0;
+    return poll(fds, (nfds_t)count + 1, pause_ms) > 0 && (fds[count].revents & POLLIN) != 0;
 }
 
 /* A command must be waited for; of another process its descriptor tells, or that it cannot be found, or its

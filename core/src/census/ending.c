@@ -1,0 +1,111 @@
+/* When a census is over, and how a command is ended whose time is: with all of its group that it has made. */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "census/census.h"
+#include "census/roots.h"
+#include "census/signals.h"
+
+static const uint64_t GRACE_NS = 2000000000;
+enum { LOOKS = 10 };
+
+struct look {
+    struct census *census;
+    bool patient;
+    bool ended;
+    size_t living;
+};
+
+/* Sends it what is its turn: each a request to end once, and an end after that. */
+static void tell(struct look *look, pid_t process) {
+    struct roots *told = look->census->told;
+    if (!look->patient) {
+        kill(process, SIGKILL);
+    } else if (told == NULL || !roots_have(told, process)) {
+        kill(process, SIGTERM);
+    }
+    if (told != NULL) {
+        (void)roots_add(told, process);
+    }
+}
+
+static void meet(void *context, pid_t process) {
+    struct look *look = context;
+    /* As long as the command's end is not among the events that were read, nor is what it has made last. */
+    if (process == look->census->pid) {
+        look->living++;
+        return;
+    }
+    /* Who has left the group meant to live on. */
+    if (getpgid(process) == look->census->group) {
+        look->living++;
+        tell(look, process);
+    }
+}
+
+/* Those that have lost their parent are ours from here on: to find, and to wait for. */
+static void begin_to_end(struct census *census) {
+    census->ending_ns = census_now_ns();
+    census->told = roots_new();
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static void reap_others(pid_t command) {
+    siginfo_t info = {.si_pid = 0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 &&
+           info.si_pid != command) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG);
+        info.si_pid = 0;
+    }
+}
+
+/* Tells it to end, and all processes of its group that it has made, as timeout(1) does; later kills them. The
+ * family knows those that lost their parent before, /proc those whose events had no room. To be called again
+ * and again; whether they have ended, or nothing helps: a census that was held up has let time go by without
+ * looking who is there. */
+static bool command_end(struct census *census, struct family *family) {
+    if (census->ending_ns == 0) {
+        begin_to_end(census);
+    }
+    uint64_t waited_ns = census_now_ns() - census->ending_ns;
+    struct look look = {
+        .census = census, .patient = waited_ns <= GRACE_NS, .ended = census->exit_status >= 0};
+    if (!look.ended) {
+        tell(&look, census->pid);
+    }
+    reap_others(census->pid);
+    family_living(family, meet, &look);
+    roots_below(getpid(), meet, &look);
+    census->looks++;
+    return (look.ended && look.living == 0) || (waited_ns > 2 * GRACE_NS && census->looks > LOOKS);
+}
+
+/* Whether a signal or the time ends it, and notes which. An interrupt from the terminal reaches the command
+ * as well, which answers it as it likes; what has left its group it does not reach. */
+static bool told_to_end(struct census *census, bool ended) {
+    bool group_only = census->command != NULL && !ended;
+    census->interrupted = signals_caught() != 0 && (!group_only || signals_caught() != SIGINT);
+    census->timed_out =
+        census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
+    return census->interrupted || census->timed_out;
+}
+
+bool census_over(struct census *census, struct family *family, bool ended) {
+    if (census->ending_ns != 0) {
+        return command_end(census, family);
+    }
+    if (!ended) {
+        return told_to_end(census, ended) && (census->command == NULL || command_end(census, family));
+    }
+    uint64_t alive = census->until_all_end ? family_alive(family) : 0;
+    if (alive == 0 || told_to_end(census, ended)) {
+        return true;
+    }
+    if (!census->outlived) {
+        census->outlived = true;
+        (void)tell_outlived(census, alive);
+    }
+    return false;
+}
