@@ -172,13 +172,15 @@ def test_an_unfinished_run_is_not_overwritten(fake_run: FakeRun) -> None:
 
 
 class Interrupting(Silent):
-    """Sends signals to this process while the third driver is measuring."""
+    """Sends signals to this process as a driver begins to measure, by default the third, which never answers."""
 
-    def __init__(self, number: int, times: int = 1, at: int = 2) -> None:
-        self.number, self.times, self.at = number, times, at
+    def __init__(self, fake_run: FakeRun, number: int, times: int = 1, at: int = 2) -> None:
+        self.fake_run, self.number, self.times, self.at = fake_run, number, times, at
 
     def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         if process == self.at:
+            self.fake_run.monkeypatch.setenv("FAKE_DRIVER_MODE", "slow")
+            self.fake_run.monkeypatch.setenv("FAKE_DRIVER_SLOW_S", "600")
             for _ in range(self.times):
                 signal.raise_signal(self.number)
 
@@ -190,7 +192,7 @@ class Interrupting(Silent):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
 def test_an_interrupt_keeps_what_was_measured(fake_run: FakeRun, number: int, alive: Callable[[int], bool]) -> None:
     before = signal.getsignal(number)
-    outcome = fake_run(processes=10, progress=Interrupting(number))
+    outcome = fake_run(processes=10, progress=Interrupting(fake_run, number))
     assert (outcome.status, outcome.exit_status) == ("partial", 130)
     assert "interrupted after 3 processes" in str(outcome.reason)
     assert signal.getsignal(number) is before
@@ -233,14 +235,14 @@ def test_blocks_that_arrived_before_the_interrupt_count(fake_run: FakeRun) -> No
 
 
 def test_a_second_interrupt_loses_nothing(fake_run: FakeRun) -> None:
-    outcome = fake_run(processes=10, progress=Interrupting(signal.SIGINT, times=3))
+    outcome = fake_run(processes=10, progress=Interrupting(fake_run, signal.SIGINT, times=3))
     assert outcome.exit_status == 130
     with open_run(fake_run.out) as run:
         assert run.n_samples == 2 * 11
 
 
 def test_cells_that_were_never_reached_are_missing(fake_run: FakeRun) -> None:
-    outcome = fake_run(processes=10, progress=Interrupting(signal.SIGINT, at=1))
+    outcome = fake_run(processes=10, progress=Interrupting(fake_run, signal.SIGINT, at=1))
     assert sorted(end.status for end in outcome.cells) == ["missing", "missing", "ok", "ok"]
 
 
