@@ -61,17 +61,18 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put long files first.
+    """Put long files first, and last those with tests that wait until they are alone: all others would wait too.
 
-    Of a folder, files with tests that wait until they are alone come last, and of these the tests that wait: those of
-    the next folders are short, so that nobody waits long.
+    Between them, files of integration, which wait and sleep, and files that compute are spread evenly over the run.
     """
-    alone = {item.path for item in items if _is_alone(item)}
-    first = {name: index for index, item in reversed(list(enumerate(items))) for name in (item.path, item.path.parent)}
+    files: dict[bool, list[Path]] = {True: [], False: []}
+    for path in dict.fromkeys(item.path for item in items):
+        files["integration" in path.parts].append(path)
+    part = {path: index / len(paths) for paths in files.values() for index, path in enumerate(paths)}
 
-    def place(item: pytest.Item) -> tuple[int, int, bool, int, bool]:
+    def place(item: pytest.Item) -> tuple[bool, int, float, Path]:
         long = LONG.index(item.path.name) if item.path.name in LONG else len(LONG)
-        return long, first[item.path.parent], item.path in alone, first[item.path], _is_alone(item)
+        return _is_alone(item), long, part[item.path], item.path
 
     items.sort(key=place)
 

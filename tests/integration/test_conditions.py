@@ -280,37 +280,6 @@ def test_open_files_are_counted_by_the_kernel(workload: str, kind: str) -> None:
     assert grown(workload, "open_files", "open_files=800", f"file_kind={kind}") == 800
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize(("kind", "distinct"), [("same", False), ("distinct", True)])
-def test_distinct_files_are_open_files_of_their_own(kind: str, distinct: bool) -> None:
-    """The kernel's count of open files of the whole machine, watched while a child spins."""
-
-    def in_use() -> int:
-        return int(Path("/proc/sys/fs/file-nr").read_text().split()[0])
-
-    def opened() -> int:
-        before, most = in_use(), 0
-        words = (
-            "open_files=10000",
-            f"file_kind={kind}",
-            "child_spin_ns=200000000",
-            "samples=2",
-            "blocks=1",
-            "warmup=0",
-        )
-        with ThreadPoolExecutor(1) as pool:
-            asked = pool.submit(probe.ask, "workload=launch.fork", *words)
-            while not asked.done():
-                most = max(most, in_use())
-                time.sleep(0.02)
-        if lacks(asked.result()):
-            pytest.skip(asked.result().done.reason)
-        return most - before
-
-    # Another program may open or close thousands meanwhile, but hardly each time.
-    assert any((opened() > 8000) == distinct for _ in range(3))
-
-
 def test_more_files_than_allowed_are_refused_with_the_remedy() -> None:
     most = int(Path("/proc/sys/fs/nr_open").read_text())
     answer = probe.ask("workload=launch.fork", f"open_files={most}")

@@ -88,24 +88,6 @@ def test_small_pages_have_no_count_of_split_ones() -> None:
     assert len(present(block, "split_pages")) == 0
 
 
-@pytest.mark.alone
-@pytest.mark.skipif(vmstat("pgreuse") is None, reason="this kernel does not count pages that are taken over")
-@pytest.mark.parametrize("workload", SIDES)
-def test_pages_are_copied_while_the_other_lives_and_taken_over_when_it_has_gone(workload: str) -> None:
-    pages, samples = 4096, 8
-    words = [f"workload={workload}", f"written_bytes={pages * PAGE}", f"samples={samples}", "blocks=1", "warmup=0"]
-
-    def taken_over(other: str) -> int:
-        before = vmstat("pgreuse")
-        probe.ask(*words, f"other_process={other}")
-        return vmstat("pgreuse") - before
-
-    # The count is the whole machine's: what else runs can only add to it.
-    all_pages = min(taken_over("gone") for _ in range(3))
-    assert all_pages >= 0.95 * pages * samples
-    assert happens(lambda: taken_over("alive") < all_pages / 2)
-
-
 @needs_two_cpus
 def test_the_aftermath_writes_each_page_anew_only_where_it_is_shared() -> None:
     size, samples = 16 << 20, 3

@@ -197,28 +197,6 @@ def test_a_census_takes_the_best_way_that_is_left(machine: tuple[Case, Installed
         assert all(words in answer["without"] for words in case.words), answer["without"]
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("refused", [(), ("fsopen",)], ids=["in no namespace", "in one of its own"])
-def test_what_is_watched_sees_nothing_of_a_private_mount(tmp_path: Path, refused: tuple[str, ...]) -> None:
-    namespace = tmp_path / "namespace"
-    changes = [(place, str(made(tmp_path / "empty"))) for place in TRACEFS if Path(place).is_dir()]
-
-    def before() -> None:
-        container.change_mounts(*changes)
-        namespace.write_text(str(Path("/proc/self/ns/mnt").readlink()))
-        container.refuse(refused, errno.ENOSYS)
-
-    look = "grep tracefs /proc/self/mounts; readlink /proc/self/ns/mnt /proc/$$/fd/*; ls /sys/kernel/tracing; true"
-    installed = Installed(HERE.python, HERE.modules, before)
-    ended = run(installed, tmp_path / "work", "census", "--json", "--", "sh", "-c", look)
-    assert (ended.returncode, said(ended)["how"]) == (0, "tracepoints")
-    seen = ended.stderr.splitlines()
-    assert seen[0] == namespace.read_text()
-    # Input, output and errors; and what readlink makes of the folder's own, which is closed by then.
-    assert len(seen) <= 4
-    assert all(target.startswith(("/dev/null", "pipe:")) for target in seen[1:])
-
-
 def test_a_tier_that_is_asked_for_by_name_is_not_exceeded(tmp_path: Path) -> None:
     ended = run(HERE, tmp_path / "work", "explain", "launch.fork", "--processes", "1", "--tier", "stamps", "--json")
     assert (ended.returncode, said(ended)["tier"]["name"]) == (0, "stamps")

@@ -1,0 +1,35 @@
+"""What a command that is watched can see of the mounts that its watcher needed."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+from tests.integration import container
+from tests.integration.test_surroundings import HERE, Installed
+from tests.integration.test_tiers import TRACEFS, made, run, said
+from tests.integration.test_tiers import pytestmark as needed
+
+pytestmark = [*needed, pytest.mark.alone]
+
+
+@pytest.mark.parametrize("refused", [(), ("fsopen",)], ids=["in no namespace", "in one of its own"])
+def test_what_is_watched_sees_nothing_of_a_private_mount(tmp_path: Path, refused: tuple[str, ...]) -> None:
+    namespace = tmp_path / "namespace"
+    changes = [(place, str(made(tmp_path / "empty"))) for place in TRACEFS if Path(place).is_dir()]
+
+    def before() -> None:
+        container.change_mounts(*changes)
+        namespace.write_text(str(Path("/proc/self/ns/mnt").readlink()))
+        container.refuse(refused, errno.ENOSYS)
+
+    look = "grep tracefs /proc/self/mounts; readlink /proc/self/ns/mnt /proc/$$/fd/*; ls /sys/kernel/tracing; true"
+    installed = Installed(HERE.python, HERE.modules, before)
+    ended = run(installed, tmp_path / "work", "census", "--json", "--", "sh", "-c", look)
+    assert (ended.returncode, said(ended)["how"]) == (0, "tracepoints")
+    seen = ended.stderr.splitlines()
+    assert seen[0] == namespace.read_text()
+    # Input, output and errors; and what readlink makes of the folder's own, which is closed by then.
+    assert len(seen) <= 4
+    assert all(target.startswith(("/dev/null", "pipe:")) for target in seen[1:])
