@@ -51,6 +51,7 @@ def pytest_collection() -> Iterator[None]:
 LONG = (
     "test_wheel.py",
     "test_readme_commands.py",
+    "test_tiers.py",
     "test_reproduce.py",
     "test_bad_luck.py",
     "test_simulated_alarms.py",
