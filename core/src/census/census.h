@@ -47,7 +47,7 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
 
 /* Starts the command, which waits until `release` is closed. 0 or -errno. */
 int command_start(struct census *census, int *release);
-/* Whether it has ended, and how. */
+/* Whether it has ended, and how; waits for whoever else has become ours and has ended, too. */
 bool command_ended(struct census *census);
 void command_note(struct census *census, int status); /* of a wait that has seen its end */
 /* Kills it and waits for it. */

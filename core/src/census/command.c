@@ -72,15 +72,13 @@ void command_note(struct census *census, int status) {
 
 bool command_ended(struct census *census) {
     int status = 0;
-    if (census->exit_status >= 0) {
-        return true;
+    pid_t child = 0;
+    while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (child == census->pid) {
+            command_note(census, status);
+        }
     }
-    pid_t told = waitpid(census->pid, &status, WNOHANG);
-    bool ended = told == census->pid && !WIFSTOPPED(status);
-    if (ended) {
-        command_note(census, status);
-    }
-    return ended || (told < 0 && errno == ECHILD);
+    return census->exit_status >= 0 || (child < 0 && errno == ECHILD);
 }
 
 void command_kill(struct census *census) {

@@ -1,7 +1,6 @@
 /* When a census is over, and how a command is ended whose time is: with all of its group that it has made. */
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "census/census.h"
@@ -14,7 +13,6 @@ enum { LOOKS = 10 };
 struct look {
     struct census *census;
     bool patient;
-    bool ended;
     size_t living;
 };
 
@@ -45,20 +43,11 @@ static void meet(void *context, pid_t process) {
     }
 }
 
-/* Those that have lost their parent are ours from here on: to find, and to wait for. */
+/* Those that have lost their parent are ours from here on: to find, and to wait for (command_ended). */
 static void begin_to_end(struct census *census) {
     census->ending_ns = census_now_ns();
     census->told = roots_new();
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-static void reap_others(pid_t command) {
-    siginfo_t info = {.si_pid = 0};
-    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 &&
-           info.si_pid != command) {
-        (void)waitpid(info.si_pid, NULL, WNOHANG);
-        info.si_pid = 0;
-    }
 }
 
 /* Tells it to end, and all processes of its group that it has made, as timeout(1) does; later kills them. The
@@ -70,16 +59,15 @@ static bool command_end(struct census *census, struct family *family) {
         begin_to_end(census);
     }
     uint64_t waited_ns = census_now_ns() - census->ending_ns;
-    struct look look = {
-        .census = census, .patient = waited_ns <= GRACE_NS, .ended = census->exit_status >= 0};
-    if (!look.ended) {
+    bool ended = census->exit_status >= 0;
+    struct look look = {.census = census, .patient = waited_ns <= GRACE_NS};
+    if (!ended) {
         tell(&look, census->pid);
     }
-    reap_others(census->pid);
     family_living(family, meet, &look);
     roots_below(getpid(), meet, &look);
     census->looks++;
-    return (look.ended && look.living == 0) || (waited_ns > 2 * GRACE_NS && census->looks > LOOKS);
+    return (ended && look.living == 0) || (waited_ns > 2 * GRACE_NS && census->looks > LOOKS);
 }
 
 /* Whether a signal or the time ends it, and notes which. An interrupt from the terminal reaches the command

@@ -141,8 +141,8 @@ static void look_for_lost(const struct census *census, struct watching *watching
 }
 
 /* Until the program has ended, a ring is half full, or a tenth of a second is over. Whether it has ended: one
- * that nobody has waited for can be sent signals all the same. While rings are made larger, the kernel would
- * let us wait for that too, for seconds on a busy machine: they are read again soon instead. */
+ * that nobody has waited for can be sent signals all the same. While rings are made larger, poll()
+ * would wait for the kernel to finish that: they are read again soon instead. */
 static bool doze(int pidfd) {
     static struct pollfd fds[RINGS_MOST_CPUS + 1];
     const size_t count = growth.running ? 0 : everywhere.count;
@@ -175,7 +175,7 @@ static void watch(struct census *census, struct watching *watching) {
     bool ended = false;
     while (watching->pending.error == 0 && !over(census, watching, ended)) {
         bool gone = doze(ended ? -1 : pidfd);
-        ended = ended || has_ended(census, gone);
+        ended = has_ended(census, gone) || ended;
         uint64_t now_ns = census_now_ns();
         read_all(watching);
         growth_look(&growth);
