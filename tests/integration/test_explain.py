@@ -12,7 +12,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from statistics import median
 
 import pytest
 from tests import probe
+from tests.integration.started import happens
 
 from clonometer.explain.arguments import listing_of
 from clonometer.explain.counters import counters_of
@@ -329,13 +329,6 @@ def programs_since(first: int) -> list[int]:
             programs.append(at)
 
 
-def gone(look: Callable[[], list[int]], seconds: float = 20.0) -> bool:
-    limit = time.monotonic() + seconds
-    while look() and time.monotonic() < limit:
-        time.sleep(0.05)
-    return not look()
-
-
 @pytest.mark.skipif(_BPF_CALL is None or os.geteuid() != 0, reason="only root may list programs")
 @pytest.mark.parametrize("ending", ["by itself", "killed"])
 def test_nothing_stays_attached(drivers: Drivers, ending: str) -> None:
@@ -354,8 +347,8 @@ def test_nothing_stays_attached(drivers: Drivers, ending: str) -> None:
                 pytest.skip("this machine refuses bpf programs")
             [sleeper] = [int(pid) for pid in _children(tracer.pid)]
             tracer.send_signal(signal.SIGKILL)
-        assert gone(lambda: [sleeper] if _alive(sleeper) else [])
-    assert gone(lambda: programs_since(newest))
+        assert happens(lambda: not _alive(sleeper))
+    assert happens(lambda: not programs_since(newest))
     assert [name.read_text() for name in sorted(_tracing_files())] == enabled
 
 
