@@ -201,13 +201,17 @@ def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
     assert [listened for _, _, listened in trace.windows] == [k % 2 == 0 for k in range(len(trace.windows))]
     assert len(trace.windows) >= 4
     times = trace.events["time_ns"].astype("int64")
-    noted = {True: 0, False: 0}
+    listened_to = 0
     for begin, end, listened in trace.windows[1:-1]:
         assert end - begin >= 8_000_000
-        noted[listened] += int(((times >= begin) & (times <= end)).sum())
+        inside = int(((times >= begin) & (times <= end)).sum())
+        if listened:
+            listened_to += inside
+        else:
+            # Each CPU may be within the noting of one event when listening ends, and stamp it after that.
+            assert inside <= (os.cpu_count() or 1)
     # In one of them others may have had the CPU.
-    assert noted[True] > 100
-    assert noted[False] == 0
+    assert listened_to > 100
     launches = list(traced_launches(trace, listened_launches(spans_of(trace), 200)))
     assert len(launches) == 200
     assert all(len(launch.children) == 1 and "unexplained" not in launch.totals() for launch in launches)
