@@ -51,7 +51,8 @@ def drivers() -> Drivers:
 
 def make_target(drivers: Drivers, workload: str, samples: int = 40) -> Target:
     catalogue = read_catalogue(drivers.descriptions)
-    limits = {"samples": samples, "blocks": 1, "warmup": 5}
+    # A traced launch takes some 20 ms on a busy machine: time must not end the block before its samples.
+    limits = {"samples": samples, "blocks": 1, "warmup": 5, "block_limit_ns": 30 * 10**9}
     return plan_from_arguments([workload], ["temperature=warm"], catalogue, limits=limits).targets[0]
 
 
@@ -194,7 +195,7 @@ def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> No
 def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
     tracer = ProbeTracer(drivers, drivers.calibrate())
     target = make_target(drivers, "launch.pthread", 20_000)
-    target = replace(target, limits=replace(target.limits, blocks=5))
+    target = replace(target, limits=replace(target.limits, blocks=5, block_limit_ns=100_000_000))
     trace = tracer.trace(target, "fast", EVENTS, window_ns=8_000_000)
     if trace.refused is not None:
         pytest.skip(trace.refused)

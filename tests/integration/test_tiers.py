@@ -134,9 +134,9 @@ def made(place: Path, text: str | None = None) -> Path:
 
 
 def _mounts() -> list[str]:
-    """All but disks in memory, which other tests mount meanwhile; what the command may mount is tracefs."""
+    """Those of the kernel's files, such as tracefs: other tests mount disks and networks meanwhile."""
     lines = Path("/proc/self/mounts").read_text().splitlines()
-    return [line for line in lines if line.split()[2] != "tmpfs"]
+    return [line for line in lines if line.split()[2] in ("tracefs", "debugfs", "bpf", "securityfs", "cgroup", "proc")]
 
 
 def run(installed: Installed, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
