@@ -47,7 +47,8 @@ def test_a_calibration_is_kept_and_is_of_this_machine(tmp_path: Path) -> None:
     costs = [predict(features, made).fork.first.median_ns for features in (small, large, huge)]
     assert costs[0] < costs[1]
     assert costs[2] < costs[1] / 3
-    assert measure_scale(made).factor == pytest.approx(1, abs=0.9)
+    # Whoever runs beside this slows one of the two measurements more than the other.
+    assert 1 / 5 < measure_scale(made).factor < 5
 
 
 def test_a_process_made_for_it_has_what_was_asked_for() -> None:
