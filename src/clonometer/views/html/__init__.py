@@ -32,20 +32,43 @@ def render_report(results: Results, explanations: Sequence[AnyExplanation] = ())
 
     sections, explained = explained_sections(explanations, results.cells)
     figures = {**figure_content(results), "explained": explained}
+    return render_page(
+        "report.html.j2",
+        "fit.js",
+        "report.js",
+        data=figures,
+        draws=figures["any"] or bool(explained),
+        brand="Clonometer report",
+        **page_content(results),
+        figures=figures,
+        figure_sections=figure_sections(results, figures["charts"]),
+        explained_sections=sections,
+    )
+
+
+def render_page(template: str, *scripts: str, data: Any = None, draws: bool = False, **values: Any) -> str:
+    """Fill a template with ``values``, and with what a page carries inside it.
+
+    That is its style, its scripts, the ``data`` that these read and, if it ``draws`` charts, the library for it. Where
+    that is not installed the page says so, and how to get it, in place of its charts.
+    """
+    missing = draws and not can_draw()
     return (
-        environment()
-        .get_template("report.html.j2")
+        _environment()
+        .get_template(template)
         .render(
-            **page_content(results),
-            figures=figures,
-            figure_sections=figure_sections(results, figures["charts"]),
-            explained_sections=sections,
-            **page_assets(figures, "fit.js", "report.js", draws=figures["any"] or bool(explained)),
+            **values,
+            style=f"{_asset('style.css')}\n{folding_style(_asset('fold.css'))}",
+            script="\n".join(map(_asset, scripts)),
+            data=_embedded(data),
+            draws=draws,
+            chart_library=_chart_library() if draws and not missing else "",
+            charts_missing=how_to_install() if missing else "",
         )
     )
 
 
-def environment() -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     """Make what fills templates: strict, and escaping all that is inserted."""
     import jinja2
 
@@ -56,31 +79,11 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size}
+    made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size, "host_line": ()}
     return made
 
 
-def page_assets(data: Any, *scripts: str, draws: bool = True) -> dict[str, str]:
-    """What a page carries inside it: style, scripts, data and, if it has charts, the library that draws.
-
-    Where that is not installed the page says so, and how to get it, in place of its charts.
-    """
-    missing = draws and not can_draw()
-    return {
-        "style": page_style(),
-        "script": "\n".join(asset(name) for name in scripts),
-        "data": _embedded(data),
-        "chart_library": _chart_library() if draws and not missing else "",
-        "charts_missing": how_to_install() if missing else "",
-    }
-
-
-def page_style() -> str:
-    """The style sheet of every page."""
-    return f"{asset('style.css')}\n{folding_style(asset('fold.css'))}"
-
-
-def asset(name: str) -> str:
+def _asset(name: str) -> str:
     """The text of a style sheet or script."""
     return (_HERE / name).read_text(encoding="utf-8")
 

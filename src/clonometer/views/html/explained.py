@@ -9,7 +9,7 @@ from clonometer.explain.types import Explanation, Versus
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.results.types import Estimate
 from clonometer.units import format_duration_interval
-from clonometer.views.html import environment, page_assets
+from clonometer.views.html import render_page
 from clonometer.views.html.explain import launch_section, versus_section
 from clonometer.views.html.work import work_section
 from clonometer.views.specs import PAGE, theme
@@ -26,11 +26,16 @@ def render_explain_page(explanation: AnyExplanation) -> str:
         title = f"Where the time of {' and '.join(names)} goes"
         sections = [versus_section(explanation, "ratio")] if isinstance(explanation, Versus) else []
         sections += [launch_section(each, str(mark), charts) for mark, each in enumerate(explanation.mechanisms)]
-    data = {"charts": charts, "theme": theme(*PAGE)}
-    return (
-        environment()
-        .get_template("explain.html.j2")
-        .render(title=title, sections=sections, **page_assets(data, "fit.js", "explain.js"))
+    data = {"theme": theme(*PAGE), "charts": charts, "explained": []}
+    return render_page(
+        "explain.html.j2",
+        "fit.js",
+        "report.js",
+        data=data,
+        draws=True,
+        brand="Clonometer: explain",
+        title=title,
+        sections=sections,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.dataset.gallery_types import Gallery, GalleryMachine
 from clonometer.dataset.published import PublishedRow
 from clonometer.units import format_bytes, table_unit
-from clonometer.views.html import environment, page_assets, page_style
+from clonometer.views.html import render_page
 from clonometer.views.labels import cpu_name
 from clonometer.views.rows import fact_text, plain_figure
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
@@ -24,6 +24,7 @@ _LIKE = (
     "mitigations.summary",
 )
 _MISSING = "not known"
+_BRAND = "Clonometer: gallery"
 
 
 def gallery_site(gallery: Gallery) -> dict[str, str]:
@@ -44,17 +45,16 @@ def _index(gallery: Gallery) -> str:
         name: sorted({str(machine.facts.get(key) or _MISSING) for machine in gallery.machines})
         for name, key in (("kernel", "kernel.release"), ("mitigations", "mitigations.summary"))
     }
-    assets = page_assets({"machines": entries, "like": list(_LIKE)}, "gallery.js", draws=False)
-    return (
-        environment()
-        .get_template("gallery.html.j2")
-        .render(
-            entries=entries,
-            headlines=[_headline(*key) for key in gallery.headlines],
-            choices=choices,
-            left_out=gallery.left_out,
-            **assets,
-        )
+    return render_page(
+        "gallery.html.j2",
+        "gallery.js",
+        data={"machines": entries, "like": list(_LIKE)},
+        brand=_BRAND,
+        title=f"What a task costs on {len(entries)} machine{'' if len(entries) == 1 else 's'}",
+        entries=entries,
+        headlines=[_headline(*key) for key in gallery.headlines],
+        choices=choices,
+        left_out=gallery.left_out,
     )
 
 
@@ -93,19 +93,15 @@ def _figure(row: PublishedRow | None) -> str:
 
 
 def _machine_page(machine: GalleryMachine) -> str:
-    facts = [(key, _fact(key, value)) for key, value in machine.facts.items()]
-    return (
-        environment()
-        .get_template("machine.html.j2")
-        .render(
-            title=_name(machine.facts),
-            id=machine.id,
-            month=machine.published.month,
-            version=machine.published.clonometer_version,
-            facts=facts,
-            table=_table(machine),
-            style=page_style(),
-        )
+    return render_page(
+        "machine.html.j2",
+        brand=_BRAND,
+        title=_name(machine.facts),
+        id=machine.id,
+        month=machine.published.month,
+        version=machine.published.clonometer_version,
+        facts=[(key, _fact(key, value)) for key, value in machine.facts.items()],
+        table=_table(machine),
     )
 
 

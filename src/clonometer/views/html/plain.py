@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from clonometer.views.figures.types import Panel, Section
-from clonometer.views.html import environment, page_assets
+from clonometer.views.html import render_page
 from clonometer.views.html.figures import chart_of
-from clonometer.views.specs import PAGE, PALETTE, theme
+from clonometer.views.specs import PAGE, theme
 from clonometer.views.table import Table
 
 
@@ -39,18 +39,18 @@ def render_plain_page(title: str, brand: str, lead: str, notes: Sequence[str], s
         if section.charts or section.tables
     ]
     charts = [chart for section in shown for chart in section["charts"]]
-    data = {"theme": theme(*PAGE), "palette": list(PALETTE), "charts": charts, "explained": [], "ecdf": {"series": []}}
-    return (
-        environment()
-        .get_template("plain.html.j2")
-        .render(
-            title=title,
-            brand=brand,
-            lead=lead,
-            notes=list(notes),
-            figure_sections=shown,
-            **page_assets(data, "fit.js", "report.js", draws=bool(charts)),
-        )
+    data = {"theme": theme(*PAGE), "charts": charts, "explained": []}
+    return render_page(
+        "plain.html.j2",
+        "fit.js",
+        "report.js",
+        data=data,
+        draws=bool(charts),
+        brand=brand,
+        title=title,
+        lead=lead,
+        notes=list(notes),
+        figure_sections=shown,
     )
 
 

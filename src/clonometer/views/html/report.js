@@ -148,9 +148,11 @@ function setUpCopy(button, code) {
   });
 }
 
-/* A width that changes moves legends, so charts are drawn anew, once the window has come to rest. */
+/* A width that changes moves legends, so charts are drawn anew, once the window has come to rest; what appears beside
+   the pointer is light or dark from the drawing on. */
 
-function redrawOnResize(redraw) {
+function redrawOnChange(redraw) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   let timer = 0;
   let width = document.documentElement.clientWidth;
   addEventListener("resize", () => {
@@ -176,5 +178,5 @@ const drawAll = async () => {
   document.documentElement.dataset.drawn = "yes";
 };
 if (choices) choices.addEventListener("input", () => drawEcdf(choices));
-redrawOnResize(drawAll);
+redrawOnChange(drawAll);
 await drawAll();

@@ -7,9 +7,10 @@ import re
 from textwrap import wrap
 from typing import Any
 
+from clonometer.studies.published import Study
 from clonometer.studies.types import Reproduction
 from clonometer.views.drawing import can_draw, draw_svg, how_to_install
-from clonometer.views.html import environment, page_style
+from clonometer.views.html import render_page
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
     condition_table,
@@ -28,30 +29,16 @@ def render_studies_report(reproduction: Reproduction) -> str:
 
     A whole HTML document; figures are SVG inside it, and it fetches nothing and runs no script.
     """
-    return (
-        environment()
-        .get_template("studies.html.j2")
-        .render(
-            title=_title(reproduction),
-            counts=counts_text(reproduction),
-            notes=[*reproduction.notes, *_without_pictures()],
-            host=_host(reproduction),
-            contradictions=contradiction_table(reproduction.flips, reproduction.items) if reproduction.flips else None,
-            studies=[_study(reproduction, study) for study in reproduction.studies],
-            flips=[
-                {
-                    "id": flip.pairing.id,
-                    "title": flip.pairing.title,
-                    "sides": list(flip.pairing.sides),
-                    "sentence": flip.sentence,
-                    "effects": effect_lines(flip),
-                    "conditions": condition_table(flip),
-                    "n_reversing": len(flip.reversed_by),
-                }
-                for flip in reproduction.flips
-            ],
-            style=page_style(),
-        )
+    return render_page(
+        "studies.html.j2",
+        brand="Clonometer: studies",
+        title=_title(reproduction),
+        host_line=_host(reproduction),
+        counts=counts_text(reproduction),
+        notes=[*reproduction.notes, *_without_pictures()],
+        contradictions=contradiction_table(reproduction.flips, reproduction.items) if reproduction.flips else None,
+        studies=[_study(reproduction, study) for study in reproduction.studies],
+        flips=[(flip, effect_lines(flip), condition_table(flip)) for flip in reproduction.flips],
     )
 
 
@@ -77,31 +64,18 @@ def _host(reproduction: Reproduction) -> list[str]:
     return [str(word) for word in (*words, "short form (--quick)" if reproduction.quick else None) if word]
 
 
-def _study(reproduction: Reproduction, study: Any) -> dict[str, Any]:
+def _study(reproduction: Reproduction, study: Study) -> dict[str, Any]:
     figures, claims = study_items(reproduction, study.id)
+    verdicts = [reproduction.verdicts[claim.id] for claim in claims]
     return {
-        "id": study.id,
-        "author": study.author,
-        "name": study.title,
-        "source": study.source,
-        "method": study.method,
+        "about": study,
         "figures": figure_table([row for item in figures for row in reproduction.rows[item.id]], study),
         "pictures": [
             {"name": name, "svg": _svg(spec), "small": _svg(_small(spec)), "caption": spec.get("description", "")}
             for name, spec in (figure_specs(reproduction) if can_draw() else ())
             if name.startswith(study.id)
         ],
-        "claims": [
-            {
-                "id": item.id,
-                "text": item.text,
-                "status": reproduction.verdicts[item.id].status,
-                "words": outcome_text(reproduction.verdicts[item.id]),
-                "reason": reproduction.verdicts[item.id].reason,
-                "evidence": list(reproduction.verdicts[item.id].evidence),
-            }
-            for item in claims
-        ],
+        "claims": list(zip(claims, verdicts, map(outcome_text, verdicts), strict=True)),
     }
 
 
