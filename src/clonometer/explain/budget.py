@@ -62,7 +62,7 @@ def _means(launches: Sequence[TracedLaunch], names: Sequence[str]) -> list[float
 
 def bounded(interval: Interval) -> Bounded:
     """Keep of an interval what an explanation tells."""
-    return Bounded(interval.value, interval.low, interval.high)
+    return Bounded(*interval.ends)
 
 
 def set_beside(first: Explanation, second: Explanation) -> Versus:

@@ -29,6 +29,11 @@ class Bounded:
     high: float
 
     @property
+    def ends(self) -> tuple[float, float, float]:
+        """The value, and the ends of its interval."""
+        return self.value, self.low, self.high
+
+    @property
     def excludes_zero(self) -> bool:
         """Whether its interval leaves out 0."""
         return not self.low <= 0 <= self.high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 #: The coverage that intervals are made for.
 CONFIDENCE = 0.95
@@ -54,9 +54,18 @@ class Interval:
             raise ValueError(f"an interval needs low <= value <= high, not {self.low}, {self.value}, {self.high}")
 
     @property
+    def ends(self) -> tuple[float, float, float]:
+        """The value, and the ends of its interval."""
+        return self.value, self.low, self.high
+
+    @property
     def relative_half_width(self) -> float | None:
         """Half the width over the value's magnitude; None where the value is zero."""
         return None if self.value == 0 else (self.high - self.low) / 2 / abs(self.value)
+
+    def over(self, divisor: float) -> Interval:
+        """The same in another unit, of which one is a positive ``divisor`` of these."""
+        return replace(self, value=self.value / divisor, low=self.low / divisor, high=self.high / divisor)
 
     def contains(self, number: float) -> bool:
         """Whether ``number`` lies between ``low`` and ``high``, ends included."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clonometer.studies.cells import cell, heap
+from clonometer.studies.cells import cell, heap, quantity_words
 from clonometer.studies.claims_sysel import flags_verdict
-from clonometer.studies.judge import CALL, RUNS, STAGE_WORDS, Judge, claim
+from clonometer.studies.judge import CALL, RUNS, Judge, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.types import HOLDS, Verdict
 from clonometer.studies.verdicts import over_conditions, over_demands, verdict
@@ -18,7 +18,7 @@ _FORK, _THREAD = "launch.fork", "launch.pthread"
 def b6(judge: Judge) -> Verdict:
     """Fork over thread with a heap of 2 MB; the study's number is that of the call."""
     parts = [
-        judge.part(STAGE_WORDS[stage], (heap(_FORK, "2MiB"), stage), (heap(_THREAD, "2MiB"), stage))
+        judge.part(quantity_words(stage), (heap(_FORK, "2MiB"), stage), (heap(_THREAD, "2MiB"), stage))
         for stage in (CALL, RUNS)
     ]
     direction = verdict(
@@ -31,7 +31,9 @@ def b6(judge: Judge) -> Verdict:
 def b7(judge: Judge) -> Verdict:
     """Both with 64 MiB against 1 MiB, until the call returns and until the task runs."""
     parts = [
-        judge.part(f"{name} {STAGE_WORDS[stage]}", (heap(kind, "64MiB"), stage), (heap(kind, "1MiB"), stage), *wanted)
+        judge.part(
+            f"{name} {quantity_words(stage)}", (heap(kind, "64MiB"), stage), (heap(kind, "1MiB"), stage), *wanted
+        )
         for name, kind, wanted in (("fork", _FORK, ("above", 0.5)), ("pthread_create", _THREAD, ("alike", 0.15)))
         for stage in (CALL, RUNS)
     ]
@@ -54,7 +56,7 @@ def b9(judge: Judge) -> Verdict:
         judge.part("untouched", (heap(_FORK, "64MiB", page_kind="untouched"), CALL), (full, CALL), "below", 0.25),
     ]
     each = judge.difference(judge.find(full, CALL), judge.find(heap(_FORK, "1MiB"), CALL))
-    cost = format_duration_interval(each.value / PAGES, each.low / PAGES, each.high / PAGES)
+    cost = format_duration_interval(*each.over(PAGES).ends)
     words = f"64 MiB that need (almost) no page-table entries over 64 MiB of 4 KiB pages; an entry costs {cost}"
     return verdict("B9", over_demands, parts, words, "without entries over with them")
 

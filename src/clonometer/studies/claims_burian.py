@@ -103,7 +103,7 @@ def u9(judge: Judge) -> Verdict:
     else:
         status = DOES_NOT_HOLD if processes.high < threads.low else NOT_DISTINGUISHABLE
     shares = [
-        f"{name} {format_number(r2.value, r2.low, r2.high)} ({r2.low:.3f} to {r2.high:.3f})"
+        f"{name} {format_number(*r2.ends)} ({r2.low:.3f} to {r2.high:.3f})"
         for name, r2 in (("threads", threads), ("processes", processes))
     ]
     reason = f"R2 of a line through {_span(line)} workers: {', '.join(shares)} (the study's threads: 2.3% lower)."
@@ -119,9 +119,7 @@ def u12(judge: Judge) -> Verdict:
     # Nor is there a ratio of one above zero to one below.
     if ratio is None or ratio.low <= 0:
         both = [fit(judge, line, kind, 1).coefficients[0] for kind in (THREAD, PROCESS)]
-        intercepts = ", ".join(
-            format_duration_interval(intercept.value, intercept.low, intercept.high) for intercept in both
-        )
+        intercepts = ", ".join(format_duration_interval(*intercept.ends) for intercept in both)
         reason = (
             f"An intercept may be zero or less (threads, processes: {intercepts}): "
             "it says nothing of the cost to create."
@@ -184,7 +182,7 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
     )
     first, last = ladder.gaps[0], ladder.gaps[-1]
     steps = [
-        f"{words} {format_duration_interval(step.value, step.low, step.high)}"
+        f"{words} {format_duration_interval(*step.ends)}"
         for (words, _, _), step in zip(rungs[1:], ladder.steps, strict=True)
         if not step.contains(0.0)
     ]
@@ -193,8 +191,8 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
     rest = ladder.remainder_share
     left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
     return (
-        f"Threads less processes: {format_duration_interval(first.value, first.low, first.high)} with everything "
-        f"shared, {format_duration_interval(last.value, last.low, last.high)} with nothing shared; "
+        f"Threads less processes: {format_duration_interval(*first.ends)} with everything "
+        f"shared, {format_duration_interval(*last.ends)} with nothing shared; "
         f"{moved}{left}"
     ), cells
 
@@ -284,4 +282,4 @@ def _opening(judge: Judge, within: Experiment, few: int, beyond: Experiment, mor
 def _gaps(judge: Judge, experiment: Experiment) -> str:
     """The gap at each number of workers."""
     ratios = {x: judge.ratio(*experiment.pair(x)) for x in experiment.x}
-    return ", ".join(f"{format_ratio(ratio.value, ratio.low, ratio.high)} with {x}" for x, ratio in ratios.items())
+    return ", ".join(f"{format_ratio(*ratio.ends)} with {x}" for x, ratio in ratios.items())

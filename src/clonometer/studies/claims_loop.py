@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clonometer.explain.types import Versus
-from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
+from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell, quantity_words
 from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
-from clonometer.studies.judge import CALL, REAPED, RUNS, STAGE_WORDS, Judge, MissingEvidenceError, claim
+from clonometer.studies.judge import CALL, REAPED, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, Verdict
 from clonometer.studies.verdicts import over_conditions, over_demands, verdict
@@ -32,7 +32,7 @@ def l7(judge: Judge) -> Verdict:
     """The rung CLONE_VM of the ladder, all else being the same."""
     with_vm, without = (cell(f"flags.{name}", temperature="warm") for name in ("vm", "sysvsem"))
     parts = [
-        judge.part(STAGE_WORDS[stage], (with_vm, stage), (without, stage), "below") for stage in (CALL, RUNS, REAPED)
+        judge.part(quantity_words(stage), (with_vm, stage), (without, stage), "below") for stage in (CALL, RUNS, REAPED)
     ]
     return verdict("L7", over_demands, parts, "clone3 with CLONE_VM over the same without", "with over without")
 
@@ -46,7 +46,7 @@ def l9(judge: Judge) -> Verdict:
     """
     loop = judge.part("the loop", (LOOP_FORK, REAPED), (LOOP_THREAD, REAPED))
     call = judge.part("the bare call", (RAW_FORK, CALL), (RAW_THREAD, CALL))
-    ratios = [format_ratio(part.value.value, part.value.low, part.value.high) for part in (loop, call)]
+    ratios = [format_ratio(*part.value.ends) for part in (loop, call)]
     both = (
         f"A process takes {ratios[0]} times as long as a thread in the loop, and its bare clone call {ratios[1]} times."
     )
@@ -59,7 +59,7 @@ def l9(judge: Judge) -> Verdict:
     other = call.value.low > loop.value.high
     status = HOLDS if apart else DOES_NOT_HOLD if other else NOT_DISTINGUISHABLE
     whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
-    cost = format_duration_interval(whole.value, whole.low, whole.high)
+    cost = format_duration_interval(*whole.ends)
     why = "" if seen is None else f" The kernel's own events could not be seen here ({seen.refused})."
     reason = (
         f"{both} Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Besides the call it is "

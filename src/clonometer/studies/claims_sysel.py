@@ -10,9 +10,9 @@ from clonometer.results.noise.noise import rate_interval
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats
-from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread
+from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, quantity_words, sysel_fork, sysel_thread
 from clonometer.studies.conditions import largest
-from clonometer.studies.judge import CALL, IMAGE, RUNS, STAGE_WORDS, Judge, MissingEvidenceError, claim
+from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
 from clonometer.studies.types import DOES_NOT_HOLD, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_ratio, judged_share, over_conditions, over_demands, verdict
@@ -26,7 +26,7 @@ _TEMPERATURES = ("cold", "warm")
 def _first_stages(judge: Judge, words: str, temperature: str, **axes: str) -> list[JudgedPart]:
     """Thread over fork at both of the study's stages."""
     thread, fork = (make(temperature, **axes) for make in (sysel_thread, sysel_fork))
-    return [judge.part(f"{words}, {STAGE_WORDS[stage]}", (thread, stage), (fork, stage)) for stage in (CALL, RUNS)]
+    return [judge.part(f"{words}, {quantity_words(stage)}", (thread, stage), (fork, stage)) for stage in (CALL, RUNS)]
 
 
 def _can_be_set(judge: Judge, level: str) -> bool:
@@ -55,7 +55,7 @@ def s12(judge: Judge) -> Verdict:
     if fork is None or thread is None:
         raise MissingEvidenceError("no launch with memory in the parent was measured")
     parts = [
-        judge.part(f"{name} {STAGE_WORDS[stage]}", (full, stage), (bare, stage), *wanted)
+        judge.part(f"{name} {quantity_words(stage)}", (full, stage), (bare, stage), *wanted)
         for name, full, bare, wanted in (
             ("fork", fork, sysel_fork("cold"), ("above", 1.0)),
             ("pthread_create", thread, sysel_thread("cold"), ("alike", 0.25)),
@@ -196,7 +196,7 @@ def flags_verdict(name: str, judge: Judge, expected: str) -> Verdict:
     """Judge the ladder of flags from none to all of pthread_create's, until the call returns and the task runs."""
     parts = [
         judge.part(
-            f"{temperature}, {STAGE_WORDS[stage]}",
+            f"{temperature}, {quantity_words(stage)}",
             (cell("flags.settls", temperature=temperature), stage),
             (cell("flags.none", temperature=temperature), stage),
             expected,

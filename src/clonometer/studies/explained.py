@@ -280,7 +280,7 @@ def _reason(versus: Versus, reason: RatioPart) -> str:
 
 
 def _time(mean_ns: Bounded) -> str:
-    return format_duration(mean_ns.value, mean_ns.low, mean_ns.high) if mean_ns.value > 0 else "none"
+    return format_duration(*mean_ns.ends) if mean_ns.value > 0 else "none"
 
 
 def say_calls(calls: Iterable[CallUse], *, least: float = 0.05) -> str:

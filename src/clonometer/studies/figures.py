@@ -14,10 +14,10 @@ from clonometer.studies.measured import Measurements
 from clonometer.studies.published import Item, PublishedValue
 from clonometer.studies.types import MEASURED, NOT_MEASURABLE, FigureRow, Verdict
 from clonometer.units import approximate_bytes, format_duration
+from clonometer.words import PLACEMENT_NAMES
 
 #: How many of a row's unit (ns, bytes, %) make one of the published unit.
 _SCALE = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "R2": 1.0, "day": 86400e9}
-_PLACES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 
 
 def figure_rows(item: Item, measured: Measurements, judge: Judge | None = None) -> list[FigureRow]:
@@ -38,7 +38,7 @@ def _computed(item: Item, judge: Judge) -> list[FigureRow]:
     return [
         FigureRow(item.id, value, None, None, None, "one of the two may be zero: there is no ratio", cells)
         if interval is None
-        else FigureRow(item.id, value, interval.value, interval.low, interval.high, "", cells)
+        else FigureRow(item.id, value, *interval.ends, "", cells)
         for value, (interval, cells) in zip(item.values, values_and_cells, strict=True)
     ]
 
@@ -91,10 +91,10 @@ def _place(row: Evidence, measured: Measurements) -> str:
     """Say where the tasks ran, if that was left free and they did not all run alike."""
     placed = measured.placements(row.cell, row.estimate.quantity)
     total = sum(row.estimate.n_samples for row in placed.values())
-    if row.estimate.placement not in _PLACES or "placement=free" not in row.cell or not total:
+    if row.estimate.placement not in PLACEMENT_NAMES or "placement=free" not in row.cell or not total:
         return ""
     share = row.estimate.n_samples / total
-    return _PLACES[row.estimate.placement] + ("" if share > 0.995 else f" ({share:.0%})")
+    return PLACEMENT_NAMES[row.estimate.placement] + ("" if share > 0.995 else f" ({share:.0%})")
 
 
 def _extrapolated(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:

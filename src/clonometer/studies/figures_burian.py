@@ -65,17 +65,9 @@ def _u2(judge: Judge) -> list[Computed]:
     figures: list[Computed] = []
     for kind in (THREAD, PROCESS):
         line = fit(judge, whole, kind, 2)
-        figures += [(_days(line.coefficients[power]), whole.cells) for power in (2, 1, 0)]
+        figures += [(line.coefficients[power].over(NS_PER_DAY), whole.cells) for power in (2, 1, 0)]
         figures.append((line.r_squared, whole.cells))
     return figures
-
-
-def _days(interval: Interval) -> Interval:
-    from dataclasses import replace
-
-    return replace(
-        interval, value=interval.value / NS_PER_DAY, low=interval.low / NS_PER_DAY, high=interval.high / NS_PER_DAY
-    )
 
 
 def _u3(judge: Judge) -> list[Computed]:

@@ -75,7 +75,7 @@ def _size(pair: Pair) -> float:
 
 
 def _text(pair: Pair) -> str:
-    return format_ratio(pair.value, pair.low, pair.high)
+    return format_ratio(*pair.ends)
 
 
 def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair], against: Sequence[Pair]) -> str:
@@ -140,7 +140,4 @@ def _of_design(pairing: Pairing, design: Design, quantity: str, judge: Judge) ->
         named = dict(zip(design.factors, levels, strict=True))
         points.append(DesignPoint(named, sides[0].processes, sides[1].processes))
     estimated = factorial_effects(points, seed=judge.seed(*sides))
-    return [
-        Effect(effect.factors, effect.times.value, effect.times.low, effect.times.high, design.words)
-        for effect in estimated
-    ]
+    return [Effect(effect.factors, *effect.times.ends, design.words) for effect in estimated]

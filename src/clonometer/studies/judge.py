@@ -14,13 +14,6 @@ from clonometer.studies.types import NOT_MEASURABLE, Pair, Verdict
 from clonometer.studies.verdicts import LEAST, JudgedPart, judged_ratio
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
-STAGE_WORDS = {
-    CALL: "until the call returns",
-    RUNS: "until the task runs",
-    IMAGE: "until the program runs",
-    REAPED: "until reaped",
-}
-
 
 Test = Callable[["Judge"], Verdict]
 

@@ -35,7 +35,7 @@ def _pairs(pairing: Pairing, judge: Judge) -> Sequence[Pair]:
                 a, b = (judge.measured.find(text, quantity) for text in cells)
                 if a is not None and b is not None:
                     ratio = judge.ratio(a, b)
-                    pair = Pair(condition, quantity, ratio.value, ratio.low, ratio.high, ratio.n, cells)
+                    pair = Pair(condition, quantity, *ratio.ends, ratio.n, cells)
                     pairs.setdefault((*cells, quantity), pair)
     return list(pairs.values())
 

@@ -38,7 +38,7 @@ def sized(direction: Verdict, part: JudgedPart, judge: Judge, thread: str = "", 
     """
     published = load_published().item(direction.id).size
     assert published is not None
-    size, agrees = _over(part.value, published), _agrees(part.value, published)
+    size, agrees = part.value.over(published), _agrees(part.value, published)
     given, cells = (None, ()) if agrees == "yes" or not thread else _given(judge, published, thread, quantity)
     status = HOLDS_IN_DIRECTION if direction.status == HOLDS and agrees != "yes" else direction.status
     reason = f"{_sentence(status, part.value, published, agrees)} {direction.reason}"
@@ -48,17 +48,13 @@ def sized(direction: Verdict, part: JudgedPart, judge: Judge, thread: str = "", 
         direction,
         status=status,
         reason=reason,
-        size=Size(published, size.value, size.low, size.high, agrees, given),
+        size=Size(published, *size.ends, agrees, given),
         evidence=tuple(dict.fromkeys([*direction.evidence, *cells])),
     )
 
 
-def _over(ours: Interval, published: float) -> Interval:
-    return replace(ours, value=ours.value / published, low=ours.low / published, high=ours.high / published)
-
-
 def _agrees(ours: Interval, published: float) -> str:
-    return judged_ratio("", _over(ours, published), "alike", ALIKE, ()).outcome()
+    return judged_ratio("", ours.over(published), "alike", ALIKE, ()).outcome()
 
 
 def _sentence(status: str, ours: Interval, published: float, agrees: str) -> str:
@@ -66,7 +62,7 @@ def _sentence(status: str, ours: Interval, published: float, agrees: str) -> str
     tail = {"yes": f", as in the study ({published:g})", "no": f", not {published:g}"}.get(
         agrees, f"; cannot tell whether that is the study's {published:g}"
     )
-    return f"{lead}{format_ratio(ours.value, ours.low, ours.high)}{tail}."
+    return f"{lead}{format_ratio(*ours.ends)}{tail}."
 
 
 def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[str | None, tuple[str, ...]]:
@@ -125,7 +121,7 @@ def _process_over_thread(pair: Pair) -> Interval:
 
 def _inverse(pair: Pair) -> str:
     ratio = _process_over_thread(pair)
-    return format_ratio(ratio.value, ratio.low, ratio.high)
+    return format_ratio(*ratio.ends)
 
 
 def _where(given: str | None, judge: Judge, published: float, quantity: str) -> str:
@@ -135,5 +131,5 @@ def _where(given: str | None, judge: Judge, published: float, quantity: str) -> 
     ratios = sorted((_process_over_thread(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value)
     if not ratios:
         return f"No other condition was measured that might give {published:g} times."
-    ends = [format_ratio(ratio.value, ratio.low, ratio.high) for ratio in (ratios[0], ratios[-1])]
+    ends = [format_ratio(*ratio.ends) for ratio in (ratios[0], ratios[-1])]
     return f"None of {len(ratios)} conditions gives {published:g} times here: they give {ends[0]} to {ends[1]}."

@@ -23,8 +23,26 @@ _PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "p
 _ASKED = Only("asked", ("id", "title", "sides"))
 
 
+class OfInterval:
+    """What a number is that has a 95% interval; a record of it has these fields, and writes the interval as one key."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """The value, and the ends of its interval."""
+        return self.value, self.low, self.high
+
+    @written("Ends of its 95% interval.", after="value")
+    def interval(self) -> tuple[float, float]:
+        """Ends of its 95% interval."""
+        return self.low, self.high
+
+
 @dataclass(frozen=True)
-class Size:
+class Size(OfInterval):
     """How large what a claim gives a size of is here."""
 
     published: Annotated[float, "The study's number."]
@@ -33,11 +51,6 @@ class Size:
     high: Annotated[float, Mark.UNWRITTEN]
     agrees: Annotated[str, Known(("yes", "no", "unclear")), "Whether ours is the study's, give or take a quarter."]
     given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
-
-    @written("Ends of its 95% interval.", after="value")
-    def interval(self) -> tuple[float, float]:
-        """Ends of its 95% interval."""
-        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -128,7 +141,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(OfInterval):
     """What a factor, or two together, multiply the ratio by (`clonometer.stats.factorial`), with its interval.
 
     ``design`` says under which conditions, in words.
@@ -139,11 +152,6 @@ class Effect:
     low: Annotated[float, Mark.UNWRITTEN]
     high: Annotated[float, Mark.UNWRITTEN]
     design: Annotated[str, "Which factorial, by what it varies and holds."] = ""
-
-    @written("Ends of its 95% interval.", after="value")
-    def interval(self) -> tuple[float, float]:
-        """Ends of its 95% interval."""
-        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -208,7 +216,7 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(OfInterval):
     """Both sides under one condition: ``condition`` has the axes off their default, as texts.
 
     ``value``, ``low`` and ``high`` are the ratio of the first side to the second, ``n`` the processes it rests on.
@@ -221,11 +229,6 @@ class Pair:
     high: Annotated[float, Mark.UNWRITTEN]
     n: Annotated[int, Mark.UNWRITTEN]
     cells: tuple[str, str]
-
-    @written("Ends of its 95% interval.", after="value")
-    def interval(self) -> tuple[float, float]:
-        """Ends of its 95% interval."""
-        return self.low, self.high
 
 
 @dataclass(frozen=True)

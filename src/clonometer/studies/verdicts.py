@@ -73,7 +73,7 @@ class JudgedPart:
         """The label with the value."""
         noun = "process" if self.value.n == 1 else "processes"
         few = f", from only {self.value.n} {noun}" if self.value.n < FEWEST_PROCESSES else ""
-        return f"{self.label} {self.write(self.value.value, self.value.low, self.value.high)}{few}"
+        return f"{self.label} {self.write(*self.value.ends)}{few}"
 
 
 def judged_ratio(label: str, ratio: Interval, expected: str, least: float, cells: tuple[str, ...]) -> JudgedPart:
@@ -92,7 +92,7 @@ def judged_share(label: str, share: Interval, most: float, cells: tuple[str, ...
 
 def sign_of(pair: Pair, among: int = 1) -> int:
     """Which side of a pair takes longer, by the least effect: 1 the first, -1 the second, 0 where nobody can tell."""
-    ratio = Interval(pair.value, pair.low, pair.high, CONFIDENCE, "", pair.n)
+    ratio = Interval(*pair.ends, CONFIDENCE, "", pair.n)
     longer = {"above": 1, "below": -1}
     return sum(
         sign

@@ -128,7 +128,7 @@ def budget_panel(explained: Explanation) -> Spec:
             each.part,
             each.mean_ns,
             each.share,
-            format_duration(each.mean_ns.value, each.mean_ns.low, each.mean_ns.high),
+            format_duration(*each.mean_ns.ends),
         )
         for each in explained.budget
     ]

@@ -17,7 +17,7 @@ _WHOLE = "all until reaped"
 def budget_table(explanation: Explanation, *, total: bool) -> Table:
     """Mean time of each part, its share, and what it means; with ``total`` what no part covers, and the whole, last."""
     budget = explanation.budget
-    means = [format_duration_interval(each.mean_ns.value, each.mean_ns.low, each.mean_ns.high, 1.0) for each in budget]
+    means = [format_duration_interval(*each.mean_ns.ends, 1.0) for each in budget]
     parts = Table(
         [
             Column("part", [part_of(each.part).title for each in budget], least=16),
@@ -30,10 +30,10 @@ def budget_table(explanation: Explanation, *, total: bool) -> Table:
         return parts
     rest, whole = explanation.unexplained_ns, explanation.reaped_ns
     # What is always nothing has no digits to resolve.
-    rest_text = format_duration_interval(rest.value, rest.low, rest.high, 1.0) if rest.value else "0 ns"
+    rest_text = format_duration_interval(*rest.ends, 1.0) if rest.value else "0 ns"
     last_rows = (
         (UNEXPLAINED, rest_text, format_share(explanation.unexplained), ""),
-        (_WHOLE, format_duration_interval(whole.value, whole.low, whole.high), "100%", ""),
+        (_WHOLE, format_duration_interval(*whole.ends), "100%", ""),
     )
     ends = zip(*last_rows, strict=True)
     columns = zip(parts.columns, ends, strict=True)

@@ -13,7 +13,7 @@ _LEAST_SHARE = 0.05
 
 def sentence(explanation: Explanation) -> str:
     """Say how long a launch takes, what most of that goes to, and how much is unexplained."""
-    whole = format_duration_interval(explanation.reaped_ns.value, explanation.reaped_ns.low, explanation.reaped_ns.high)
+    whole = format_duration_interval(*explanation.reaped_ns.ends)
     greatest = sorted(explanation.budget, key=lambda share: -share.share)[:_NAMED]
     named = [
         f"{format_share(share.share)} is {part_of(share.part).title}"

@@ -115,7 +115,7 @@ def outcome_text(verdict: Verdict) -> str:
         return words
     if size is not None and size.agrees == "no" and verdict.direction == "holds":
         # Its interval stands in the reason: here a reader looks for the two numbers.
-        ours = format_number(*(end * size.published for end in (size.value, size.low, size.high)))
+        ours = format_number(*(end * size.published for end in size.ends))
         return f"{words}: {ours}, not {size.published:g}"
     write = format_share if "share" in verdict.effect_is.split() else format_number
     low, high = verdict.interval
@@ -220,7 +220,7 @@ def effect_lines(flip: Reconciliation) -> list[str]:
                 if effect.design != design.words or (effect.low <= 1 <= effect.high and not always):
                     continue
                 names = " with ".join(_factor(factor, design) for factor in effect.factors)
-                changes.append(f"{names} {format_ratio(effect.value, effect.low, effect.high)}")
+                changes.append(f"{names} {format_ratio(*effect.ends)}")
             if changes:
                 stage = quantity_words(quantity)
                 lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(changes)}")
@@ -300,6 +300,6 @@ def condition_table(flip: Reconciliation) -> Table:
         [
             Column("condition", [condition_words(pair.condition) for pair in pairs]),
             Column("stage", [quantity_words(pair.quantity) for pair in pairs]),
-            Column("ratio", [format_ratio(pair.value, pair.low, pair.high) for pair in pairs]),
+            Column("ratio", [format_ratio(*pair.ends) for pair in pairs]),
         ]
     )

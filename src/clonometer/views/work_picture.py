@@ -89,7 +89,7 @@ def _rows(reason: GapPart) -> list[dict[str, Any]]:
     sides = zip(_SIDES, (reason.thread_ns, reason.process_ns), strict=True)
     rows = [
         {**shared, "bar": name, "lasts_ns": figure.value,
-         "lasts": format_duration_interval(figure.value, figure.low, figure.high, 1.0) if figure.value else "0"}
+         "lasts": format_duration_interval(*figure.ends, 1.0) if figure.value else "0"}
         for name, figure in sides
     ]  # fmt: skip
     gap = reason.difference_ns.value

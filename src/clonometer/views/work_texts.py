@@ -100,7 +100,7 @@ def _signed(figure: Bounded, unit: str) -> str:
     half = (figure.high - figure.low) / 2
     size = max(abs(figure.value), half)
     decimals = min(3, supported_decimals(size, size - half, size + half, unit))
-    value, low, high = (_plus(end, decimals, unit) for end in (figure.value, figure.low, figure.high))
+    value, low, high = (_plus(end, decimals, unit) for end in figure.ends)
     return f"{value} ({low} to {high})"
 
 
@@ -124,7 +124,7 @@ def count_table(explanation: WorkExplanation) -> Table:
 def _count(figure: Bounded | None) -> str:
     if figure is None:
         return ""
-    text = format_number(figure.value, figure.low, figure.high)
+    text = format_number(*figure.ends)
     if figure.low == figure.high:
         return text
     return f"{text} ({format_number(figure.low)} to {format_number(figure.high)})"
@@ -168,7 +168,7 @@ def _user_sentences(explanation: WorkExplanation) -> Iterator[str]:
 
 def _interval(figure: Bounded) -> str:
     ends = [("-" if end < 0 else "+") + format_duration(abs(end), resolution_ns=1.0) if end else "0"
-            for end in (figure.value, figure.low, figure.high)]  # fmt: skip
+            for end in figure.ends]  # fmt: skip
     return ends[0] if figure.low == figure.high else f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
@@ -197,7 +197,7 @@ def _delay_sentences(name: str, side: WorkSide) -> Iterator[str]:
 
 def whole_text(side: WorkSide) -> str:
     """The mean duration of a side with its interval."""
-    return format_duration_interval(side.whole_ns.value, side.whole_ns.low, side.whole_ns.high)
+    return format_duration_interval(*side.whole_ns.ends)
 
 
 def footnotes(explanation: WorkExplanation) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from clonometer.plan.qualifiers import qualified_by
@@ -154,7 +154,7 @@ def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at:
     difference = comparer.difference(row, without, "caches", row.estimate.cell, row.estimate.stage)
     grown = difference.interval
     pages = size / PAGE_BYTES
-    each = replace(grown, value=grown.value / pages, low=grown.low / pages, high=grown.high / pages)
+    each = grown.over(pages)
     return _Figure(row, each if difference.verdict == "longer" else None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from clonometer.families import is_beside
@@ -118,7 +117,7 @@ def _average(comparer: Comparer, scan: Scan) -> Interval:
         ("ends", id(high), id(low)), lambda: difference_of_medians(high.processes, low.processes, seed=seed)
     )
     things = _x(high, scan.axis) - _x(low, scan.axis)
-    return replace(whole, value=whole.value / things, low=whole.low / things, high=whole.high / things)
+    return whole.over(things)
 
 
 def _trend(comparer: Comparer, scan: Scan) -> Trend:

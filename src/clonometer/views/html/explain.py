@@ -52,9 +52,7 @@ def launch_section(
         "sentence": sentence(explanation),
         "in_run": in_run,
         "about": f"{about_launches(explanation)}; means over launches between the {low:.0%} and {high:.0%} quantiles.",
-        "reaped": format_duration_interval(
-            explanation.reaped_ns.value, explanation.reaped_ns.low, explanation.reaped_ns.high, 1.0
-        ),
+        "reaped": format_duration_interval(*explanation.reaped_ns.ends, 1.0),
         "unexplained": format_share(explanation.unexplained),
         "overhead": percent(explanation.overhead),
         "budget_chart": budget,
