@@ -16,9 +16,9 @@ from clonometer.plan.adhoc import apply_settings
 from clonometer.plan.cell import AxisValue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
-from clonometer.results.series.types import AblationRung, AblationSeries
+from clonometer.results.series.ablation import written_rungs
+from clonometer.results.series.types import AblationSeries
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
 PLAN = "work-ablation"
@@ -84,21 +84,7 @@ def _series(
     taken: list[tuple[str, AxisValue] | None] = [None]
     for before, after in pairwise(conditions):
         taken.append(next(((axis, after[axis]) for axis in after if before.get(axis) != after[axis]), None))
-    rungs = []
-    for place, (change, (thread, process)) in enumerate(zip(taken, sides, strict=True)):
-        share = ladder.shares[place - 1] if place else None
-        rungs.append(
-            AblationRung(
-                axis=change[0] if change else None,
-                value=change[1] if change else None,
-                first_ns=float(median(thread.values)),
-                second_ns=float(median(process.values)),
-                gap_ns=_ends(ladder.gaps[place]),
-                gap_relative=_ends(ladder.relative[place]),
-                step_ns=_ends(ladder.steps[place - 1]) if place else None,
-                share=None if share is None else _ends(share),
-            )
-        )
+    medians_ns = [(float(median(thread.values)), float(median(process.values))) for thread, process in sides]
     rest = ladder.remainder_share
     return AblationSeries(
         workload=WORKLOAD,
@@ -106,11 +92,7 @@ def _series(
         axis=KIND,
         sides=SIDES,
         condition={axis: target.condition[axis] for axis in ("workers", "numbers")},
-        rungs=tuple(rungs),
-        remainder_share=None if rest is None else _ends(rest),
+        rungs=written_rungs(ladder, taken, medians_ns),
+        remainder_share=None if rest is None else rest.ends,
         n_processes=rounds,
     )
-
-
-def _ends(interval: Interval) -> tuple[float, float, float]:
-    return interval.value, interval.low, interval.high

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.series.types import AblationRung
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
 #: The axis whose two values are compared, first less second.
@@ -99,3 +100,26 @@ def _only_change(book: Book, before: Changes, after: Changes) -> tuple[str, int 
     if len(changed) != 1 or book.kind(changed[0]) in _NUMERIC:
         return None
     return changed[0], after[changed[0]]
+
+
+def written_rungs(
+    ladder: Ladder, taken: Sequence[tuple[str, int | str] | None], medians_ns: Sequence[tuple[float, float]]
+) -> tuple[AblationRung, ...]:
+    """Write rungs along a ladder: what changed on each (None: nothing), and the medians of both sides."""
+    rungs = []
+    for place, (change, (first_ns, second_ns)) in enumerate(zip(taken, medians_ns, strict=True)):
+        axis, value = change or (None, None)
+        step, share = (ladder.steps[place - 1], ladder.shares[place - 1]) if place else (None, None)
+        rungs.append(
+            AblationRung(
+                axis,
+                value,
+                first_ns,
+                second_ns,
+                gap_ns=ladder.gaps[place].ends,
+                gap_relative=ladder.relative[place].ends,
+                step_ns=None if step is None else step.ends,
+                share=None if share is None else share.ends,
+            )
+        )
+    return tuple(rungs)

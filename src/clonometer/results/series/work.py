@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of
+from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, written_rungs
 from clonometer.results.series.fits import fits_of
 from clonometer.results.series.scans import said_condition
-from clonometer.results.series.types import AblationRung, AblationSeries, FitSeries
-from clonometer.stats.interval import Interval
-
-Ends = tuple[float, float, float]
+from clonometer.results.series.types import AblationSeries, FitSeries
 
 
 def fit_series(book: Book, seed: int) -> tuple[FitSeries, ...]:
@@ -26,8 +23,8 @@ def fit_series(book: Book, seed: int) -> tuple[FitSeries, ...]:
                 axis=fit.scan.axis,
                 condition=said_condition(fit.scan),
                 points=fit.x,
-                coefficients=tuple(_ends(coefficient) for coefficient in fit.polynomial.coefficients),
-                r_squared=_ends(fit.polynomial.r_squared),
+                coefficients=tuple(coefficient.ends for coefficient in fit.polynomial.coefficients),
+                r_squared=fit.polynomial.r_squared.ends,
                 n_values=fit.n_values,
                 x=x,
                 y_ns=y_ns,
@@ -42,42 +39,23 @@ def ablation_series(book: Book, seed: int) -> tuple[AblationSeries, ...]:
 
 
 def _ablation(book: Book, evidence: AblationEvidence) -> AblationSeries:
-    ladder = evidence.ladder
-    rungs = []
-    for place, rung in enumerate(evidence.rungs):
-        share = ladder.shares[place - 1] if place else None
-        rungs.append(
-            AblationRung(
-                axis=rung.taken[0] if rung.taken else None,
-                value=rung.taken[1] if rung.taken else None,
-                first_ns=_median(rung.sides[0]),
-                second_ns=_median(rung.sides[1]),
-                gap_ns=_ends(ladder.gaps[place]),
-                gap_relative=_ends(ladder.relative[place]),
-                step_ns=_ends(ladder.steps[place - 1]) if place else None,
-                share=None if share is None else _ends(share),
-            )
-        )
-    first = evidence.rungs[0].sides[0].estimate
+    ladder, rungs = evidence.ladder, evidence.rungs
+    medians_ns = [(_median(rung.sides[0]), _median(rung.sides[1])) for rung in rungs]
     rest = ladder.remainder_share
     return AblationSeries(
         workload=evidence.workload,
         quantity=evidence.quantity,
         axis=KIND,
         sides=SIDES,
-        condition={axis: value for axis, value in book.changes(first).items() if axis != KIND},
-        rungs=tuple(rungs),
-        remainder_share=None if rest is None else _ends(rest),
+        condition={axis: value for axis, value in book.changes(rungs[0].sides[0].estimate).items() if axis != KIND},
+        rungs=written_rungs(ladder, [rung.taken for rung in rungs], medians_ns),
+        remainder_share=None if rest is None else rest.ends,
         n_processes=ladder.gaps[0].n,
     )
 
 
 def _median(row: Evidence) -> float:
     return row.estimate.median_ns or 0.0
-
-
-def _ends(interval: Interval) -> Ends:
-    return interval.value, interval.low, interval.high
 
 
 SERIES = {"fits": fit_series, "ablations": ablation_series}
