@@ -24,7 +24,7 @@ from clonometer.plan.types import Catalogue, Limits, Plan, Target
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.results.types import Estimate, Results
 from clonometer.runner.drivers import find_drivers
-from clonometer.runner.interfaces import Silent
+from clonometer.runner.interfaces import Progress
 from clonometer.runner.run import run
 from clonometer.views.rows import quantity_text
 from clonometer.words import stage_name
@@ -104,7 +104,7 @@ def _full(asked: dict[str, AxisValue], axes: dict[str, CatalogueAxis]) -> dict[s
     return {axis.name: asked.get(axis.name, axis.default) for axis in axes.values()}
 
 
-class Dots(Silent):
+class Dots(Progress):
     """Shows that it lives: a dot for each driver that has ended."""
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
@@ -178,7 +178,7 @@ def measure_all() -> int:
             out=out,
             seed=1,
             scheduler=RoundsScheduler(1, None),
-            progress=Dots() if sys.stderr.isatty() else Silent(),
+            progress=Dots() if sys.stderr.isatty() else None,
             command=["make", "matrix"],
         )
         if sys.stderr.isatty():

@@ -15,7 +15,7 @@ from clonometer.errors import OutputError
 from clonometer.plan.types import Plan, Target
 from clonometer.protocol import RawWriter
 from clonometer.runfile import open_run
-from clonometer.runner.interfaces import Silent
+from clonometer.runner.interfaces import Progress as Silent
 from clonometer.runner.recover import recover
 from clonometer.runner.run import RunOutcome
 

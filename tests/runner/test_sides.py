@@ -20,7 +20,7 @@ from clonometer.plan.sides import Side, plan_of_sides, with_side_axis
 from clonometer.plan.types import Target
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import find_drivers
-from clonometer.runner.interfaces import Silent
+from clonometer.runner.interfaces import Progress as Silent
 from clonometer.runner.run import RunOutcome, run
 from clonometer.runner.sides import SideStarts, check_commands, with_drivers
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import wants_colour
+from clonometer.runner.interfaces import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,10 +37,6 @@ def name_of(target: Target) -> str:
     return f"{name}[{kept}]" if kept else name
 
 
-def _left(remaining_s: float | None) -> str:
-    return "" if remaining_s is None else f", about {span(remaining_s)} left"
-
-
 def span(seconds: float) -> str:
     """Write how long something lasts, roughly.
 
@@ -53,22 +50,34 @@ def span(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < _HOURS_FROM_S else f"{seconds / 3600:.0f} h"
 
 
-def _complain(target: Target, status: str, reason: str | None) -> str | None:
-    if status in ("ok", "interrupted"):
-        return None
-    return f"{name_of(target)} {status}: {reason}"
+class _Reporting(Progress):
+    """Says what went wrong, each sentence once; ``reported`` has those."""
+
+    def __init__(self) -> None:
+        self.reported: set[str] = set()
+
+    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
+        """Say a failure or a skip."""
+        line = f"{name_of(target)} {status}: {reason}"
+        if status not in ("ok", "interrupted") and line not in self.reported:
+            self.reported.add(line)
+            self.say(line)
+
+    def left_behind(self, paths: Sequence[str]) -> None:
+        """Say where they are."""
+        self.say(f"could not be removed, please remove: {' '.join(map(shlex.quote, paths))}", to_copy=True)
+
+    def say(self, line: str, *, to_copy: bool = False) -> None:
+        """Print a line on standard error; one that people copy is not wrapped."""
+        click.echo(line, err=True)
 
 
-def _left_behind(paths: Sequence[str]) -> str:
-    return f"could not be removed, please remove: {' '.join(map(shlex.quote, paths))}"
-
-
-class PlainProgress:
+class PlainProgress(_Reporting):
     """For logs: what is measured, about every ten seconds, and each failure once."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._next_s = 0.0
-        self.reported: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Say what will be measured."""
@@ -77,36 +86,23 @@ class PlainProgress:
         count = len(plan.cells)
         cells = f"{count} {'condition' if count == 1 else 'conditions'}"
         what = plan.title if plan.name == ADHOC else f"the plan {plan.name}"
-        click.echo(f"measuring {what}: {cells}, about {span(plan.budget_seconds)}", err=True)
+        self.say(f"measuring {what}: {cells}, about {span(plan.budget_seconds)}")
         self._next_s = time.monotonic() + PLAIN_EVERY_S
 
     def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Say where we are, if ten seconds have passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + PLAIN_EVERY_S
-            click.echo(f"{span(elapsed_s)} measured{_left(remaining_s)}: {name_of(target)}", err=True)
-
-    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
-        """Say a failure or a skip, each sentence once."""
-        line = _complain(target, status, reason)
-        if line is not None and line not in self.reported:
-            self.reported.add(line)
-            click.echo(line, err=True)
-
-    def left_behind(self, paths: Sequence[str]) -> None:
-        """Say where they are."""
-        click.echo(_left_behind(paths), err=True)
-
-    def run_ended(self, status: str, reason: str | None) -> None:
-        """Say nothing: the command does."""
+            left = "" if remaining_s is None else f", about {span(remaining_s)} left"
+            self.say(f"{span(elapsed_s)} measured{left}: {name_of(target)}")
 
 
-class BarProgress:
-    """For people: a bar with what is measured and how long is left."""
+class BarProgress(_Reporting):
+    """For people: a bar with what is measured and how long is left, and above it what went wrong."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._live: Live | None = None
-        self.reported: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
@@ -121,17 +117,10 @@ class BarProgress:
         if self._live is not None:
             self._live.update(_bar(target, process, elapsed_s, remaining_s), refresh=True)
 
-    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
-        """Say a failure or a skip above the bar, each sentence once."""
-        line = _complain(target, status, reason)
-        if line is not None and line not in self.reported and self._live is not None:
-            self.reported.add(line)
-            self._live.console.print(line, markup=False, highlight=False)
-
-    def left_behind(self, paths: Sequence[str]) -> None:
-        """Say above the bar where they are."""
+    def say(self, line: str, *, to_copy: bool = False) -> None:
+        """Print a line above the bar."""
         if self._live is not None:
-            self._live.console.print(_left_behind(paths), markup=False, highlight=False, soft_wrap=True)
+            self._live.console.print(line, markup=False, highlight=False, soft_wrap=to_copy)
 
     def run_ended(self, status: str, reason: str | None) -> None:
         """Remove the bar."""

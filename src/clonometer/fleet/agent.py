@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, NoRoomError, UnfinishedError
-from clonometer.runner.interfaces import AsUsual
+from clonometer.runner.interfaces import Starts
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -34,7 +34,7 @@ _SOCKET = "ssh"
 _WORDS = {"status": "failed", "reason": None}
 
 
-class InFleet(AsUsual):
+class InFleet(Starts):
     """Says in the run's metadata which part of a fleet's run it is (docs/runfile.md)."""
 
     def __init__(self, described: Mapping[str, Any]) -> None:

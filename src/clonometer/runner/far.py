@@ -310,7 +310,7 @@ class FarHost:
             keeper.wait()
 
 
-class _WhileThere:
+class _WhileThere(Starts):
     """Starts processes as another does, for as long as the host is there."""
 
     def __init__(self, host: FarHost, inner: Starts) -> None:

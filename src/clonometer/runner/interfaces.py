@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -34,8 +34,8 @@ class Scheduler(Protocol):
         """Estimate what is left; None where nothing is known yet."""
 
 
-class Progress(Protocol):
-    """Watches a run. All calls come while no driver is measuring, and must return at once."""
+class Progress:
+    """Watches a run. All calls come while no driver is measuring, and must return at once; this one shows nothing."""
 
     def run_started(self, plan: Plan) -> None:
         """Learn that outputs are open and measuring begins."""
@@ -53,11 +53,9 @@ class Progress(Protocol):
         """Learn that nothing more will be measured."""
 
 
-class Between(Protocol):
-    """Does something of its own between two processes, which other tools measured in turn with ours need."""
-
-    def __call__(self, since_start_ns: int, interrupt_fd: int | None, /) -> None:
-        """Do it; ``since_start_ns`` is on the clock of the processes' ``started_ns`` in the run file."""
+#: Does something of its own between two processes, which other tools measured in turn with ours need. Gets the time
+#: since the start in ns, on the clock of the processes' ``started_ns`` in the run file, and what interrupts it.
+Between = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -72,48 +70,16 @@ class Start:
     pair: int | None = None
 
 
-class Starts(Protocol):
-    """Prepares what processes are started in; a `SettingError` ends the measuring."""
+class Starts:
+    """Prepares what processes are started in, and here nothing; a `SettingError` ends the measuring."""
 
     def before(self, target: int, interrupt_fd: int | None, /) -> Start:
         """Prepare for a process of ``target``, by its index in the plan; called just before it starts."""
+        return Start()
 
     def end(self) -> None:
         """Put everything back: called once, whatever happened."""
 
     def described(self) -> Mapping[str, Any]:
         """What the run's metadata say of it, by key."""
-
-
-class AsUsual:
-    """Starts processes as the plan says, and nothing else."""
-
-    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
-        """Prepare nothing."""
-        return Start()
-
-    def end(self) -> None:
-        """Put nothing back."""
-
-    def described(self) -> Mapping[str, Any]:
-        """Say nothing."""
         return {}
-
-
-class Silent:
-    """The progress observer that shows nothing."""
-
-    def run_started(self, plan: Plan) -> None:
-        """Show nothing."""
-
-    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
-        """Show nothing."""
-
-    def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
-        """Show nothing."""
-
-    def left_behind(self, paths: Sequence[str]) -> None:
-        """Show nothing."""
-
-    def run_ended(self, status: str, reason: str | None) -> None:
-        """Show nothing."""

@@ -29,7 +29,7 @@ from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
 from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
 from clonometer.runner.drivers import Drivers
-from clonometer.runner.interfaces import AsUsual, Between, Progress, Scheduler, Silent, Start, Starts
+from clonometer.runner.interfaces import Between, Progress, Scheduler, Start, Starts
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
@@ -137,7 +137,7 @@ def run(
     DriverError
         If the clock cannot be calibrated.
     """
-    starts = starts or AsUsual()
+    starts = starts or Starts()
     path = check_run_output(out, force=force, keep=keep)
     raw_file = raw_path(path)
     started = datetime.now(UTC)
@@ -167,7 +167,7 @@ def run(
                 plan,
                 drivers,
                 scheduler=scheduler,
-                progress=progress or Silent(),
+                progress=progress or Progress(),
                 wish=wish,
                 raw=raw,
                 writer=RunFileWriter(path, force=force, keep=keep and not force),

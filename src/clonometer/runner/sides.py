@@ -13,7 +13,7 @@ from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import SIDE, Side
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.runner.drivers import Driver, Drivers, find_drivers
-from clonometer.runner.interfaces import Start
+from clonometer.runner.interfaces import Start, Starts
 from clonometer.runner.process import supervise
 
 #: A setting is one write to the kernel; what takes longer hangs.
@@ -88,7 +88,7 @@ def check_commands(sides: Sequence[Side]) -> None:
                 raise UsageError(f"--{side.name} {key}={shlex.join(words)}: there is no program {words[0]}")
 
 
-class SideStarts:
+class SideStarts(Starts):
     """Starts the processes of each side in what it says; settings are switched where the side changes.
 
     ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to; ``described`` is
@@ -104,7 +104,7 @@ class SideStarts:
         self._described = described
         self._switched: Side | None = None
 
-    def before(self, target: int, interrupt_fd: int | None) -> Start:
+    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
         """Switch to the side of a target.
 
         Raises
