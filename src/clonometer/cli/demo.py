@@ -43,8 +43,8 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
         return
     from clonometer.runner.program import run_program
 
-    ran = run_program(demo.program)
-    values = demo.read(ran.output)
+    output = run_program(demo.program)
+    values = demo.read(output)
     if as_json:
         print_json({"demo": demo.name, "title": demo.title, "build": demo.build, "values": values,
                     "explanation": list(demo.explain(values))})  # fmt: skip
@@ -52,7 +52,7 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
     from clonometer.views.terminal.demo import render_demo
 
     print_drawn(
-        render_demo, demo.title, demo.question, characters="µ", shown=demo.shown, output=ran.output,
+        render_demo, demo.title, demo.question, characters="µ", shown=demo.shown, output=output,
         explanation=demo.explain(values), build=demo.build, name=demo.name,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ def observe_demos() -> dict[str, dict[str, str]]:
     for name in OBSERVED:
         demo = find_demo(name)
         try:
-            seen[name] = demo.read(run_program(demo.program).output)
+            seen[name] = demo.read(run_program(demo.program))
         except ClonometerError as error:
             click.echo(f"clonometer: demo {name}: {error.message}", err=True)
     return seen

@@ -14,7 +14,7 @@ from clonometer.errors import DriverError, UnavailableError
 from clonometer.families import axis
 from clonometer.plan.sides import SIDE
 from clonometer.plan.types import Target
-from clonometer.runner.process import ANSWER_FD, supervise
+from clonometer.runner.process import ANSWER_FD, answer_of
 
 BIN_VARIABLE = "CLONOMETER_BIN"
 GUARDIAN = "clonometer-guardian"
@@ -22,8 +22,6 @@ _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 _DESCRIBE_TIMEOUT_S = 20.0
 _CALIBRATE_TIMEOUT_S = 20.0
-# A description is some 20 kB; a program that prints for ever is no driver.
-_MOST_PIECES = 1000
 
 
 @dataclass(frozen=True)
@@ -215,6 +213,14 @@ def bin_folder(environ: Mapping[str, str]) -> Path:
     return Path(str(resources.files("clonometer") / "_bin"))
 
 
+def built_program(name: str, environ: Mapping[str, str]) -> Path:
+    """Where a program of ours is; a DriverError where it was not built."""
+    path = bin_folder(environ) / name
+    if not path.is_file():
+        raise DriverError(f"{name} was not built: {path} is missing", "'make build' builds it")
+    return path
+
+
 def _search(folder: Path) -> list[tuple[str, ...]]:
     if not folder.is_dir():
         return []
@@ -227,18 +233,12 @@ def _search(folder: Path) -> list[tuple[str, ...]]:
 
 def _ask(name: str, argv: Sequence[str], timeout_s: float) -> dict[str, Any]:
     """Start a driver that answers with one JSON object on standard output."""
-    pieces: list[bytes] = []
-
-    def receive(data: bytes) -> bool:
-        pieces.append(data)
-        return len(pieces) < _MOST_PIECES
-
-    ending = supervise(argv, receive, timeout_s=timeout_s)
+    content, ending = answer_of(argv, timeout_s=timeout_s)
     if ending.exit_status != 0:
-        detail = f": {ending.stderr.strip().splitlines()[-1]}" if ending.stderr.strip() else ""
+        detail = f": {ending.last_words}" if ending.last_words else ""
         raise DriverError(f"{name} {argv[-1]} {ending.describe()}{detail}")
     try:
-        answer = json.loads(b"".join(pieces))
+        answer = json.loads(content)
     except ValueError as error:
         raise DriverError(f"{name} {argv[-1]} answers no JSON: {error}") from error
     if not isinstance(answer, dict):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 from clonometer.errors import DriverError
-from clonometer.runner.drivers import bin_folder
+from clonometer.runner.drivers import built_program
 
 _MAKER = "clonometer-maker"
 #: Writing 4 GiB anew before a fork takes seconds on a slow machine.
@@ -63,10 +63,7 @@ class MadeProcess:
     """
 
     def __init__(self, wanted: Mapping[str, int]) -> None:
-        path = bin_folder(os.environ) / _MAKER
-        if not path.is_file():
-            raise DriverError(f"{_MAKER} was not built: {path} is missing", "'make build' builds it")
-        words = [str(path), *(f"{key}={count}" for key, count in wanted.items() if count)]
+        words = [str(built_program(_MAKER, os.environ)), *(f"{key}={count}" for key, count in wanted.items() if count)]
         self._child = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,

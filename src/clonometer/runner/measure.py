@@ -186,5 +186,4 @@ def _unasked(target: Target, blocks: list[Block]) -> str | None:
 
 
 def _with_stderr(reason: str, ending: Ending) -> str:
-    lines = ending.stderr.strip().splitlines()
-    return f"{reason}; its last words: {lines[-1][:200]}" if lines else reason
+    return f"{reason}; its last words: {ending.last_words[:200]}" if ending.last_words else reason

@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clonometer.errors import DriverError
-from clonometer.runner.process import supervise
+from clonometer.runner.process import answer_of
 
 TIMEOUT_S = 10.0
-_MOST_OUTPUT_BYTES = 1 << 20
 _FAILURES_UNTIL_GIVEN_UP = 2
 _FIELD = r"[0-9]+(?:[.,][0-9]+)?"
 # Of a group each of 20 senders writes to each of 20 receivers in every loop.
@@ -226,18 +225,12 @@ def run_peer(
     program: PeerProgram, started_ns: int, *, timeout_s: float = TIMEOUT_S, interrupt_fd: int | None = None
 ) -> PeerRun:
     """Start a peer once; never raises for what it does wrong, and leaves no process of it."""
-    pieces: list[bytes] = []
-
-    def receive(data: bytes) -> bool:
-        pieces.append(data)
-        return sum(map(len, pieces)) < _MOST_OUTPUT_BYTES
-
     try:
-        ending = supervise(program.argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+        output, ending = answer_of(program.argv, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
     except DriverError as error:
         return PeerRun(program, started_ns, 0.0, {}, error.message)
     # Some print figures as answers, others as messages.
-    text = b"".join(pieces).decode("utf-8", "replace") + "\n" + ending.stderr
+    text = output.decode("utf-8", "replace") + "\n" + ending.stderr
     if ending.exit_status != 0:
         lines = [line for line in text.splitlines() if line.strip()]
         if "Unknown benchmark" in text:

@@ -16,6 +16,8 @@ from clonometer.runner.leftovers import KeptPaths, remove_left
 from clonometer.runner.waiting import watched
 
 STDERR_KEPT_CHARACTERS = 2000
+# Descriptions and figures have some 20 kB; a program that prints for ever is no driver.
+MOST_ANSWER_BYTES = 1 << 20
 # poll(2) takes an int; a hundred terabytes take longer to build than that.
 _LONGEST_POLL_MS = 3_600_000
 _CHUNK_BYTES = 1 << 18
@@ -49,6 +51,11 @@ class Ending:
         if self.exit_status is not None and self.exit_status < 0:
             return f"was killed by {_signal_name(-self.exit_status)}"
         return f"ended with status {self.exit_status}"
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it wrote to its errors; empty where it wrote none."""
+        return "".join(self.stderr.strip().splitlines()[-1:])
 
 
 def supervise(
@@ -101,6 +108,24 @@ def supervise(
         os.close(read_fd)
     status = child.returncode if stopped is None else None
     return Ending(status, tail.text(), seconds, stopped, tail.left)
+
+
+def answer_of(
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    most_bytes: float = MOST_ANSWER_BYTES,
+    interrupt_fd: int | None = None,
+) -> tuple[bytes, Ending]:
+    """Start a program as `supervise` does, and give its whole answer; one that answers more is stopped."""
+    answer = bytearray()
+
+    def receive(data: bytes) -> bool:
+        answer.extend(data)
+        return len(answer) < most_bytes
+
+    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+    return bytes(answer), ending
 
 
 def _start(argv: Sequence[str], write_fd: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

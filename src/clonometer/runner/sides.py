@@ -148,7 +148,6 @@ def _call(side: Side, key: str, words: tuple[str, ...], interrupt_fd: int | None
         raise SettingError(f"{whole}: {error.message}{left}") from error
     if ending.stopped == "interrupt":
         return
-    if ending.stopped is not None or ending.exit_status != 0:
-        lines = ending.stderr.strip().splitlines()
-        words_of_it = f": {lines[-1][:200]}" if lines else ""
+    if ending.exit_status != 0:
+        words_of_it = f": {ending.last_words[:200]}" if ending.last_words else ""
         raise SettingError(f"{whole} {ending.describe()}{words_of_it}{left}")

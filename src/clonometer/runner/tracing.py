@@ -14,7 +14,7 @@ from clonometer.plan.types import Target
 from clonometer.protocol.trace import TraceAnswer, parse_trace
 from clonometer.runner.drivers import Drivers, bin_folder
 from clonometer.runner.measure import timeout_for
-from clonometer.runner.process import ANSWER_FD, supervise
+from clonometer.runner.process import ANSWER_FD, answer_of
 
 TRACED_FD = "{traced fd}"
 """Stands in the traced program's words for its own answer's descriptor."""
@@ -53,20 +53,15 @@ def refusals(folder: Path | None = None) -> dict[str, str | None]:
 def _supervised(folder: Path | None, words: Sequence[str], timeout_s: float, interrupt_fd: int | None) -> bytes:
     """Start the tracer and give its answer."""
     place = bin_folder(os.environ) if folder is None else folder
-    pieces: list[bytes] = []
-
-    def receive(data: bytes) -> bool:
-        pieces.append(data)
-        return True
-
     argv = [str(place / "tracer"), "--fd", ANSWER_FD, *words]
-    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+    # A trace has as many events as there were.
+    answer, ending = answer_of(argv, timeout_s=timeout_s, most_bytes=float("inf"), interrupt_fd=interrupt_fd)
     if ending.stopped == "interrupt":
         raise KeyboardInterrupt
-    if ending.stopped is not None or ending.exit_status != 0:
-        lines = ending.stderr.strip().splitlines()
-        raise DriverError(f"the tracer {ending.describe()}{': ' + lines[-1][:200] if lines else ''}")
-    return b"".join(pieces)
+    if ending.exit_status != 0:
+        words_of_it = f": {ending.last_words[:200]}" if ending.last_words else ""
+        raise DriverError(f"the tracer {ending.describe()}{words_of_it}")
+    return answer
 
 
 @dataclass
