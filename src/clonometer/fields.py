@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any, Self, TypeGuard
 
 _MOST_SHOWN = 60
 
@@ -32,6 +32,25 @@ class Fields(ABC):
     @abstractmethod
     def complaint(self, place: str, wanted: str, actual: str) -> Exception:
         """Make the error that says what should stand at a place, and what does."""
+
+    def at(self, content: object, where: str) -> Self:
+        """Take an object that stands inside this one."""
+        return type(self)(content, where)
+
+    def inner(self, key: str) -> Self:
+        """An object."""
+        return self.at(self.content.get(key), self.place(key))
+
+    def inners(self, key: str) -> list[Self]:
+        """A list of objects."""
+        return [self.at(item, place) for place, item in self.entries(key)]
+
+    def children(self, key: str) -> dict[str, Self]:
+        """An object of objects."""
+        value = self.content.get(key)
+        if not isinstance(value, Mapping):
+            raise self.wrong(key, "an object")
+        return {name: self.at(item, f"{self.place(key)}.{name}") for name, item in value.items()}
 
     def wrong(self, key: str, wanted: str) -> Exception:
         """Make the error that says what a field should be."""

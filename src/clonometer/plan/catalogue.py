@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Self
 
 from clonometer.errors import CatalogueError
 from clonometer.fields import Fields
@@ -21,9 +22,12 @@ _WORKLOAD_ID = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
 class _Reader(Fields):
     """One object of a driver's description; every complaint names the driver and the key."""
 
-    def __init__(self, driver: str, where: str, content: object) -> None:
+    def __init__(self, content: object, where: str, driver: str = "?") -> None:
         self.driver = driver
         super().__init__(content, where)
+
+    def at(self, content: object, where: str) -> Self:
+        return type(self)(content, where, self.driver)
 
     def complaint(self, place: str, wanted: str, actual: str) -> CatalogueError:
         return self._error(place, f"must be {wanted}, is {actual}")
@@ -47,20 +51,6 @@ class _Reader(Fields):
         if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
             raise self.wrong(key, "an object of texts")
         return dict(value)
-
-    def children(self, key: str) -> list[tuple[str, _Reader]]:
-        """Readers of an object of objects, by name."""
-        value = self.content.get(key)
-        if not isinstance(value, Mapping):
-            raise self.wrong(key, "an object")
-        return [(name, self.child(f"{key}.{name}", item)) for name, item in value.items()]
-
-    def items(self, key: str) -> list[_Reader]:
-        """Readers of a list of objects."""
-        return [_Reader(self.driver, place, item) for place, item in self.entries(key)]
-
-    def child(self, key: str, content: object) -> _Reader:
-        return _Reader(self.driver, self.place(key), content)
 
 
 _HINT = "docs/protocol.md says what a description must have"
@@ -103,24 +93,19 @@ class _Merged:
         self._owner: dict[str, str] = {}
 
     def add(self, described: Mapping[str, object]) -> None:
-        reader = _Reader("?", "", described)
-        drivers = (
-            reader.items("drivers") if "drivers" in described else [reader.child("driver", described.get("driver"))]
-        )
+        reader = _Reader(described, "")
+        drivers = reader.inners("drivers") if "drivers" in described else [reader.inner("driver")]
         names = [driver.text("name") for driver in drivers]
         reader.driver = " + ".join(names)
         self.drivers += [dict(driver.content) for driver in drivers]
-        for name, axis in reader.children("axes"):
+        axes, quantities = reader.children("axes"), reader.children("quantities")
+        for name, axis in axes.items():
             self._add_axis(name, axis)
-        for name, quantity in reader.children("quantities"):
+        for name, quantity in quantities.items():
             self._add_quantity(name, quantity)
-        known = (
-            {name for name, _ in reader.children("axes")},
-            {name for name, _ in reader.children("quantities")},
-        )
-        for workload in reader.items("workloads"):
-            self._add_workload(workload, *known, owner=reader.driver)
-        for lack in reader.items("lacks") if "lacks" in described else []:
+        for workload in reader.inners("workloads"):
+            self._add_workload(workload, set(axes), set(quantities), owner=reader.driver)
+        for lack in reader.inners("lacks") if "lacks" in described else []:
             self.lacks.append({"what": lack.text("what"), "reason": lack.text("reason")})
 
     def _add_axis(self, name: str, reader: _Reader) -> None:

@@ -149,7 +149,7 @@ def check_metadata(value: object) -> RunMetadata:
     RunFileError
         If it is of a newer schema or not of the shape that docs/runfile.md rules.
     """
-    top = _Fields(value, "metadata")
+    top = MetadataFields(value, "metadata")
     schema = top.whole("schema")
     if schema > SCHEMA:
         raise RunFileError(
@@ -178,19 +178,19 @@ def check_metadata(value: object) -> RunMetadata:
         processes=tuple(_process(entry) for entry in top.inners("processes")),
         blocks=tuple(_block(entry) for entry in top.inners("blocks")),
         cells=tuple(_cell(entry) for entry in top.inners("cells")),
-        columns=_columns(top.inner("columns")),
+        columns=_columns(top),
         raw=top.content,
     )
 
 
-def _plan_cell(entry: _Fields) -> PlanCell:
+def _plan_cell(entry: MetadataFields) -> PlanCell:
     condition = entry.inner("condition").content
     if not all(is_whole(value) or isinstance(value, str) for value in condition.values()):
         raise entry.wrong("condition", "whole numbers and texts")
     return PlanCell(entry.text("cell"), entry.text("workload"), condition, entry.text_or_none("temperature"))
 
 
-def _process(entry: _Fields) -> ProcessEntry:
+def _process(entry: MetadataFields) -> ProcessEntry:
     return ProcessEntry(
         process=entry.whole("process"),
         driver=entry.text("driver"),
@@ -205,7 +205,7 @@ def _process(entry: _Fields) -> ProcessEntry:
     )
 
 
-def _block(entry: _Fields) -> BlockEntry:
+def _block(entry: MetadataFields) -> BlockEntry:
     outcomes = entry.inner("outcomes").content
     if not all(is_whole(count) for count in outcomes.values()):
         raise entry.wrong("outcomes", "counts")
@@ -221,7 +221,7 @@ def _block(entry: _Fields) -> BlockEntry:
     )
 
 
-def _cell(entry: _Fields) -> CellEntry:
+def _cell(entry: MetadataFields) -> CellEntry:
     return CellEntry(
         entry.text("cell"),
         entry.text("status"),
@@ -230,21 +230,22 @@ def _cell(entry: _Fields) -> CellEntry:
     )
 
 
-def _columns(fields: _Fields) -> dict[str, tuple[str, str]]:
-    columns = {}
-    for name in fields.content:
-        entry = fields.inner(name)
-        columns[name] = (entry.one_of("type", tuple(ARROW_TYPES)), entry.text("unit"))
-    return columns
+def _columns(fields: MetadataFields) -> dict[str, tuple[str, str]]:
+    return {
+        name: (entry.one_of("type", tuple(ARROW_TYPES)), entry.text("unit"))
+        for name, entry in fields.children("columns").items()
+    }
 
 
-class _Fields(Fields):
+class MetadataFields(Fields):
     """An object of the metadata."""
 
     def complaint(self, place: str, wanted: str, actual: str) -> RunFileError:
+        """Make the error that says what should stand at a place, and what does."""
         return RunFileError(f"the run's metadata is damaged: {place} is {actual}, not {wanted}")
 
     def whole(self, key: str) -> int:
+        """A whole number of 128 bits."""
         value = super().whole(key)
         # Whatever is computed from it must fit a float.
         if abs(value) >= _MOST_WHOLE:
@@ -252,6 +253,7 @@ class _Fields(Fields):
         return value
 
     def moment(self, key: str) -> str:
+        """A time with its UTC offset, by ISO 8601."""
         text = self.text(key)
         try:
             aware = datetime.fromisoformat(text).tzinfo is not None
@@ -260,9 +262,3 @@ class _Fields(Fields):
         if not aware:
             raise self.wrong(key, "a time with UTC offset, by ISO 8601")
         return text
-
-    def inner(self, key: str) -> _Fields:
-        return _Fields(self.content.get(key), self.place(key))
-
-    def inners(self, key: str) -> list[_Fields]:
-        return [_Fields(item, place) for place, item in self.entries(key)]
