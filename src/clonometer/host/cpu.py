@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from clonometer.host.registry import register
+from clonometer.host.registry import register, register_file
 from clonometer.host.source import Lack, Source, parse_cpu_list
 
 _CPU = "/sys/devices/system/cpu"
@@ -127,9 +127,8 @@ def _smt(source: Source) -> bool:
     return _cores(source) < _online(source)
 
 
-@register("cpu.isolated", "text", "the kernel's list of isolated CPUs; empty: none")
-def _isolated(source: Source) -> str:
-    return source.text(f"{_CPU}/isolated")
+register_file("cpu.isolated", "text", f"{_CPU}/isolated", "the kernel's list of isolated CPUs; empty: none")
+register_file("cpuidle.driver", "text", f"{_CPU}/cpuidle/current_driver", "what puts idle CPUs to sleep")
 
 
 @register("cpu.nohz_full", "text", "the kernel's list of CPUs without a tick; empty: none")
@@ -193,29 +192,17 @@ def _cpufreq(source: Source, name: str) -> str:
     return source.text(f"{folder}/{name}")
 
 
-@register("cpufreq.driver", "text", "what sets the frequency")
-def _frequency_driver(source: Source) -> str:
-    return _cpufreq(source, "scaling_driver")
-
-
-@register("cpufreq.governor", "text", "its policy")
-def _frequency_governor(source: Source) -> str:
-    return _cpufreq(source, "scaling_governor")
-
-
-@register("cpufreq.preference", "text", "what the hardware shall prefer, from performance to power")
-def _frequency_preference(source: Source) -> str:
-    return _cpufreq(source, "energy_performance_preference")
-
-
-@register("cpufreq.min_khz", "int", "lowest frequency of the hardware", unit="kHz")
-def _frequency_min(source: Source) -> int:
-    return int(_cpufreq(source, "cpuinfo_min_freq"))
-
-
-@register("cpufreq.max_khz", "int", "highest frequency of the hardware, turbo included", unit="kHz")
-def _frequency_max(source: Source) -> int:
-    return int(_cpufreq(source, "cpuinfo_max_freq"))
+register("cpufreq.driver", "text", "what sets the frequency")(lambda source: _cpufreq(source, "scaling_driver"))
+register("cpufreq.governor", "text", "its policy")(lambda source: _cpufreq(source, "scaling_governor"))
+register("cpufreq.preference", "text", "what the hardware shall prefer, from performance to power")(
+    lambda source: _cpufreq(source, "energy_performance_preference")
+)
+register("cpufreq.min_khz", "int", "lowest frequency of the hardware", unit="kHz")(
+    lambda source: int(_cpufreq(source, "cpuinfo_min_freq"))
+)
+register("cpufreq.max_khz", "int", "highest frequency of the hardware, turbo included", unit="kHz")(
+    lambda source: int(_cpufreq(source, "cpuinfo_max_freq"))
+)
 
 
 @register("cpufreq.turbo", "bool", "whether it may go above its nominal frequency")
@@ -226,11 +213,6 @@ def _turbo(source: Source) -> bool:
         return source.integer(f"{_CPU}/cpufreq/boost") == 1
     # amd_pstate has a switch for each CPU since Linux 6.11.
     return int(_cpufreq(source, "boost")) == 1
-
-
-@register("cpuidle.driver", "text", "what puts idle CPUs to sleep")
-def _idle_driver(source: Source) -> str:
-    return source.text(f"{_CPU}/cpuidle/current_driver")
 
 
 @register("cpuidle.governor", "text", "what chooses the idle state")

@@ -7,7 +7,7 @@ import re
 import zlib
 from contextlib import suppress
 
-from clonometer.host.registry import register
+from clonometer.host.registry import register, register_file
 from clonometer.host.source import Lack, Source, chosen
 
 _VULNERABILITIES = "/sys/devices/system/cpu/vulnerabilities"
@@ -25,14 +25,23 @@ _FLAGS = re.compile(
 )
 
 
-@register("kernel.release", "text", "release, as uname -r")
-def _release(source: Source) -> str:
-    return source.text("/proc/sys/kernel/osrelease")
-
-
-@register("kernel.version", "text", "build, as uname -v")
-def _version(source: Source) -> str:
-    return source.text("/proc/sys/kernel/version")
+register_file("kernel.release", "text", "/proc/sys/kernel/osrelease", "release, as uname -r")
+register_file("kernel.version", "text", "/proc/sys/kernel/version", "build, as uname -v")
+register_file("kernel.pid_max", "int", "/proc/sys/kernel/pid_max", "one more than the largest process id", unit="count")
+register_file("kernel.threads_max", "int", "/proc/sys/kernel/threads-max", "tasks the kernel allows", unit="count")
+register_file(
+    "kernel.perf_event_paranoid",
+    "int",
+    "/proc/sys/kernel/perf_event_paranoid",
+    "who may use perf events; below 0: everybody",
+)
+register_file(
+    "kernel.lockdown", "text", "/sys/kernel/security/lockdown", "none, integrity or confidentiality", parse=chosen
+)
+register_file("clocksource.current", "text", f"{_CLOCKSOURCE}/current_clocksource", "what the kernel's clock reads")
+register_file(
+    "clocksource.available", "list", f"{_CLOCKSOURCE}/available_clocksource", "what it could read", parse=str.split
+)
 
 
 def command_line(source: Source) -> dict[str, str]:
@@ -82,16 +91,6 @@ def _preemption(source: Source) -> str:
     return "full" if "PREEMPT" in config else "none"
 
 
-@register("kernel.pid_max", "int", "one more than the largest process id", unit="count")
-def _pid_max(source: Source) -> int:
-    return source.integer("/proc/sys/kernel/pid_max")
-
-
-@register("kernel.threads_max", "int", "tasks the kernel allows", unit="count")
-def _threads_max(source: Source) -> int:
-    return source.integer("/proc/sys/kernel/threads-max")
-
-
 def _default_on(source: Source, flag: str, option: str) -> bool:
     """A switch of the command line, else what the kernel was built with."""
     value = command_line(source).get(flag)
@@ -111,16 +110,6 @@ def _init_on_alloc(source: Source) -> bool:
 @register("kernel.init_on_free", "bool", "whether memory is zeroed when freed")
 def _init_on_free(source: Source) -> bool:
     return _default_on(source, "init_on_free", "INIT_ON_FREE_DEFAULT_ON")
-
-
-@register("kernel.perf_event_paranoid", "int", "who may use perf events; below 0: everybody")
-def _perf_event_paranoid(source: Source) -> int:
-    return source.integer("/proc/sys/kernel/perf_event_paranoid")
-
-
-@register("kernel.lockdown", "text", "none, integrity or confidentiality")
-def _lockdown(source: Source) -> str:
-    return chosen(source.text("/sys/kernel/security/lockdown"))
 
 
 @register("kernel.audit", "bool", "whether system calls may be audited")
@@ -182,13 +171,3 @@ def summarise_mitigations(mitigations: dict[str, str]) -> str:
 @register("mitigations.summary", "text", "in short")
 def _mitigations_summary(source: Source) -> str:
     return summarise_mitigations(_mitigations(source))
-
-
-@register("clocksource.current", "text", "what the kernel's clock reads")
-def _clocksource(source: Source) -> str:
-    return source.text(f"{_CLOCKSOURCE}/current_clocksource")
-
-
-@register("clocksource.available", "list", "what it could read")
-def _clocksources(source: Source) -> list[str]:
-    return source.text(f"{_CLOCKSOURCE}/available_clocksource").split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from clonometer.host.cgroup import memory_bound
-from clonometer.host.registry import register
+from clonometer.host.registry import register, register_file
 from clonometer.host.source import Lack, Source, chosen
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
@@ -47,29 +47,19 @@ def _swap_used(source: Source) -> int:
     return max(_swap(source) - _meminfo(source, "SwapFree"), 0)
 
 
-@register("memory.overcommit", "int", "0 heuristic, 1 always, 2 never")
-def _overcommit(source: Source) -> int:
-    return source.integer("/proc/sys/vm/overcommit_memory")
-
-
-@register("memory.overcommit_ratio", "int", "percent of memory that may be promised where overcommit is 2")
-def _overcommit_ratio(source: Source) -> int:
-    return source.integer("/proc/sys/vm/overcommit_ratio")
-
-
-@register("memory.max_map_count", "int", "mappings a process may have", unit="count")
-def _max_map_count(source: Source) -> int:
-    return source.integer("/proc/sys/vm/max_map_count")
-
-
-@register("thp.enabled", "text", "transparent huge pages: always, madvise or never")
-def _thp_enabled(source: Source) -> str:
-    return chosen(source.text(f"{_THP}/enabled"))
-
-
-@register("thp.defrag", "text", "how hard the kernel works for a huge page")
-def _thp_defrag(source: Source) -> str:
-    return chosen(source.text(f"{_THP}/defrag"))
+register_file("memory.overcommit", "int", "/proc/sys/vm/overcommit_memory", "0 heuristic, 1 always, 2 never")
+register_file(
+    "memory.overcommit_ratio",
+    "int",
+    "/proc/sys/vm/overcommit_ratio",
+    "percent of memory that may be promised where overcommit is 2",
+)
+register_file("memory.max_map_count", "int", "/proc/sys/vm/max_map_count", "mappings a process may have", unit="count")
+register_file(
+    "thp.enabled", "text", f"{_THP}/enabled", "transparent huge pages: always, madvise or never", parse=chosen
+)
+register_file("thp.defrag", "text", f"{_THP}/defrag", "how hard the kernel works for a huge page", parse=chosen)
+register_file("ksm.run", "int", "/sys/kernel/mm/ksm/run", "merging of equal pages: 0 off, 1 on, 2 undone")
 
 
 def _page_bytes(folder: str) -> str:
@@ -84,11 +74,6 @@ def _thp_sizes(source: Source) -> dict[str, str]:
     if not folders:
         raise Lack("the kernel has no multi-size huge pages (they came with Linux 6.8)")
     return {_page_bytes(folder): chosen(source.text(f"{_THP}/{folder}/enabled")) for folder in folders}
-
-
-@register("ksm.run", "int", "merging of equal pages: 0 off, 1 on, 2 undone")
-def _ksm(source: Source) -> int:
-    return source.integer("/sys/kernel/mm/ksm/run")
 
 
 @register("hugetlb.free", "object", "page size in bytes -> reserved pages that are free")

@@ -63,3 +63,22 @@ def register(
         return read
 
     return keep
+
+
+def register_file(
+    key: str,
+    kind: str,
+    path: str,
+    summary: str,
+    *,
+    unit: str | None = None,
+    parse: Callable[[str], Value] | None = None,
+) -> None:
+    """Register a fact that one file tells: by its text, by its number (``int``), or by what ``parse`` makes of it."""
+
+    def read(source: Source) -> Value:
+        if parse is not None:
+            return parse(source.text(path))
+        return source.integer(path) if kind == "int" else source.text(path)
+
+    register(key, kind, summary, unit=unit)(read)

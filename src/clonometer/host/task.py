@@ -59,37 +59,24 @@ def _no_new_privs(source: Source) -> bool:
     return int(source.field(_STATUS, "NoNewPrivs")) == 1
 
 
-def _soft_limit(source: Source, name: str) -> int | None:
-    for line in source.text("/proc/self/limits").splitlines():
+def soft_limit(source: Source, name: str, process: str = "self") -> int | None:
+    """A limit of a process, as ``/proc/PROCESS/limits`` names it; None: unlimited."""
+    for line in source.text(f"/proc/{process}/limits").splitlines():
         if line.startswith(f"Max {name} "):
             soft = line.removeprefix(f"Max {name} ").split()[0]
             return None if soft == "unlimited" else int(soft)
-    raise Lack(f"/proc/self/limits has no 'Max {name}'")
+    raise Lack(f"/proc/{process}/limits has no 'Max {name}'")
 
 
-@register("limit.stack_bytes", "int", "RLIMIT_STACK", unit="bytes", null="unlimited")
-def _stack(source: Source) -> int | None:
-    return _soft_limit(source, "stack size")
+def _register_limit(key: str, name: str, summary: str, unit: str) -> None:
+    register(key, "int", summary, unit=unit, null="unlimited")(lambda source: soft_limit(source, name))
 
 
-@register("limit.nproc", "int", "RLIMIT_NPROC: tasks of this user", unit="count", null="unlimited")
-def _nproc(source: Source) -> int | None:
-    return _soft_limit(source, "processes")
-
-
-@register("limit.nofile", "int", "RLIMIT_NOFILE", unit="count", null="unlimited")
-def _nofile(source: Source) -> int | None:
-    return _soft_limit(source, "open files")
-
-
-@register("limit.as_bytes", "int", "RLIMIT_AS", unit="bytes", null="unlimited")
-def _address_space(source: Source) -> int | None:
-    return _soft_limit(source, "address space")
-
-
-@register("limit.memlock_bytes", "int", "RLIMIT_MEMLOCK", unit="bytes", null="unlimited")
-def _memlock(source: Source) -> int | None:
-    return _soft_limit(source, "locked memory")
+_register_limit("limit.stack_bytes", "stack size", "RLIMIT_STACK", "bytes")
+_register_limit("limit.nproc", "processes", "RLIMIT_NPROC: tasks of this user", "count")
+_register_limit("limit.nofile", "open files", "RLIMIT_NOFILE", "count")
+_register_limit("limit.as_bytes", "address space", "RLIMIT_AS", "bytes")
+_register_limit("limit.memlock_bytes", "locked memory", "RLIMIT_MEMLOCK", "bytes")
 
 
 def _libc(source: Source) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from clonometer.host.registry import register
+from clonometer.host.registry import register, register_file
 from clonometer.host.source import Lack, Source
 
 _DMI = "/sys/class/dmi/id"
@@ -85,9 +85,12 @@ def _hypervisor(source: Source) -> str:
     return "unknown" if flagged else "none"
 
 
-@register("virt.product", "text", "what the firmware calls the machine; on many clouds the instance type")
-def _product(source: Source) -> str:
-    return source.text(f"{_DMI}/product_name")
+register_file(
+    "virt.product",
+    "text",
+    f"{_DMI}/product_name",
+    "what the firmware calls the machine; on many clouds the instance type",
+)
 
 
 @register("virt.container", "text", "the container around this process; none where there is none")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from clonometer.host.cgroup import Bound, memory_bound, pids_bound
 from clonometer.host.source import Lack, Source
 from clonometer.host.target.standing import Standing
+from clonometer.host.task import soft_limit
 
 _CAP_SYS_ADMIN = 1 << 21
 _CAP_SYS_RESOURCE = 1 << 24
@@ -76,7 +77,7 @@ def read_room(source: Source, standing: Standing) -> Room:
 
 def _bound(read: Callable[[], Bound | None]) -> Bound | None:
     # A group or a file of limits that cannot be read, or not in the form that we know, limits nobody.
-    with suppress(Lack, ValueError, StopIteration):
+    with suppress(Lack, ValueError):
         return read()
     return None
 
@@ -103,12 +104,8 @@ def _user_tasks(source: Source, standing: Standing) -> Bound | None:
     """RLIMIT_NPROC, which root and two capabilities are free of (kernel/fork.c, copy_process)."""
     if standing.user_id == 0 or standing.capabilities & (_CAP_SYS_ADMIN | _CAP_SYS_RESOURCE):
         return None
-    limit = next(
-        line.removeprefix("Max processes ").split()[0]
-        for line in source.text(f"/proc/{standing.pid}/limits").splitlines()
-        if line.startswith("Max processes ")
-    )
-    return None if limit == "unlimited" else Bound(int(limit), _tasks_of(source, standing.user_id))
+    limit = soft_limit(source, "processes", str(standing.pid))
+    return None if limit is None else Bound(limit, _tasks_of(source, standing.user_id))
 
 
 def _tasks_of(source: Source, user_id: int) -> int:
