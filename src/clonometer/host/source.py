@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 _MOST_BYTES = 1 << 20
@@ -129,6 +129,18 @@ class Source:
         if name not in fields:
             raise Lack(f"{path} has no {name}")
         return fields[name]
+
+
+def sizes_of(fields: Mapping[str, str]) -> dict[str, int]:
+    """Give those of `Source.fields` that count memory, in bytes.
+
+    Examples
+    --------
+    >>> sizes_of({"VmRSS": "12 kB", "Threads": "4"})
+    {'VmRSS': 12288}
+    """
+    words = {name: value.partition(" ") for name, value in fields.items()}
+    return {name: int(number) * 1024 for name, (number, _, unit) in words.items() if unit == "kB" and number.isdigit()}
 
 
 def parse_cpu_list(text: str) -> list[int]:

@@ -50,22 +50,16 @@ def look_at_frames(source: Source, pid: int, areas: Sequence[MemoryArea], lock: 
     chosen = windows[:: -(-len(windows) // _MOST_WINDOWS) or 1]
     seen: dict[int, tuple[int, int]] = {}
     try:
-        descriptor = os.open(source.path(f"/proc/{pid}/pagemap"), os.O_RDONLY | os.O_CLOEXEC)
+        with source.path(f"/proc/{pid}/pagemap").open("rb", buffering=0) as pagemap:
+            for place, start, end in chosen:
+                length, offset = ((at // _PAGE_BYTES) * _ENTRY_BYTES for at in (end - start, start))
+                with lock.timed():
+                    content = os.pread(pagemap.fileno(), length, offset)
+                pages, scattered = _count(content, may_be_huge=areas[place].huge_kb > 0)
+                before = seen.get(place, (0, 0))
+                seen[place] = (before[0] + pages, before[1] + scattered)
     except OSError:
         return list(areas)
-    try:
-        for place, start, end in chosen:
-            with lock.timed():
-                content = os.pread(
-                    descriptor, (end - start) // _PAGE_BYTES * _ENTRY_BYTES, start // _PAGE_BYTES * _ENTRY_BYTES
-                )
-            pages, scattered = _count(content, may_be_huge=areas[place].huge_kb > 0)
-            before = seen.get(place, (0, 0))
-            seen[place] = (before[0] + pages, before[1] + scattered)
-    except OSError:
-        return list(areas)
-    finally:
-        os.close(descriptor)
     return [
         area._replace(placed_pages=seen[place][0], scattered_pages=seen[place][1]) if place in seen else area
         for place, area in enumerate(areas)

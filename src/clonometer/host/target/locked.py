@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,16 +52,12 @@ def read_timed(source: Source, path: str, lock: LockTime) -> bytes:
     """
     pieces: list[bytes] = []
     try:
-        descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with source.path(path).open("rb", buffering=0) as file:
             while True:
-                began = time.perf_counter_ns()
-                piece = os.read(descriptor, _PIECE_BYTES)
-                lock.add(time.perf_counter_ns() - began)
+                with lock.timed():
+                    piece = file.read(_PIECE_BYTES)
                 if not piece:
                     return b"".join(pieces)
                 pieces.append(piece)
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise Lack(f"{path}: {error.strerror or error}") from None

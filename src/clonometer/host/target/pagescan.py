@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import os
 import struct
 import time
 from collections.abc import Sequence
@@ -54,11 +53,9 @@ def count_pages(
     ends = time.monotonic() + seconds
     path = f"/proc/{pid}/pagemap"
     try:
-        descriptor = os.open(source.path(path), os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with source.path(path).open("rb", buffering=0) as pagemap:
+            descriptor = pagemap.fileno()
             return [_counted(area, descriptor, regions, lock, ends) if _may_be_copied(area) else area for area in areas]
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise Lack(f"{path}: {error.strerror or error}") from None
 

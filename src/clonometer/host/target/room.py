@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clonometer.host.cgroup import Bound, memory_bound, pids_bound
-from clonometer.host.source import Lack, Source
-from clonometer.host.target.standing import Standing
+from clonometer.host.source import Lack, Source, sizes_of
+from clonometer.host.target.standing import Standing, statuses
 from clonometer.host.task import soft_limit
 
 _CAP_SYS_ADMIN = 1 << 21
@@ -53,20 +53,15 @@ class Room:
 
 def read_room(source: Source, standing: Standing) -> Room:
     """Read what a process's next fork would be asked for."""
-    meminfo = source.fields("/proc/meminfo") if source.exists("/proc/meminfo") else {}
-
-    def kb(name: str) -> int | None:
-        number = meminfo.get(name, "").removesuffix("kB").strip()
-        return int(number) * _KB if number.isdigit() else None
-
+    meminfo = sizes_of(source.fields("/proc/meminfo")) if source.exists("/proc/meminfo") else {}
     process = str(standing.pid)
     return Room(
         _integer(source, "/proc/sys/vm/overcommit_memory"),
-        kb("CommitLimit"),
-        kb("Committed_AS"),
-        kb("MemTotal"),
-        kb("SwapTotal"),
-        kb("MemAvailable"),
+        meminfo.get("CommitLimit"),
+        meminfo.get("Committed_AS"),
+        meminfo.get("MemTotal"),
+        meminfo.get("SwapTotal"),
+        meminfo.get("MemAvailable"),
         _reserve(source, standing),
         _bound(lambda: memory_bound(source, process)),
         _bound(lambda: pids_bound(source, process)),
@@ -110,14 +105,11 @@ def _user_tasks(source: Source, standing: Standing) -> Bound | None:
 
 def _tasks_of(source: Source, user_id: int) -> int:
     """Count the threads of a real user's processes."""
-    tasks = 0
-    for name in source.names("/proc"):
-        if name.isdigit():
-            status = source.text_or(f"/proc/{name}/status", "")
-            fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-            if fields.get("Uid", "").split()[:1] == [str(user_id)]:
-                tasks += int(fields.get("Threads", "1"))
-    return tasks
+    return sum(
+        int(status.get("Threads", "1"))
+        for _, status in statuses(source)
+        if status.get("Uid", "").split()[:1] == [str(user_id)]
+    )
 
 
 def _machine_tasks(source: Source) -> Bound | None:

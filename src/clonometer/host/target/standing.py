@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from clonometer.errors import UsageError, VanishedError
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import Lack, Source, sizes_of
 
 _KTHREAD = 0x00200000  # PF_KTHREAD of include/linux/sched.h
-_KB = 1024
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,14 @@ def check_unchanged(source: Source, standing: Standing) -> None:
     raise vanished(standing.pid)
 
 
+def statuses(source: Source) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give number and status of each process; one that ends meanwhile is left out."""
+    for name in source.names("/proc"):
+        if name.isdigit():
+            with suppress(Lack):
+                yield name, source.fields(f"/proc/{name}/status")
+
+
 def vanished(pid: int) -> VanishedError:
     """Build the error for a process that ended while it was read."""
     return VanishedError(f"process {pid} ended while it was being read", "nothing can be said about it any more")
@@ -115,14 +123,12 @@ def vanished(pid: int) -> VanishedError:
 
 def _missing(source: Source, pid: int) -> UsageError:
     """Build the error for a number that nobody has here; it may be one of another PID namespace."""
-    for name in source.names("/proc"):
-        if name.isdigit():
-            inner = source.fields(f"/proc/{name}/status") if source.exists(f"/proc/{name}/status") else {}
-            if inner.get("NSpid", "").split()[1:][-1:] == [str(pid)]:
-                return UsageError(
-                    f"there is no process {pid} here",
-                    f"in its own PID namespace {pid} may be what is {name} here: --pid {name}",
-                )
+    for name, status in statuses(source):
+        if status.get("NSpid", "").split()[1:][-1:] == [str(pid)]:
+            return UsageError(
+                f"there is no process {pid} here",
+                f"in its own PID namespace {pid} may be what is {name} here: --pid {name}",
+            )
     return UsageError(
         f"there is no process {pid} here",
         "processes of another PID namespace have other numbers in it: use the number that ps shows here",
@@ -139,11 +145,6 @@ def _of_stat(text: str) -> tuple[int, int]:
 
 
 def _standing(pid: int, status: Mapping[str, str], started_ticks: int) -> Standing:
-    counters = {}
-    for name, value in status.items():
-        number, _, unit = value.partition(" ")
-        if unit == "kB" and number.isdigit():
-            counters[name] = int(number) * _KB
     try:
         return Standing(
             pid,
@@ -156,7 +157,7 @@ def _standing(pid: int, status: Mapping[str, str], started_ticks: int) -> Standi
             tuple(int(number) for number in status.get("NSpid", "").split()[1:]),
             int(status.get("TracerPid", "0")),
             int(status.get("FDSize", "0")),
-            counters,
+            sizes_of(status),
         )
     except (KeyError, ValueError, IndexError) as error:
         raise Lack(f"/proc/{pid}/status: {error}") from None
