@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes.sample_run import ending, metadata_at_start, processes, write_raw
 
 from clonometer.errors import OutputError, RunFileError
-from clonometer.protocol import RawWriter, read_raw
+from clonometer.protocol import RawRun, RawWriter
 from clonometer.protocol.frames import encode_frame
 
 
@@ -26,12 +26,12 @@ def shape(path: Path) -> list[tuple[int, list[bytes], bool, bool]]:
             process.done is not None,
             process.ended,
         )
-        for process in read_raw(path).processes()
+        for process in RawRun(path).processes()
     ]
 
 
 def test_reads_what_was_written(tmp_path: Path) -> None:
-    run = read_raw(write_raw(tmp_path / "a.raw"))
+    run = RawRun(write_raw(tmp_path / "a.raw"))
     assert dict(run.metadata) == metadata_at_start()
     read = list(run.processes())
     assert [process.entry for process in read] == [process.entry() for process in processes()]
@@ -49,7 +49,7 @@ def test_blocks_can_be_read_again(tmp_path: Path) -> None:
         raw.begin_process(processes()[0].entry(ended=False))
         again = [raw.add_block(block) for block in blocks]
     assert [load().raw for load in again] == [block.raw for block in blocks]
-    process = next(read_raw(path).processes())
+    process = next(RawRun(path).processes())
     assert [load().raw for load in process.reload] == [block.raw for block in blocks]
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(RunFileError, match="has changed: no whole block"):
@@ -66,9 +66,9 @@ def test_a_cut_anywhere_leaves_whole_blocks_only(tmp_path: Path) -> None:
         os.truncate(cut_path, cut)
         if cut < begin:
             with pytest.raises(RunFileError, match="holds no run"):
-                read_raw(cut_path)
+                RawRun(cut_path)
             continue
-        run = read_raw(cut_path)
+        run = RawRun(cut_path)
         read = list(run.processes())
         seen.add(sum(len(process.blocks) for process in read))
         for at, process in enumerate(read):
@@ -82,11 +82,11 @@ def test_a_cut_anywhere_leaves_whole_blocks_only(tmp_path: Path) -> None:
 
 def test_says_where_a_file_was_cut(tmp_path: Path) -> None:
     path = write_raw(tmp_path / "a.raw", end=False)
-    run = read_raw(path)
+    run = RawRun(path)
     list(run.processes())
     assert (run.ending, run.fault) == (None, None)
     path.write_bytes(path.read_bytes()[:-5])
-    run = read_raw(path)
+    run = RawRun(path)
     assert [process.ended for process in run.processes()] == [True, True, False]
     assert run.fault is not None
     assert "bytes of a EXIT frame" in run.fault
@@ -98,7 +98,7 @@ def test_damage_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
     at = data.rindex(b"COLS") + 20
     data[at] ^= 1
     path.write_bytes(data)
-    run = read_raw(path)
+    run = RawRun(path)
     assert [len(process.blocks) for process in run.processes()] == [3, 1, 2]
     assert run.fault is not None
     assert "the samples are damaged" in run.fault
@@ -114,7 +114,7 @@ def test_refuses_frames_out_of_order(kinds: str, tmp_path: Path) -> None:
     with path.open("ab") as file:
         for kind in kinds.split():
             file.write(encode_frame(kind, b"{}"))
-    run = read_raw(path)
+    run = RawRun(path)
     list(run.processes())
     assert run.fault is not None
 
@@ -132,12 +132,12 @@ def test_refuses_what_is_no_raw_file(data: bytes, message: str, tmp_path: Path) 
     path = tmp_path / "a.raw"
     path.write_bytes(data)
     with pytest.raises(RunFileError, match=message):
-        read_raw(path)
+        RawRun(path)
 
 
 def test_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(RunFileError, match="No such file"):
-        read_raw(tmp_path / "a.raw")
+        RawRun(tmp_path / "a.raw")
 
 
 def test_never_overwrites_an_unfinished_run_unasked(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_damage_anywhere_gives_run_file_errors_only(tmp_path: Path, data: st.Dat
         damaged[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=6))
     path.write_bytes(damaged)
     try:
-        blocks = [block for process in read_raw(path).processes() for block in process.blocks]
+        blocks = [block for process in RawRun(path).processes() for block in process.blocks]
     except RunFileError:
         return
     samples = {raw[: raw.index(b"TAIL")] for raw in sent}

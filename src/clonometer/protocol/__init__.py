@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clonometer.protocol.answer import AnswerReader, preamble
 from clonometer.protocol.block import Block, Done, null_mask
-from clonometer.protocol.raw import RawProcess, RawRun, RawWriter, read_raw
+from clonometer.protocol.raw import RawProcess, RawRun, RawWriter
 
 __all__ = [
     "AnswerReader",
@@ -15,5 +15,4 @@ __all__ = [
     "RawWriter",
     "null_mask",
     "preamble",
-    "read_raw",
 ]

@@ -232,9 +232,20 @@ class RawProcess:
     done: Done | None
 
 
-@dataclass
+@dataclass(frozen=True)
+class _RawFrame:
+    """A JSON frame (``value``) or one of the answer's (``made``, with the offset at which a block began)."""
+
+    kind: str
+    offset: int
+    value: dict[str, Any] = field(default_factory=dict)
+    made: Block | Done | None = None
+
+
 class RawRun:
-    """A NAME.raw, open for reading: `metadata` at once, then `processes` one at a time.
+    """A NAME.raw, of a run that was killed at any moment: `metadata` at once, then `processes` one at a time.
+
+    A fault or a torn end stops it, and what came before stands.
 
     Attributes
     ----------
@@ -244,56 +255,16 @@ class RawRun:
         ENDR, once `processes` is exhausted; None for a run that was killed.
     fault
         Once `processes` is exhausted: where and why the file could not be read further, or None.
-    """
-
-    path: Path
-    metadata: Mapping[str, Any]
-    ending: Mapping[str, Any] | None = None
-    fault: str | None = None
-    _scan: _RawScan | None = field(default=None, repr=False)
-
-    def processes(self) -> Iterator[RawProcess]:
-        """Yield the processes in realised order, once: whole blocks only, whatever the file ends with."""
-        if self._scan is None:
-            return
-        scan, self._scan = self._scan, None
-        yield from scan.processes()
-        self.ending, self.fault = scan.ending, scan.fault
-
-
-def read_raw(path: str | os.PathLike[str]) -> RawRun:
-    """Open a NAME.raw, of a run that was killed at any moment.
 
     Raises
     ------
     RunFileError
         If the file cannot be read, is no NAME.raw, is newer, or ends before its metadata does.
     """
-    path = Path(path)
-    scan = _RawScan(path)
-    frame = scan.next_frame()
-    if frame is None:
-        why = scan.fault or "it ends before the run's metadata does"
-        raise RunFileError(f"{path} holds no run: {why}")
-    return RawRun(path, frame.value, _scan=scan)
 
-
-class _RawFrame:
-    """A JSON frame (``value``) or one of the answer's (``made``, with the offset at which a block began)."""
-
-    def __init__(self, kind: str, value: dict[str, Any], made: Block | Done | None, offset: int) -> None:
-        self.kind = kind
-        self.value = value
-        self.made = made
-        self.offset = offset
-
-
-class _RawScan:
-    """Walks through the file; a fault or a torn end stops it, and what came before stands."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.ending: dict[str, Any] | None = None
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self.ending: Mapping[str, Any] | None = None
         self.fault: str | None = None
         self._assembler: BlockAssembler | None = None
         self._frames = FrameReader(RAW_MAGIC, RAW_VERSION, "file", self._admit)
@@ -301,15 +272,31 @@ class _RawScan:
         self._stopped = False
         self._block_offset = 0
         self._has_metadata = False
+        frame = self._next_frame()
+        if frame is None:
+            why = self.fault or "it ends before the run's metadata does"
+            raise RunFileError(f"{path} holds no run: {why}")
+        self.metadata: Mapping[str, Any] = frame.value
+
+    def processes(self) -> Iterator[RawProcess]:
+        """Yield the processes in realised order, once: whole blocks only, whatever the file ends with.
+
+        Each comes once its EXIT has come or the file has ended.
+        """
+        while (frame := self._next_frame()) is not None:
+            if frame.kind == "PROC":
+                yield self._process(frame.value)
+            elif frame.kind == "ENDR":
+                self.ending = frame.value
 
     def _next_chunk(self) -> bytes:
         # Opened for each chunk: a walk that is given up leaves no file open.
         try:
-            with self.path.open("rb") as file:
+            with self._path.open("rb") as file:
                 file.seek(self._read_bytes)
                 chunk = file.read(_CHUNK_BYTES)
         except OSError as error:
-            raise RunFileError(f"cannot read {self.path}: {error.strerror}") from error
+            raise RunFileError(f"cannot read {self._path}: {error.strerror}") from error
         self._read_bytes += len(chunk)
         return chunk
 
@@ -327,7 +314,7 @@ class _RawScan:
             raise ProtocolError(f"a {kind} frame where it may not be")
         admit_length(kind, length)
 
-    def next_frame(self) -> _RawFrame | None:
+    def _next_frame(self) -> _RawFrame | None:
         """The next JSON frame, block or DONE; None at the end, with ``fault`` if that is not a proper one."""
         try:
             while not self._stopped:
@@ -341,25 +328,17 @@ class _RawScan:
                     self._frames.push(chunk)
                 elif frame.kind not in ANSWER_KINDS or self._assembler is None:
                     self._has_metadata = True
-                    return _RawFrame(frame.kind, Json(frame).value, None, frame.offset)
+                    return _RawFrame(frame.kind, frame.offset, value=Json(frame).value)
                 else:
                     if frame.kind == "HEAD":
                         self._block_offset = frame.offset
                     made = self._assembler.take(frame)
                     if made is not None:
-                        return _RawFrame(frame.kind, {}, made, self._block_offset)
+                        return _RawFrame(frame.kind, self._block_offset, made=made)
         except ProtocolError as error:
             self.fault = error.message
             self._stopped = True
         return None
-
-    def processes(self) -> Iterator[RawProcess]:
-        """Yield each process once its EXIT has come or the file has ended."""
-        while (frame := self.next_frame()) is not None:
-            if frame.kind == "PROC":
-                yield self._process(frame.value)
-            elif frame.kind == "ENDR":
-                self.ending = frame.value
 
     def _process(self, entry: dict[str, Any]) -> RawProcess:
         """Read one process to its EXIT; without one the file ended first."""
@@ -368,11 +347,11 @@ class _RawScan:
         reload: list[ReloadBlock] = []
         done: Done | None = None
         ended = False
-        while (frame := self.next_frame()) is not None:
+        while (frame := self._next_frame()) is not None:
             if isinstance(frame.made, Block):
                 block = frame.made
                 blocks.append(block)
-                reload.append(partial(reload_block, self.path, frame.offset, len(block.raw), block.index))
+                reload.append(partial(reload_block, self._path, frame.offset, len(block.raw), block.index))
             elif isinstance(frame.made, Done):
                 done = frame.made
             else:

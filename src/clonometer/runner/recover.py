@@ -11,7 +11,7 @@ from typing import Any
 
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import reading_unclaimed
-from clonometer.protocol import Block, RawProcess, read_raw
+from clonometer.protocol import Block, RawProcess, RawRun
 from clonometer.runfile import RunFileWriter, check_run_output
 
 KILLED = "the run was killed"
@@ -57,7 +57,7 @@ def recover(
     """
     with reading_unclaimed(Path(raw_path)):
         out = check_run_output(out_path, force=force, keep=keep)
-        run = read_raw(raw_path)
+        run = RawRun(raw_path)
         recovery = _Recovery(run.metadata)
         writer = RunFileWriter(out, force=force, keep=keep)
         for process in run.processes():
