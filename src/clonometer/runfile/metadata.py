@@ -22,6 +22,8 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _MAY_BE_UNPRINTABLE = re.compile(r"\\u00[0189]|\\u007f|\\ud|\\[bfr]|[\x7f-\x9f]", re.IGNORECASE)
 # A driver's column type and how it stands in the file.
 ARROW_TYPES = {"i32": "int32", "i64": "int64", "f64": "double"}
+# The same as numpy calls it.
+NUMPY_TYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from clonometer.errors import RunFileError, unknown
 from clonometer.files import cannot_read
 from clonometer.runfile.arrays import column_array, runs_of_cells
-from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, RunMetadata, parse_metadata
+from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, NUMPY_TYPES, RunMetadata, parse_metadata
 from clonometer.runfile.output import is_utf8
 from clonometer.runfile.rows import RowReader, one_ahead, readable
 
@@ -26,7 +26,6 @@ _RAW_MAGIC = b"CLNMTRAW"
 MOST_ROW_GROUP_ROWS = 1 << 24
 MOST_ROWS_A_BYTE = 1000
 _KEYS = ("process", "block", "sample")
-_DTYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
 _T = TypeVar("_T")
 
 
@@ -126,12 +125,9 @@ class Run:
         import numpy as np
 
         declared = self.details.columns
-        wanted = list(dict.fromkeys([*_KEYS, *(declared if names is None else names)]))
-        for name in wanted:
-            if name not in declared and name not in _KEYS:
-                raise unknown("column", name, declared)
+        wanted = self._wanted(_KEYS, declared if names is None else names)
         parts: dict[str, list[NDArray[Any]]] = {
-            name: [np.empty(0, _DTYPES[declared[name][0] if name in declared else "i32"])] for name in wanted
+            name: [np.empty(0, NUMPY_TYPES[declared[name][0] if name in declared else "i32"])] for name in wanted
         }
         for span in self._spans_of(cell):
             for name, values in self._row_group(span.row_group, wanted).items():
@@ -158,15 +154,19 @@ class Run:
         RunFileError
             If the file is damaged.
         """
-        wanted = list(dict.fromkeys([*_KEYS[:2], *names]))
-        for name in wanted:
-            if name not in self.details.columns and name not in _KEYS:
-                raise unknown("column", name, self.details.columns)
+        wanted = self._wanted(_KEYS[:2], names)
         # The next row group is decoded while the caller works on this one: Arrow does so without Python's lock. One
         # thread, because a reader of Parquet is not made for two.
         with ThreadPoolExecutor(1) as ahead:
             for read in one_ahead(ahead, lambda span: self._piece(span, wanted), self._spans_of(cell)):
                 yield self._sound(cell, read)
+
+    def _wanted(self, keys: Iterable[str], names: Iterable[str]) -> list[str]:
+        wanted = list(dict.fromkeys([*keys, *names]))
+        for name in wanted:
+            if name not in self.details.columns and name not in _KEYS:
+                raise unknown("column", name, self.details.columns)
+        return wanted
 
     def _piece(self, span: _Span, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
         with readable(self.path):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import RunFileError
 from clonometer.files import writing
+from clonometer.runfile.arrays import column_array
 from clonometer.runfile.rows import readable
 
 if TYPE_CHECKING:
@@ -152,7 +153,6 @@ def read_rows(
     RunFileError
         If the part is damaged, or has been replaced meanwhile.
     """
-    import numpy as np
     import pyarrow.dataset as pds  # noqa: TID251 -- this is runfile
 
     wanted = None
@@ -163,20 +163,13 @@ def read_rows(
     with readable(part.rows):
         table = pds.dataset(part.rows, format="parquet").to_table(columns=["run", "label", *NUMBERS], filter=wanted)
         kinds = {"run": "int32", "label": "int32", **NUMBERS}
-        return {name: _joined(table.column(name), np.dtype(kind)) for name, kind in kinds.items()}
+        return {name: _column(table.column(name), name, kind) for name, kind in kinds.items()}
 
 
-def _joined(column: Any, kind: Any) -> NDArray[Any]:
-    import numpy as np
-
-    parts = [
-        np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * kind.itemsize)
-        for chunk in column.chunks
-        if len(chunk)
-    ]
-    if column.null_count or str(column.type) not in (kind.name, "double"):
+def _column(column: Any, name: str, kind: str) -> NDArray[Any]:
+    if column.null_count or str(column.type) not in (kind, "double"):
         raise ValueError(f"a column of summaries is {column.type}, or has nulls")
-    return np.concatenate(parts) if parts else np.empty(0, kind)
+    return column_array(name, column)
 
 
 def remove_parts(parts: Iterable[SummaryPart]) -> None:

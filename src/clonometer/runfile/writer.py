@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import already_there, cannot_write, take_away, writing
-from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, SCHEMA, RunMetadata, parse_metadata
+from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, NUMPY_TYPES, SCHEMA, RunMetadata, parse_metadata
 from clonometer.runfile.output import previous_path
 from clonometer.runfile.run import open_run
 from clonometer.runfile.soundness import check_soundness
@@ -24,7 +24,6 @@ ROW_GROUP_ROWS = 65_536
 MOST_ROW_GROUP_ROWS = 1 << 20
 _USUAL_ROW_GROUPS = 64
 KEY_COLUMNS = ("cell", "process", "block", "sample")
-_NUMPY_TYPES = {"i32": "int32", "i64": "int64", "f64": "float64"}
 
 
 class SampleBlock(Protocol):
@@ -282,7 +281,7 @@ def _values(piece: _Piece, name: str, kind: str) -> NDArray[Any]:
 
     if name in piece.columns:
         return piece.columns[name]
-    dtype = np.dtype(_NUMPY_TYPES[kind])
+    dtype = np.dtype(NUMPY_TYPES[kind])
     return np.full(piece.rows, np.nan if kind == "f64" else np.iinfo(dtype).min, dtype)
 
 
