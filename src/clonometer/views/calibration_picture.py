@@ -21,7 +21,7 @@ def calibration_picture(calibration: Calibration, image_format: str = "svg") -> 
     UsageError
         If the format does not exist.
     """
-    return rendered(lambda: calibration_spec(calibration), image_format)
+    return rendered(calibration_spec(calibration), image_format)
 
 
 def calibration_spec(calibration: Calibration) -> Spec:

@@ -10,7 +10,7 @@ from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.comparison import comparison_text
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import LABEL_LIMIT, TIP, Spec
+from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule
 
 _COLOURS = {
     SLOWER: "#d6455d",
@@ -33,7 +33,7 @@ def comparison_picture(compared: Compared, image_format: str = "svg", made: Sequ
     InputError
         If no row has a ratio.
     """
-    return rendered(lambda: comparison_spec(compared, made), image_format)
+    return rendered(comparison_spec(compared, made), image_format)
 
 
 def comparison_spec(compared: Compared, made: Sequence[str] = ()) -> Spec:
@@ -71,24 +71,14 @@ def _panel(pair: ComparedPair) -> Spec | None:
     points = _points(pair)
     if not points:
         return None
-    rows: Sequence[str] = list(dict.fromkeys(point["row"] for point in points))
+    rows = list(dict.fromkeys(point["row"] for point in points))
     used = {point["verdict"] for point in points}
     colours = {
         verdict: colour for verdict, colour in _COLOURS.items() if verdict in used or verdict not in (HIGHER, LOWER)
     }
     shared: Spec = {
-        "y": {
-            "field": "row",
-            "type": "nominal",
-            "sort": rows,
-            "axis": {"title": None, "grid": True, "labelLimit": 2 * LABEL_LIMIT, "ticks": False, "labelPadding": 8},
-        },
-        "color": {
-            "field": "verdict",
-            "type": "nominal",
-            "scale": {"domain": list(colours), "range": list(colours.values())},
-            "legend": {"title": None},
-        },
+        "y": names_axis("row", rows, grid=True, labelLimit=2 * LABEL_LIMIT),
+        "color": choice("verdict", colours, colours.values()),
     }
     ends = [point[name] for point in points for name in ("low", "ratio", "high", "rest") if point[name] is not None]
     axis = number_axis([1.0, *ends], f"times as long as in {pair.base}", TIMES_LABEL)
@@ -101,12 +91,9 @@ def _panel(pair: ComparedPair) -> Spec | None:
     title: Spec = {"text": f"{pair.other} against {pair.base}"}
     if has_rest:
         title["subtitle"] = "Grey tick: how much all other conditions changed."
+    described = "Ratios of medians with their intervals; the line is at 1: no change."
     return {
-        "title": title,
-        "description": "Ratios of medians with their intervals; the line is at 1: no change.",
-        "data": {"values": points},
-        "width": 420,
-        "height": _ROW_HEIGHT * len(rows),
+        **frame(points, title, 420, _ROW_HEIGHT * len(rows), described),
         "layer": [
             {
                 "data": {"values": [{"same": 1}]},
@@ -114,13 +101,7 @@ def _panel(pair: ComparedPair) -> Spec | None:
                 "encoding": {"x": axis.encode("same")},
             },
             *([rest] if has_rest else []),
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {**shared, "x": axis.encode("low"), "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-                "encoding": {**shared, "x": axis.encode("ratio"), "tooltip": TIP},
-            },
+            rule({**shared, "x": axis.encode("low"), "x2": {"field": "high"}}),
+            dots({**shared, "x": axis.encode("ratio"), "tooltip": TIP}, 55),
         ],
     }

@@ -54,7 +54,7 @@ def explain_picture(explanation: AnyExplanation, image_format: str, made: str = 
     UsageError
         If the format does not exist.
     """
-    return rendered(lambda: titled(_panels(explanation), _title(explanation), [made], one_legend=True), image_format)
+    return rendered(titled(_panels(explanation), _title(explanation), [made], one_legend=True), image_format)
 
 
 def _panels(explanation: AnyExplanation) -> list[Spec]:

@@ -12,7 +12,7 @@ from clonometer.views.axes import COUNT_LABEL, NEVER, TIMES_LABEL, number_axis
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.multiples import joined
 from clonometer.views.scans import ScanPanel, placed_points, quantity_axis, series_words
-from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, rule
+from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, names_axis, rule
 from clonometer.words import axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
@@ -147,12 +147,7 @@ def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width:
     first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
     ends = [point[name] for point in data for name in ("low", "times", "high")]
     axis = number_axis([1.0, *ends], f"time of {first} over time of {second}", TIMES_LABEL)
-    y = {
-        "field": "label",
-        "type": "nominal",
-        "sort": [point["label"] for point in data],
-        "axis": {"title": None, "labelLimit": 220, "ticks": False, "labelPadding": 8},
-    }
+    y = names_axis("label", [point["label"] for point in data], labelLimit=220)
     placed = [{**point, **{name: axis.place(point[name]) for name in ("low", "times", "high")}} for point in data]
     height = _RUNG_HEIGHT * max(len(data), 1)
     return {
@@ -161,7 +156,7 @@ def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width:
             {
                 "data": {"values": [{"same": 1}]},
                 "mark": {"type": "rule", "color": PALETTE[-1]},
-                "encoding": {"x": {**axis.encode("same")}},
+                "encoding": {"x": axis.encode("same")},
             },
             rule({"x": axis.encode("low"), "x2": {"field": "high"}, "y": y}, color=PALETTE[0]),
             dots({"x": axis.encode("times"), "y": y, "tooltip": TIP}, 70, color=PALETTE[0]),

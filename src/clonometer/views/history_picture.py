@@ -12,7 +12,7 @@ from clonometer.views.fleet import reading_text
 from clonometer.views.history import drawn_rows, event_text, row_text, step_text, verdict_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.rows import median_text
-from clonometer.views.specs import PALETTE, TIP, Spec
+from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame
 
 MOST_PANELS = 12
 _PER_ROW = 2
@@ -30,7 +30,7 @@ def history_picture(history: History, image_format: str = "svg") -> bytes | str:
     InputError
         If no row has enough runs.
     """
-    return rendered(lambda: history_spec(history), image_format)
+    return rendered(history_spec(history), image_format)
 
 
 def history_spec(history: History) -> Spec:
@@ -90,18 +90,9 @@ def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str
         for late, align, shift in ((False, "left", 4), (True, "right", -4))
         if any(step["late"] == late for step in steps)
     ]
-    points: Spec = {
-        "mark": {"type": "point", "filled": True, "size": 18, "color": PALETTE[0], "opacity": 0.8},
-        "encoding": {"x": time, "y": value, "tooltip": TIP},
-    }
-    drawn: Spec = {
-        "description": alt(row),
-        "data": {"values": _points(row, scale, unit)},
-        "width": width,
-        "height": height,
-        "layer": [points, *([rule, *texts] if steps else [])],
-    }
-    return {**drawn, "title": title} if title else drawn
+    points = dots({"x": time, "y": value, "tooltip": TIP}, 18, color=PALETTE[0], opacity=0.8)
+    drawn = frame(_points(row, scale, unit), title, width, height, alt(row))
+    return {**drawn, "layer": [points, *([rule, *texts] if steps else [])]}
 
 
 def alt(row: HistoryRow) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -36,10 +36,10 @@ def picture(results: Results, kind: str, image_format: str = "svg", *, dark: boo
     InputError
         If the run has nothing to draw for this kind.
     """
-    return rendered(lambda: picture_spec(results, kind), image_format, dark=dark)
+    return rendered(picture_spec(results, kind), image_format, dark=dark)
 
 
-def rendered(spec: Callable[[], Spec], image_format: str, *, dark: bool = False) -> bytes | str:
+def rendered(spec: Spec, image_format: str, *, dark: bool = False) -> bytes | str:
     """Render a specification with the theme of pictures that stand alone.
 
     Raises
@@ -49,7 +49,7 @@ def rendered(spec: Callable[[], Spec], image_format: str, *, dark: bool = False)
     """
     if image_format not in FORMATS:
         raise unknown("picture format", image_format, FORMATS)
-    whole = {**spec(), "config": theme(*(DARK if dark else LIGHT))}
+    whole = {**spec, "config": theme(*(DARK if dark else LIGHT))}
     return draw_svg(whole) if image_format == "svg" else draw_png(whole, PNG_SCALE)
 
 

@@ -142,20 +142,9 @@ def overview_panel(
     ``label_letters`` is the length of the longest label of all panels, so that their axes start at the same place.
     """
     present = {point["stage"] for point in data}
+    extent = min(label_letters * LETTER_WIDTH + 8, LABEL_LIMIT)
     shared: Spec = {
-        "y": {
-            "field": "mechanism",
-            "type": "nominal",
-            "sort": list(mechanisms),
-            "axis": {
-                "title": None,
-                "grid": True,
-                "labelLimit": LABEL_LIMIT,
-                "minExtent": min(label_letters * LETTER_WIDTH + 8, LABEL_LIMIT),
-                "ticks": False,
-                "labelPadding": 8,
-            },
-        },
+        "y": names_axis("mechanism", mechanisms, grid=True, labelLimit=LABEL_LIMIT, minExtent=extent),
         "yOffset": {"field": "temperature", "type": "nominal", "sort": ["warm", "cold"]},
         "color": choice(
             "stage",
@@ -164,33 +153,24 @@ def overview_panel(
             values=[stage for stage in stages if stage in present],
         ),
     }
-    dots = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
-    dot = {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1}
+    medians = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
+    height = LINE_HEIGHT * max(len(mechanisms), 1)
     return {
-        **frame(
-            data,
-            title,
-            width,
-            LINE_HEIGHT * max(len(mechanisms), 1),
-            "Medians and intervals of each mechanism and stage.",
-        ),
+        **frame(data, title, width, height, "Medians and intervals of each mechanism and stage."),
         "layer": [
             rule({**shared, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}}),
-            {
-                "transform": [{"filter": "datum.temperature !== 'cold'"}],
-                "mark": {**dot, "filled": True},
-                "encoding": dots,
-            },
-            {
-                "transform": [{"filter": "datum.temperature === 'cold'"}],
-                "mark": {**dot, "filled": False},
-                "encoding": dots,
-            },
+            *(
+                {
+                    "transform": [{"filter": f"datum.temperature {is_so} 'cold'"}],
+                    **dots(medians, 70, strokeWidth=2, filled=filled),
+                }
+                for is_so, filled in (("!==", True), ("===", False))
+            ),
         ],
     }
 
 
-def frame(data: Sequence[Datum], title: str | None, width: int | str, height: Any, description: str) -> Spec:
+def frame(data: Sequence[Datum], title: str | Spec | None, width: int | str, height: Any, description: str) -> Spec:
     """Begin a panel: its points, its size, its title."""
     panel: Spec = {
         "description": description,
@@ -201,6 +181,12 @@ def frame(data: Sequence[Datum], title: str | None, width: int | str, height: An
     if title:
         panel["title"] = title
     return panel
+
+
+def names_axis(field: str, names: Iterable[str], **axis: Any) -> Spec:
+    """Encode names along an upright axis, from above in their order."""
+    shown = {"title": None, "ticks": False, "labelPadding": 8, **axis}
+    return {"field": field, "type": "nominal", "sort": list(names), "axis": shown}
 
 
 def choice(field: str, names: Iterable[str], drawn: Iterable[Any], **legend: Any) -> Spec:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from clonometer.studies.types import Curve, FigureRow, Reproduction
@@ -136,9 +135,11 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
     y = y_axis.encode("y")
     ours = [{"filter": "datum.what === 'here'"}]
     layers: list[Spec] = [
-        {"transform": ours, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-         "encoding": {**shared, "y": y_axis.encode("low"), "y2": {"field": "high"}, **_SAID}},
-    ]  # fmt: skip
+        {
+            "transform": ours,
+            **rule({**shared, "y": y_axis.encode("low"), "y2": {"field": "high"}, **_SAID}, 1.5, opacity=0.6),
+        },
+    ]
     # Lines say nothing, and lie below the points, which do.
     if curve.joined:
         joining = {"type": "line", "strokeWidth": 2, "aria": False}
@@ -147,14 +148,11 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
         dashed = {"type": "line", "strokeDash": [5, 3], "aria": False}
         fit = [{"filter": "datum.what === 'fit'"}]
         layers.append({"transform": fit, "mark": dashed, "encoding": {**shared, "y": y}})
-    layers.append(
-        {"transform": ours, "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
-         "encoding": {**shared, "y": y, **_SAID}}
-    )  # fmt: skip
+    layers.append({"transform": ours, **dots({**shared, "y": y, **_SAID}, 40)})
     if any(line.published for line in curve.lines):
         then = [{"filter": "datum.what === 'published'"}]
-        mark = {"type": "point", "filled": False, "size": 130, "shape": "diamond", "strokeWidth": 2, "opacity": 1}
-        layers.append({"transform": then, "mark": mark, "encoding": {**shared, "y": y, **_SAID}})
+        hollow = dots({**shared, "y": y, **_SAID}, 130, shape="diamond", strokeWidth=2, filled=False)
+        layers.append({"transform": then, **hollow})
     return {**frame(data, curve.title, width, 280, curve.caption), "layer": layers}
 
 
@@ -172,5 +170,5 @@ def study_pictures(reproduction: Reproduction) -> Iterator[tuple[str, bytes]]:
         texts = [*spec["description"].split("; "), made]
         whole = titled([{**spec, "title": None}], spec.get("title", ""), texts)
         for image_format in reversed(FORMATS):
-            drawn = rendered(partial(dict, whole), image_format)
+            drawn = rendered(whole, image_format)
             yield f"{name}.{image_format}", drawn.encode() if isinstance(drawn, str) else drawn

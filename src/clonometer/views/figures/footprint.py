@@ -11,7 +11,7 @@ from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
 from clonometer.views.axes import BYTES_LABEL
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, palette
+from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, names_axis, palette
 
 _LABEL_LIMIT = 420
 _LEAST_TICKS = 4
@@ -61,12 +61,7 @@ def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int |
         **panel,
         "mark": {"type": "bar", "height": {"band": 0.65}},
         "encoding": {
-            "y": {
-                "field": "task",
-                "type": "nominal",
-                "sort": tasks,
-                "axis": {"title": None, "labelLimit": _LABEL_LIMIT, "ticks": False, "labelPadding": 8},
-            },
+            "y": names_axis("task", tasks, labelLimit=_LABEL_LIMIT),
             "x": {
                 "field": "size_bytes",
                 "type": "quantitative",

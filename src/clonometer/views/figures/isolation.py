@@ -13,7 +13,7 @@ from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
 from clonometer.views.axes import number_axis
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, rule
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, names_axis, rule
 from clonometer.words import axis_words
 
 _LINE = 26
@@ -65,12 +65,7 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
     times = number_axis([point[end] for point in timed for end in ("low_ns", "high_ns")], "time since the failure")
     # The left third is for words.
     axis = replace(times, low=times.low * (times.low / times.high) ** 0.62)
-    y = {
-        "field": "row",
-        "type": "nominal",
-        "sort": rows,
-        "axis": {"title": None, "grid": True, "labelLimit": _LABEL_LIMIT, "ticks": False, "labelPadding": 8},
-    }
+    y = names_axis("row", rows, grid=True, labelLimit=_LABEL_LIMIT)
     kinds = choice("kind", _TIMES, [PALETTE[0], PALETTE[3], PALETTE[6]], symbolOpacity=1)
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
     words = {"field": "fate", "type": "nominal", "scale": None}

@@ -20,7 +20,7 @@ from clonometer.views.fleet import (
     reading_text,
 )
 from clonometer.views.html.plain import PageSection, render_plain_page
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame
 from clonometer.views.table import Table
 
 MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS, MOST_TABLE_ROWS = 12, 40, 60, 400
@@ -95,11 +95,8 @@ def _multiple(
         }
         for value in values
     ]
-    spec: Spec = {
-        "description": f"{label_text(label)} by group.",
-        "data": {"values": points},
-        "width": width,
-        "height": height,
+    return {
+        **frame(points, title, width, height, f"{label_text(label)} by group."),
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65},
         "encoding": {
             "y": {"field": "group", "type": "nominal", "axis": {"title": None, "labelLimit": 140}},
@@ -118,7 +115,6 @@ def _multiple(
             "tooltip": TIP,
         },
     }
-    return {**spec, "title": title} if title else spec
 
 
 def _map_panel(shown: FleetShown) -> Panel:
@@ -149,11 +145,9 @@ def _map(
     width: int | str = 600,
     title: str | None = None,
 ) -> Spec:
-    spec: Spec = {
-        "description": "Each field is a row of a host, coloured by how far it is from the median host of its group.",
-        "data": {"values": list(points)},
-        "width": width,
-        "height": 18 * len(rows),
+    described = "Each field is a row of a host, coloured by how far it is from the median host of its group."
+    return {
+        **frame(points, title, width, 18 * len(rows), described),
         "mark": {"type": "rect"},
         "encoding": {
             "y": {"field": "row", "type": "nominal", "sort": list(rows), "axis": {"title": None, "labelLimit": 260}},
@@ -167,7 +161,6 @@ def _map(
             "tooltip": TIP,
         },
     }
-    return {**spec, "title": title} if title else spec
 
 
 def _map_hosts(shown: FleetShown) -> list[str]:
