@@ -82,9 +82,7 @@ def result_text(name: str, value: int) -> str:
 
 def listing_of(traced: TracedLaunch, parent: int) -> tuple[CallText, ...]:
     """Every call of a launch that was followed by ptrace, in the order of entry."""
-    names = {parent: "parent"}
-    for number, child in enumerate(traced.children):
-        names[child] = "child" if number == 0 else f"child {number + 1}"
+    names = traced.names(parent)
     entered: list[tuple[int, str, tuple[int, ...], dict[int, bytes]]] = []
     results: dict[int, str] = {}
     inside: dict[int, int] = {}

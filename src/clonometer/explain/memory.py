@@ -19,11 +19,12 @@ _END = 0x8000_0000_0000
 
 @dataclass(frozen=True)
 class Area:
-    """One mapping: first address, first one behind it, what kind of memory."""
+    """One mapping: first address, first one behind it, what kind of memory, what the kernel calls it."""
 
     start: int
     end: int
     kind: str
+    name: str
 
 
 class Memory:
@@ -37,7 +38,7 @@ class Memory:
     """
 
     def __init__(self, maps: str) -> None:
-        self._areas = _read(maps)
+        self._areas = areas_of(maps)
         self._starts = [area.start for area in self._areas]
 
     def kind(self, address: int, *, another_program: bool = False) -> str | None:
@@ -59,7 +60,8 @@ class Memory:
         return self.kind(address, another_program=another_program) or ANONYMOUS
 
 
-def _read(maps: str) -> list[Area]:
+def areas_of(maps: str) -> list[Area]:
+    """Read ``/proc/PID/maps``, by address; lines that are none are passed over."""
     areas: list[Area] = []
     guard_end = -1
     for line in maps.splitlines():
@@ -78,5 +80,5 @@ def _read(maps: str) -> list[Area]:
             # A library puts a thread's stack just above a page that nobody may touch.
             kind = STACK if start == guard_end and not name else ANONYMOUS
         guard_end = end if rights.startswith("---") and not name else -1
-        areas.append(Area(start, end, kind))
+        areas.append(Area(start, end, kind, name))
     return sorted(areas, key=lambda area: area.start)

@@ -33,6 +33,13 @@ class TracedLaunch:
     segments: tuple[Segment, ...]
     children: tuple[int, ...]
 
+    def names(self, parent: int) -> dict[int, str]:
+        """What its tasks are called, by their numbers."""
+        children = {
+            child: f"child {number}" if number > 1 else "child" for number, child in enumerate(self.children, 1)
+        }
+        return {parent: "parent", **children}
+
     def totals(self) -> dict[str, int]:
         """How many ns each part took; their sum is ``launch.reaped_ns``."""
         sums: dict[str, int] = {}
@@ -87,11 +94,10 @@ def partition_by_stamps(launch: Launch) -> tuple[Segment, ...]:
     """Cut a launch at its own stamps, where nothing else is known of it."""
     stamps = sorted((at, name) for name, at in launch.stages.items() if 0 <= at <= launch.reaped_ns)
     ends = [(at, _UNTIL[name]) for at, name in stamps] + [(launch.reaped_ns, "until_reaped")]
-    segments, before = [], 0
-    for at, part in ends:
+    segments: list[Segment] = []
+    for (before, _), (at, part) in pairwise([(0, ""), *ends]):
         if at > before:
-            segments.append(Segment(before, at, part))
-            before = at
+            _go_on(segments, before, at, part)
     return tuple(segments)
 
 

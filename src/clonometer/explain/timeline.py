@@ -27,9 +27,7 @@ def nearest(launches: Sequence[TracedLaunch], probability: float) -> TracedLaunc
 
 def make_timeline(which: str, traced: TracedLaunch, parent: int, memory: Memory) -> Timeline:
     """Put a launch's events and stamps into words."""
-    names = {parent: "parent"}
-    for number, child in enumerate(traced.children):
-        names[child] = "child" if number == 0 else f"child {number + 1}"
+    names = traced.names(parent)
     moments = [Moment(0, "parent", -1, "before the call (stamp)", "the parent's own clock reading: zero")]
     moments += [
         Moment(at, "child" if stage != "call_returns" else "parent", -1, *_STAGES[stage])

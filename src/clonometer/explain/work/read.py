@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from clonometer.explain.memory import SHARED, areas_of
 from clonometer.explain.partition import read_events
 from clonometer.explain.source import LaunchBlock, Trace
 from clonometer.explain.work.life import Lives, live
@@ -143,21 +144,15 @@ def futex_place(maps: str, address: int) -> str:
         ``heap`` (there streams lie, and the lock of each), ``program`` (the library's own locks, that of its first
         heap among them), ``shared`` (between processes), ``stack`` or ``other``.
     """
-    areas = []
-    for line in maps.splitlines():
-        words = line.split(maxsplit=5)
-        first, dash, behind = words[0].partition("-") if words else ("", "", "")
-        if dash and len(words) >= 2:
-            areas.append((int(first, 16), int(behind, 16), words[1], words[5].strip() if len(words) > 5 else ""))
-    areas.sort()
-    at = bisect_right([area[0] for area in areas], address) - 1
-    if at < 0 or address >= areas[at][1]:
+    areas = areas_of(maps)
+    at = bisect_right(areas, address, key=lambda area: area.start) - 1
+    if at < 0 or address >= areas[at].end:
         return "other"
-    start, _, rights, name = areas[at]
-    if rights.endswith("s"):
+    area = areas[at]
+    if area.kind == SHARED:
         return "shared"
-    if name in ("[heap]", "[stack]"):
-        return name.strip("[]")
+    if area.name in ("[heap]", "[stack]"):
+        return area.name.strip("[]")
     # What a program has no bytes for in its file lies behind those that it has.
-    behind_file = at > 0 and areas[at - 1][1] == start and areas[at - 1][3].startswith("/")
-    return "program" if name.startswith("/") or (not name and behind_file) else "other"
+    behind_file = at > 0 and areas[at - 1].end == area.start and areas[at - 1].name.startswith("/")
+    return "program" if area.name.startswith("/") or (not area.name and behind_file) else "other"
