@@ -23,7 +23,7 @@ from clonometer.studies.workers import (
     gap,
 )
 
-NS_PER_DAY = 86400e9
+NS_PER_MS, NS_PER_DAY = 1e6, 86400e9
 _NAMES = {THREAD: "threads", PROCESS: "processes"}
 _CURVE_POINTS = 60
 Computed = tuple[Interval | None, tuple[str, ...]]
@@ -133,7 +133,7 @@ def _curve(number: int, title: str, caption: str, x: str, lines: Iterable[CurveL
     return Curve(name, "burian-2015", f"Figure {number}: {title}", caption, x, y, tuple(lines), **more)
 
 
-def _lines(experiment: Experiment, fits: dict[str, Polynomial] | None = None, scale: float = 1e6) -> list[CurveLine]:
+def _lines(experiment: Experiment, fits: dict[str, Polynomial] | None = None) -> list[CurveLine]:
     drawn = []
     for kind, name in _NAMES.items():
         points = [(float(x), row) for x, row in experiment.points[kind]]
@@ -143,17 +143,17 @@ def _lines(experiment: Experiment, fits: dict[str, Polynomial] | None = None, sc
         if fits is not None:
             first, last = points[0][0], points[-1][0]
             at = [first + (last - first) * place / _CURVE_POINTS for place in range(_CURVE_POINTS + 1)]
-            line = tuple((x, fits[kind].at(x) / scale) for x in at)
-        drawn.append(line_of(name, points, scale, fit=line))
+            line = tuple((x, fits[kind].at(x) / NS_PER_MS) for x in at)
+        drawn.append(line_of(name, points, NS_PER_MS, fit=line))
     return drawn
 
 
-def equation(line: Polynomial, variable: str = "x") -> str:
+def equation(line: Polynomial) -> str:
     """Write a fit in milliseconds, with its R2."""
     terms = []
     for power in range(line.degree, -1, -1):
-        value = line.coefficients[power].value / 1e6
-        unit = "" if power == 0 else variable if power == 1 else f"{variable}^{power}"
+        value = line.coefficients[power].value / NS_PER_MS
+        unit = "" if power == 0 else "x" if power == 1 else f"x^{power}"
         terms.append(f"{value:+.3g} {unit}".strip())
     return f"{' '.join(terms).removeprefix('+')}, R2 {line.r_squared.value:.4f}"
 

@@ -11,7 +11,7 @@ from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.axes import COUNT_LABEL, NEVER, TIMES_LABEL, number_axis
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.multiples import joined
-from clonometer.views.scans import ScanPanel, placed_points, quantity_axis, series_words
+from clonometer.views.scans import ScanPanel, but_for_kind, placed_points, quantity_axis, series_words
 from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, names_axis, rule
 from clonometer.words import axis_title, axis_words, stage_name
 
@@ -23,7 +23,6 @@ _WHOLE, _DENSE, _FITTED, _EACH = (
     "for each worker",
 )
 _EACH_QUANTITY, _EACH_AXIS = "whole_each_ns", "workers"
-_TASK_KIND = "task_kind"
 # A stretch of points that lie close is worth a chart of its own from this many on.
 _DENSE_POINTS = 5
 _RUNG_HEIGHT = 30
@@ -56,8 +55,7 @@ def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> lis
 
 def _group(series: ScanSeries | FitSeries) -> tuple[str, str, str, tuple[tuple[str, int | str], ...]]:
     """What lines of one chart have in common: all but the kind of their tasks."""
-    others = tuple((axis, value) for axis, value in series.condition.items() if axis != _TASK_KIND)
-    return series.workload, series.axis, series.quantity, others
+    return series.workload, series.axis, series.quantity, but_for_kind(series.condition)
 
 
 def _densest(x: Sequence[int]) -> tuple[int, int] | None:
@@ -85,12 +83,13 @@ def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) ->
     by_condition = {_key(line.condition): name for line, name in zip(lines, names, strict=True)}
     labels = [by_condition.get(_key(fit.condition), "") for fit in fits]
     curves = [
-        {"label": label, "x": x, "y_ns": y, "tip": f"{label}: R2 {r_squared_text(fit)}"}
+        {"label": label, "x": x, "y_ns": y, "tip": f"{label}: R2 {format_ratio(*fit.r_squared)}"}
         for label, fit in zip(labels, fits, strict=True)
         for x, y in zip(fit.x, fit.y_ns, strict=True)
     ]
     equations = tuple(
-        f"{label}: {equation_text(fit)}; R2 {r_squared_text(fit)}" for label, fit in zip(labels, fits, strict=True)
+        f"{label}: {equation_text(fit)}; R2 {format_ratio(*fit.r_squared)}"
+        for label, fit in zip(labels, fits, strict=True)
     )
     # Linear axes, as the study has them.
     x_axis = number_axis(
@@ -116,11 +115,6 @@ def equation_text(fit: FitSeries) -> str:
 
 def _key(condition: _Condition) -> tuple[tuple[str, int | str], ...]:
     return tuple(sorted(condition.items()))
-
-
-def r_squared_text(fit: FitSeries) -> str:
-    """Write R2 with its interval."""
-    return format_ratio(*fit.r_squared)
 
 
 def ablation_points(ablation: AblationSeries) -> list[dict[str, Any]]:

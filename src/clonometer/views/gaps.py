@@ -14,12 +14,12 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
+from clonometer.views.scans import TASK_KIND, but_for_kind
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
 
 Ends = tuple[float, float, float]
 _FIT_NOTE = "Time is the sum of the terms; 95% intervals in brackets."
-_KIND = "task_kind"
 _ALL_SHARED = "all shared"
 
 
@@ -69,7 +69,7 @@ def fit_tables(fits: Sequence[FitSeries]) -> list[Table]:
     """A table for each axis and condition: a row a term, from the highest power down, and R2; a column a kind."""
     groups: dict[tuple[object, ...], list[FitSeries]] = {}
     for fit in fits:
-        groups.setdefault((fit.workload, fit.quantity, fit.axis, _others(fit)), []).append(fit)
+        groups.setdefault((fit.workload, fit.quantity, fit.axis, but_for_kind(fit.condition)), []).append(fit)
     return [_fit_table(kinds) for kinds in groups.values()]
 
 
@@ -82,14 +82,10 @@ def _fit_table(fits: Sequence[FitSeries]) -> Table:
         for power in range(len(first.coefficients) - 1, -1, -1)
     ]
     rows.append(("R2", *(format_ratio(*fit.r_squared) for fit in fits)))
-    heads = [axis_words(_KIND, fit.condition[_KIND]) if _KIND in fit.condition else "all" for fit in fits]
+    heads = [axis_words(TASK_KIND, fit.condition[TASK_KIND]) if TASK_KIND in fit.condition else "all" for fit in fits]
     title = f"{mechanism_name(first.workload)} by {axis_title(first.axis)}, from {x[0]:,} to {x[-1]:,}"
-    others = [axis_words(*item) for item in _others(first)]
+    others = [axis_words(*item) for item in but_for_kind(first.condition)]
     return table_of_rows(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
-
-
-def _others(fit: FitSeries) -> tuple[tuple[str, int | str], ...]:
-    return tuple(item for item in fit.condition.items() if item[0] != _KIND)
 
 
 def _signed(ends: Ends) -> str:

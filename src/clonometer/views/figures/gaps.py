@@ -35,12 +35,9 @@ class LadderChart:
 
 def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
     """Arrange ladders as charts: one for each workload and choice of conditions, a line for each size."""
-    keys = dict.fromkeys((ladder.workload, ladder.of, _choices(ladder)) for ladder in series)
     charts = []
-    for key in keys:
-        ladders = [ladder for ladder in series if (ladder.workload, ladder.of, _choices(ladder)) == key]
-        words = [axis_words(*item) for item in key[2]]
-        title = ", ".join([f"{key[1]} ({mechanism_name(key[0])})", *words])
+    for (workload, of, *words), ladders in _by_chart(series).items():
+        title = ", ".join([f"{of} ({mechanism_name(workload)})", *words])
         every = [point for ladder in ladders for point in _points(ladder, _line_name(ladder))]
         times = number_axis([point[name] for point in every for name in _ENDS], "length")
         for part, members in multiples([(ladder, (_line_name(ladder),)) for ladder in ladders]):
@@ -52,8 +49,13 @@ def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
     return charts
 
 
-def _choices(ladder: LadderSeries) -> tuple[tuple[str, int | str], ...]:
-    return tuple((axis, value) for axis, value in ladder.condition.items() if isinstance(value, str))
+def _by_chart(series: Sequence[LadderSeries]) -> dict[tuple[str, ...], list[LadderSeries]]:
+    """Group ladders by workload, by what they are of, and by the choices among their conditions, in words."""
+    charts: dict[tuple[str, ...], list[LadderSeries]] = {}
+    for ladder in series:
+        choices = (axis_words(*item) for item in ladder.condition.items() if isinstance(item[1], str))
+        charts.setdefault((ladder.workload, ladder.of, *choices), []).append(ladder)
+    return charts
 
 
 def _line_name(ladder: LadderSeries) -> str:
@@ -104,12 +106,10 @@ def ladder_panel(
 def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:
     """A table for each chart: a row for each line and distribution, a column for each step."""
     tables = []
-    for key in dict.fromkeys((ladder.workload, ladder.of, _choices(ladder)) for ladder in series):
-        ladders = [ladder for ladder in series if (ladder.workload, ladder.of, _choices(ladder)) == key]
+    for (workload, of, *words), ladders in _by_chart(series).items():
         ladders.sort(key=lambda ladder: [value for value in ladder.condition.values() if isinstance(value, int)])
         steps = list(dict.fromkeys(step.one_in for ladder in ladders for step in ladder.steps))
         steps.sort(key=lambda one_in: (one_in == LONGEST, one_in))
-        words = [axis_words(*item) for item in key[2]]
         rows = tuple(
             (
                 f"{_line_name(ladder)}, {ladder.name}",
@@ -120,7 +120,7 @@ def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:
         )
         tables.append(
             table_of_rows(
-                ", ".join([f"{mechanism_name(key[0])}: {key[1]}", *words]),
+                ", ".join([f"{mechanism_name(workload)}: {of}", *words]),
                 ("", *(_STEP_NAMES.get(one_in, f"1 in {one_in:,}") for one_in in steps), "values"),
                 rows,
                 "p99: one in 100 is longer. A dash: there are too few to tell.",
