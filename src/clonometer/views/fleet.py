@@ -54,7 +54,7 @@ def group_text(group: HostGroup) -> str:
     return f"{group.name}: {_many(group.n_hosts, 'host')}, {_many(group.n_runs, 'run')}, {days}"
 
 
-def label_parts(label: Label) -> tuple[str, ...]:
+def label_parts(label: Label | Estimate) -> tuple[str, ...]:
     """What a kind of row is about, in phrases."""
     phrases = condition_phrases(label.cell, label.condition, label.placement)
     return (mechanism_name(label.workload), *phrases, *([label.temperature] if label.temperature else []))

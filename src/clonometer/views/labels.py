@@ -12,17 +12,6 @@ from clonometer.words import axis_words
 from clonometer.words import placement_name as place_name
 
 
-def program_explanation(program: str) -> str:
-    """Say what a program is that exec starts.
-
-    Examples
-    --------
-    >>> program_explanation("target_static"), program_explanation("/bin/true")
-    ('a static hello world in C', '/bin/true')
-    """
-    return axis("program").explanations.get(program, program)
-
-
 def family_name(family: str) -> str:
     """Name a family.
 

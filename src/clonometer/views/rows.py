@@ -101,7 +101,10 @@ def make_rows(cells: Iterable[Estimate]) -> list[EstimateRow]:
                 estimate.rankable,
             )
         rows[key].estimates[estimate.temperature] = estimate
-    return sorted(rows.values(), key=lambda row: (_family_rank(row), groups[row.group], _stage_rank(row)))
+    return sorted(
+        rows.values(),
+        key=lambda row: (family_place(row.family), groups[row.group], stage_place(row.any_estimate.stage)),
+    )
 
 
 def pick_rows(rows: Sequence[EstimateRow], room: int) -> list[EstimateRow]:
@@ -159,16 +162,12 @@ def floor_costs(rows: Sequence[EstimateRow]) -> list[tuple[EstimateRow, Estimate
     last: dict[str, EstimateRow] = {}
     for row in rows:
         before = last.get(row.workload)
-        if row.is_instrument and (before is None or _off_default(row) <= _off_default(before)):
+        if row.is_instrument and (before is None or row.distance <= before.distance):
             last[row.workload] = row
     return [
         (row, next(row.estimates[warmth] for warmth in (None, *TEMPERATURES) if warmth in row.estimates))
         for row in last.values()
     ]
-
-
-def _off_default(row: EstimateRow) -> int:
-    return len(shown_axes(row.any_estimate.cell))
 
 
 def row_unit(row: EstimateRow, launches_unit: str) -> str:
@@ -357,11 +356,3 @@ def _count_text(key: str, value: int) -> str:
     if key.endswith("_bytes"):
         return approximate_bytes(value)
     return f"{value:,}" if abs(value) >= 10_000 else str(value)
-
-
-def _family_rank(row: EstimateRow) -> tuple[int, str]:
-    return family_place(row.family)
-
-
-def _stage_rank(row: EstimateRow) -> int:
-    return stage_place(row.any_estimate.stage)

@@ -86,17 +86,16 @@ def page_content(results: Results) -> dict[str, Any]:
             {estimate.not_rankable_reason or "" for estimate in _estimates(short) if not estimate.rankable} - {""}
         ),
         "stages": _stages(results),
-        "floor": [(row.label, quantity_text(estimate), _summary(results, row)) for row, estimate in floor_costs(rows)],
+        "floor": [(row.label, quantity_text(estimate)) for row, estimate in floor_costs(rows)],
         "cell_table": _cell_table(results.cells[:MOST_CELL_ROWS]),
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),
-        "warnings": _warnings(results),
+        "warnings": cautions(results),
         "troubles": [(reason, [status.cell for status in cells]) for reason, cells in troubles(results)],
         "facts": _facts(results),
         "measured": _measured(results),
         "summaries": _summaries(results, short),
         "command": shlex.join(results.command),
-        "n_warnings": len(_warnings(results)),
     }
 
 
@@ -155,10 +154,6 @@ def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
 def _stages(results: Results) -> list[tuple[str, str]]:
     measured = {estimate.stage for estimate in results.cells}
     return [(stage_name(stage), stage_explanation(stage)) for stage in STAGE_ORDER if stage in measured]
-
-
-def _summary(results: Results, row: EstimateRow) -> str:
-    return results.summaries.get(row.workload, "")
 
 
 def _summaries(results: Results, rows: Sequence[EstimateRow]) -> list[tuple[str, str]]:
@@ -222,13 +217,6 @@ def _filters(results: Results) -> dict[str, list[str]]:
         "temperature": list(dict.fromkeys(estimate.temperature for estimate in shown if estimate.temperature)),
         "placement": list(dict.fromkeys(placement_name(estimate) for estimate in shown if placement_name(estimate))),
     }
-
-
-def _warnings(results: Results) -> list[dict[str, Any]]:
-    return [
-        {"id": caution.id, "sentences": caution.sentences, "next_step": caution.next_step, "cells": caution.cells}
-        for caution in cautions(results)
-    ]
 
 
 def _facts(results: Results) -> list[dict[str, Any]]:

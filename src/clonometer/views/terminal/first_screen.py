@@ -7,12 +7,12 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from clonometer.families import is_launch
+from clonometer.families import axis, is_launch
 from clonometer.results.types import RUN_FILE, Finding, Results
 from clonometer.views.cautions import cautions
 from clonometer.views.figures import figures
 from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
-from clonometer.views.labels import program_explanation, shown_axes
+from clonometer.views.labels import shown_axes
 from clonometer.views.rows import EstimateRow, host_phrases, make_rows, troubles
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, paint, wrap
@@ -221,7 +221,8 @@ def program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
         for row in rows
         if is_launch(row.family) and "program" in row.any_estimate.condition and not _names_program(row)
     }
-    programs = [program_explanation(program) for program in sorted(unnamed)]
+    explanations = axis("program").explanations
+    programs = [explanations.get(program, program) for program in sorted(unnamed)]
     return wrap(f"The new program is {' or '.join(programs)}, where no other is named.", width) if programs else []
 
 

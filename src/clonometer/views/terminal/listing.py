@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clonometer.units import format_bytes
+from clonometer.views.terminal.text import wrap
 
 _LABEL = 14
 _FIRST_PLANS = ("default", "quick")
@@ -121,10 +121,4 @@ def _missing(reason: str | None, indent: int, width: int) -> Iterator[str]:
 
 
 def _item(name: str, text: str, indent: int, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width=max(width, indent + 20),
-        initial_indent=f"  {name}".ljust(indent),
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-    ) or [f"  {name}"]
+    return wrap(text, max(width, indent + 20), bullet=f"  {name}".ljust(indent)) or [f"  {name}"]

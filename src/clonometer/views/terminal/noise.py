@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
-from clonometer.results.types import Estimate
 from clonometer.units import format_share, table_unit
-from clonometer.views.labels import condition_phrases
+from clonometer.views.fleet import label_parts
 from clonometer.views.rows import median_text
 from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import rendered, wrap
-from clonometer.words import mechanism_name, stage_name
+from clonometer.words import stage_name
 
 
 @rendered(least_width=40)
@@ -54,7 +53,7 @@ def _table(rows: Sequence[NoiseRow]) -> Table:
     unit = table_unit([estimate.median_ns for estimate in estimates])
     return Table(
         [
-            label_column("", [_label(estimate) for estimate in estimates]),
+            label_column("", [BREAK.join(label_parts(estimate)) for estimate in estimates]),
             Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
             Column(f"median, {unit}", [median_text(estimate, unit).median for estimate in estimates], "point", drop=1),
             Column("processes", [str(estimate.n_processes) for estimate in estimates], "point"),
@@ -63,12 +62,6 @@ def _table(rows: Sequence[NoiseRow]) -> Table:
             Column("detectable", [_share(row.detectable) for row in rows], "point"),
         ]
     )
-
-
-def _label(estimate: Estimate) -> str:
-    phrases = condition_phrases(estimate.cell, estimate.condition, estimate.placement)
-    warmth = [estimate.temperature] if estimate.temperature else []
-    return BREAK.join((mechanism_name(estimate.workload), *phrases, *warmth))
 
 
 def _share(share: float | None) -> str:
