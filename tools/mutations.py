@@ -61,7 +61,7 @@ MUTATIONS = (
         "return low",
         "stats/test_quantiles.py",
     ),
-    ("stats/rank_sum.py", "- n * (n + 1) / 2", "- n * (n - 1) / 2", "stats/test_rank_sum.py"),
+    ("stats/rank_sum.py", "+ n * (n + 1)", "+ n * (n - 1)", "stats/test_rank_sum.py"),
     ("runfile/writer.py", "                _read_back(new.temporary)\n", "", "runfile/test_writer.py"),
     ("model/fitting.py", "_knots(observations)[: None if caches_are_hot else 1]", "_knots(observations)", "model"),
     ("model/predictor.py", "model.scatter, scale.spread, unseen)", "scale.spread, unseen)", "model"),

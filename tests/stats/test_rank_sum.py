@@ -13,9 +13,9 @@ from clonometer.stats.rank_sum import least_p, rank_sum_p
 def test_it_is_mann_and_whitneys_exact_test(n: int, m: int) -> None:
     random = np.random.default_rng(n * 100 + m)
     a, b = random.normal(0.5, 1, (20, n)), random.normal(0, 1, (20, m))
-    larger, smaller = rank_sum_p(a, b)
     for row in range(20):
-        for p, side in ((larger[row], "greater"), (smaller[row], "less")):
+        larger, smaller = rank_sum_p(a[row], b[row])
+        for p, side in ((larger, "greater"), (smaller, "less")):
             wanted = stats.mannwhitneyu(a[row], b[row], alternative=side, method="exact").pvalue
             assert p == pytest.approx(wanted, rel=1e-9)
 
@@ -25,7 +25,7 @@ def test_the_approximation_for_large_sides_is_near() -> None:
     for shift in (0.0, 0.5, 1.0):
         a, b = random.normal(shift, 1, 41), random.normal(0, 1, 30)
         exact = stats.mannwhitneyu(a, b, alternative="greater", method="exact").pvalue
-        p = rank_sum_p(a, b)[0][0]
+        p = rank_sum_p(a, b)[0]
         assert p >= 0.99 * exact
         assert np.log(p) == pytest.approx(np.log(exact), rel=0.1)
 
@@ -37,15 +37,15 @@ def test_with_ties_it_is_the_exact_permutation_test() -> None:
         p_values = rank_sum_p(values[:4], values[4:])
         wins = np.array([_wins(np.array(combination), values) for combination in combinations(range(10), 4)])
         observed = _wins(np.arange(4), values)
-        assert p_values[0][0] == pytest.approx(np.mean(wins >= observed))
-        assert p_values[1][0] == pytest.approx(np.mean(wins <= observed))
+        assert p_values[0] == pytest.approx(np.mean(wins >= observed))
+        assert p_values[1] == pytest.approx(np.mean(wins <= observed))
 
 
 def test_many_ties_of_large_sides_are_corrected_for() -> None:
     random = np.random.default_rng(3)
     a, b = random.integers(0, 3, 60) + random.integers(0, 2, 60), random.integers(0, 3, 50)
     wanted = stats.mannwhitneyu(a, b, alternative="greater", method="asymptotic").pvalue
-    assert rank_sum_p(a, b)[0][0] == pytest.approx(wanted, rel=1e-6)
+    assert rank_sum_p(a, b)[0] == pytest.approx(wanted, rel=1e-6)
 
 
 def _wins(chosen: np.ndarray, values: np.ndarray) -> float:
@@ -56,15 +56,15 @@ def _wins(chosen: np.ndarray, values: np.ndarray) -> float:
 
 def test_constant_sides_are_no_evidence() -> None:
     for size in (1, 12, 60):
-        assert [side.tolist() for side in rank_sum_p([[7.0] * size], [[7.0] * size])] == [[1.0], [1.0]]
+        assert rank_sum_p([7.0] * size, [7.0] * size) == (1.0, 1.0)
 
 
 def test_the_least_p_is_reached_and_never_undercut() -> None:
     for n, m in ((1, 1), (3, 3), (12, 7)):
-        assert rank_sum_p(np.arange(n) + 100.0, np.arange(m))[0][0] == pytest.approx(least_p(n, m))
+        assert rank_sum_p(np.arange(n) + 100.0, np.arange(m))[0] == pytest.approx(least_p(n, m))
 
 
-@pytest.mark.parametrize(("a", "b"), [([[1.0], [2.0]], [[1.0]]), ([[]], [[1.0]]), ([np.nan], [1.0])])
+@pytest.mark.parametrize(("a", "b"), [([[1.0], [2.0]], [1.0]), ([], [1.0]), ([np.nan], [1.0])])
 def test_what_is_no_pair_of_sides_is_refused(a: object, b: object) -> None:
-    with pytest.raises(ValueError, match=r"rows|shape|finite"):
+    with pytest.raises(ValueError, match=r"shape|empty|finite"):
         rank_sum_p(a, b)  # type: ignore[arg-type]

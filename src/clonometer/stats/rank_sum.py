@@ -1,4 +1,4 @@
-"""Wilcoxon's rank-sum test of two sides, exact and for many rows at once.
+"""Wilcoxon's rank-sum test of two sides, exact.
 
 It asks whether values of one side tend to be larger, by their order alone: no distribution is assumed and one
 wild process moves it no further than any other. Under the hypothesis that all values are exchangeable every
@@ -18,62 +18,55 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.quantiles import Floats
+from clonometer.stats.quantiles import Floats, finite_values
 
 #: Above, the normal approximation takes over: its tails are then the wider ones.
 MOST_EXACT = 40
-_CHUNK = 4_000_000
 
 
-def rank_sum_p(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
-    """One-sided p-values, row by row: that A's values are larger than B's only by chance, and smaller.
+def rank_sum_p(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
+    """One-sided p-values: that A's values are larger than B's only by chance, and smaller.
 
     Parameters
     ----------
     a, b
-        Shapes (rows, n) and (rows, m), finite, any unit; a one-dimensional array is one row.
+        Shapes (n,) and (m,), finite, any unit.
 
     Returns
     -------
     larger, smaller
-        Two float64 arrays of shape (rows,), in (0, 1]: a small ``larger`` says that A's values are larger.
+        In (0, 1]: a small ``larger`` says that A's values are larger.
 
     Raises
     ------
     ValueError
-        If the rows differ in number, a side has no value, or a value is not finite.
+        If a side has no value, or a value is not finite.
 
     Notes
     -----
-    Ties count half, and rows that have any get the exact distribution given their ties [2]_: constant samples
+    Ties count half; where there are any, the distribution is the exact one given these ties [2]_: constant samples
     give 1. Beyond 40 values on a side the normal approximation is used, corrected for ties and continuity.
 
     Examples
     --------
-    >>> [float(p[0]) for p in rank_sum_p([5, 6, 7, 8], [1, 2, 3, 4])]
-    [0.014285714285714285, 1.0]
+    >>> rank_sum_p([5, 6, 7, 8], [1, 2, 3, 4])
+    (0.014285714285714285, 1.0)
     """
-    left, right = _rows(a), _rows(b)
-    if left.shape[0] != right.shape[0]:
-        raise ValueError(f"{left.shape[0]} rows on one side, {right.shape[0]} on the other")
-    n, m = left.shape[1], right.shape[1]
-    both = np.concatenate([left, right], axis=1)
-    order = np.argsort(both, axis=1)
-    both = np.take_along_axis(both, order, axis=1)
-    tied = (np.diff(both, axis=1) == 0).any(axis=1)
-    # Without ties the pairs won are A's ranks less the least that these can sum to: sorting is quicker than pairing.
-    wins = ((order < n) @ np.arange(1.0, n + m + 1)) - n * (n + 1) / 2
-    if tied.any():
-        wins[tied] = _wins(left[tied], right[tied])
+    left, right = finite_values(a, "a side"), np.sort(finite_values(b, "a side"))
+    n, m = left.size, right.size
+    # Of B's values those below each of A's, a tie counting half.
+    wins = float(sum(np.searchsorted(right, left, side=side).sum() for side in ("left", "right"))) / 2
+    counts = np.unique(np.concatenate([left, right]), return_counts=True)[1]
+    if max(n, m) > MOST_EXACT:
+        spread = _spread(n, m, counts)
+        return _normal(wins, n, m, spread), _normal(n * m - wins, n, m, spread)
+    if counts.max() > 1:
+        return _tied_tails(counts, n, wins)
     at_least = _upper_tail(n, m)
     # P(U >= u) by symmetry also serves the other side: U' = nm - U.
-    larger = at_least[np.floor(wins).astype(np.int64)]
-    smaller = at_least[np.floor(n * m - wins).astype(np.int64)]
-    for row in np.flatnonzero(tied):
-        larger[row], smaller[row] = _tied_tails(both[row], n, float(wins[row]))
-    return larger, smaller
+    return float(at_least[int(wins)]), float(at_least[n * m - int(wins)])
 
 
 @lru_cache(maxsize=256)
@@ -88,30 +81,9 @@ def least_p(n: int, m: int) -> float:
     return 1 / math.comb(n + m, n)
 
 
-def _rows(values: ArrayLike) -> Floats:
-    array = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"a side must have shape (rows, values), not {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise ValueError("values must be finite")
-    return array
-
-
-def _wins(a: Floats, b: Floats) -> Floats:
-    """Count, for each row, the pairs in which A's value is larger; a tie counts half."""
-    step = max(1, _CHUNK // (a.shape[1] * b.shape[1]))
-    parts = []
-    for start in range(0, a.shape[0], step):
-        left, right = a[start : start + step, :, None], b[start : start + step, None, :]
-        parts.append((left > right).sum(axis=(1, 2)) + (left == right).sum(axis=(1, 2)) / 2)
-    return np.concatenate(parts).astype(np.float64)
-
-
 @lru_cache(maxsize=256)
 def _upper_tail(n: int, m: int) -> Floats:
     """P(U >= u) for u = 0 ... nm, if all orders are equally likely."""
-    if max(n, m) > MOST_EXACT:
-        return _normal_tail(n, m)
     # Mann and Whitney's recurrence as a product: the number of orders with U = u is the coefficient of q^u in
     # the Gaussian binomial, built factor by factor: multiply by (1 - q^(m + i)), divide by (1 - q^i).
     counts = [1] + [0] * (n * m)
@@ -129,9 +101,11 @@ def _upper_tail(n: int, m: int) -> Floats:
     return np.array(tail, dtype=np.float64)
 
 
-def _normal_tail(n: int, m: int) -> Floats:
-    spread = math.sqrt(n * m * (n + m + 1) / 12)
-    return np.array([_normal(u, n, m, spread) for u in range(n * m + 1)], dtype=np.float64)
+def _spread(n: int, m: int, counts: NDArray[np.intp]) -> float:
+    """The standard deviation of U, where ``counts`` says how often each different value came."""
+    total = n + m
+    ties = float((counts.astype(np.float64) ** 3 - counts).sum())
+    return math.sqrt(max(0.0, n * m * (total + 1 - ties / (total * (total - 1))) / 12))
 
 
 def _normal(wins: float, n: int, m: int, spread: float) -> float:
@@ -142,15 +116,8 @@ def _normal(wins: float, n: int, m: int, spread: float) -> float:
     return min(1.0, max(tail, least_p(n, m)))
 
 
-def _tied_tails(ordered: Floats, n: int, wins: float) -> tuple[float, float]:
-    """P(U >= wins) and P(U <= wins), given which of the values are tied."""
-    total = ordered.size
-    m = total - n
-    _, counts = np.unique(ordered, return_counts=True)
-    if max(n, m) > MOST_EXACT:
-        ties = float((counts.astype(np.float64) ** 3 - counts).sum())
-        spread = math.sqrt(max(0.0, n * m / 12 * (total + 1 - ties / (total * (total - 1)))))
-        return _normal(wins, n, m, spread), _normal(n * m - wins, n, m, spread)
+def _tied_tails(counts: NDArray[np.intp], n: int, wins: float) -> tuple[float, float]:
+    """P(U >= wins) and P(U <= wins), given how often each different value came."""
     below = np.cumsum(counts) - counts
     doubled_ranks = np.repeat(2 * below + counts + 1, counts)
     # ways[k, s]: choices of k values whose doubled mid-ranks sum to s.

@@ -248,7 +248,7 @@ def _two_sided(a: Evidence, b: Evidence, least_effect: float) -> float:
     first, second = map(median, sides)
     if min(side.size for side in sides) < FEWEST_PROCESSES or abs(first - second) < least_effect * abs(second):
         return 1.0
-    return min(1.0, 2 * min(float(p[0]) for p in rank_sum_p(*sides)))
+    return min(1.0, 2 * min(rank_sum_p(*sides)))
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:
