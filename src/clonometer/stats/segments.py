@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from clonometer.stats.quantiles import Floats, row_medians
 
 
-def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Stack segments of equal length, so that numpy works on all of them at once.
+def similar_lengths(
+    values: NDArray[Any], first: ArrayLike, fill: float
+) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Stack segments whose lengths lie between the same powers of two, so that few calls do for any lengths.
 
     A run has thousands of blocks of a few dozen samples each: one call for each costs more than the work in it.
 
@@ -21,39 +23,7 @@ def equal_lengths(values: NDArray[Any], first: ArrayLike) -> Iterator[tuple[NDAr
     values
         Shape (n,).
     first
-        Shape (segments,): where each segment starts, rising from 0. It ends where the next one starts.
-
-    Yields
-    ------
-    places
-        Shape (k,): which segments have this length.
-    rows
-        Shape (k, length): their values.
-
-    Examples
-    --------
-    >>> [(places.tolist(), rows.tolist()) for places, rows in equal_lengths(np.array([1.0, 2.0, 3.0]), [0, 1])]
-    [([0], [[1.0]]), ([1], [[2.0, 3.0]])]
-    """
-    starts = np.asarray(first, dtype=np.intp)
-    lengths = np.diff(np.append(starts, values.size))
-    if lengths.size and (lengths == lengths[0]).all() and starts[0] == 0:
-        yield np.arange(lengths.size), values.reshape(lengths.size, -1)
-        return
-    for length in sorted(set(lengths.tolist())):
-        places = np.flatnonzero(lengths == length)
-        yield places, values[starts[places][:, None] + np.arange(length)]
-
-
-def similar_lengths(
-    values: NDArray[Any], first: ArrayLike, fill: float
-) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Stack segments whose lengths lie between the same powers of two, so that few calls do for any lengths.
-
-    Parameters
-    ----------
-    values, first
-        As of `equal_lengths`, no segment empty.
+        Shape (segments,): where each segment starts, rising from 0; none is empty. It ends where the next one starts.
     fill
         What stands behind the end of a segment that is shorter than others.
 
@@ -83,7 +53,7 @@ def similar_lengths(
 
 
 def segment_medians(values: Floats, first: ArrayLike) -> Floats:
-    """Median of each segment; parameters as of `equal_lengths`, no segment empty.
+    """Median of each segment; parameters as of `similar_lengths`.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from clonometer.stats.modes import find_modes
@@ -143,8 +144,6 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     """
     import numpy as np
 
-    from clonometer.stats.segments import equal_lengths
-
     counts = np.diff(process_starts, append=values.size)
     length = int(median(counts))
     kept = np.flatnonzero(counts >= length)
@@ -155,9 +154,7 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
         return None
     rows = values[process_starts[kept][:, None] + np.arange(length)] / medians[:, None]
     edges = np.linspace(0, length, min(length, _PROFILE_POINTS) + 1).astype(int)
-    profile = np.empty(edges.size - 1)
-    for bins, columns in equal_lengths(np.arange(length), edges[:-1]):
-        profile[bins] = row_medians(rows[:, columns].swapaxes(0, 1).reshape(bins.size, -1))
+    profile = np.array([median(rows[:, start:stop].ravel()) for start, stop in pairwise(edges.tolist())])
     change = pettitt(profile)
     if change.p_value >= WARM_UP_P or change.before > profile.size / 2:
         return None
