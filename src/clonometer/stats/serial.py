@@ -18,21 +18,13 @@ from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats, finite_values, quantile_interval
-from clonometer.stats.trend import MOST_VALUES, rank_von_neumann
+from clonometer.stats.trend import MOST_VALUES, mean_ranks, rank_von_neumann
 
 _NORMAL = NormalDist()
 _LEAST_ALIKE = 8
 _ALIKE_P = 0.05
 _MOST_RHO = 0.95
 _LEAST_TAIL = 1e-12
-
-
-def _centred_ranks(values: ArrayLike) -> Floats:
-    checked = finite_values(values)
-    # Ties get the mean of their ranks: constant values are all alike and say nothing.
-    _, which, counts = np.unique(checked, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[which]
-    return np.asarray(ranks - ranks.mean(), dtype=np.float64)
 
 
 def median_in_time(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
@@ -98,7 +90,9 @@ def inflation_in_time(values: ArrayLike) -> float:
 
 
 def _ar1_inflation(values: Floats) -> float:
-    ranks = _centred_ranks(values)
+    # Ties get the mean of their ranks: constant values are all alike and say nothing.
+    ranks = mean_ranks(values)
+    ranks -= ranks.mean()
     square = float((ranks**2).sum())
     if square == 0:
         return 1.0

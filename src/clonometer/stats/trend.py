@@ -128,7 +128,7 @@ def rank_von_neumann(values: ArrayLike) -> Outcome:
     """
     array = _short(values)
     n = array.size
-    ranks = _ranks(array)
+    ranks = mean_ranks(array)
     spread = float(((ranks - ranks.mean()) ** 2).sum())
     if n < 4 or spread == 0:
         return Outcome(2.0, 1.0)
@@ -174,7 +174,7 @@ def pettitt(values: ArrayLike) -> Change:
     if n < 4 or np.ptp(array) == 0:
         return Change(max(1, n // 2), 1.0)
     # U(t) = 2 (sum of the first t ranks) - t (n + 1), with mean ranks for ties.
-    sums = 2 * np.cumsum(_ranks(array))[:-1] - np.arange(1, n) * (n + 1)
+    sums = 2 * np.cumsum(mean_ranks(array))[:-1] - np.arange(1, n) * (n + 1)
     place = int(np.argmax(np.abs(sums)))
     largest = float(abs(sums[place]))
     return Change(place + 1, min(1.0, 2 * math.exp(-6 * largest**2 / (n**3 + n**2))))
@@ -187,7 +187,7 @@ def _short(values: ArrayLike) -> Floats:
     return array
 
 
-def _ranks(array: Floats) -> Floats:
+def mean_ranks(array: Floats) -> Floats:
     """Ranks from 1, ties sharing their mean."""
     _, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
