@@ -19,7 +19,7 @@ from clonometer.results.json_rules import (
     Sentence,
     Temperature,
 )
-from clonometer.results.series.types import EcdfSeries, ScanSeries
+from clonometer.results.series.types import EcdfSeries, Ends, ScanSeries
 
 RESULTS_SCHEMA = 1
 #: Below this share of a median no difference counts, however sure it is.
@@ -134,6 +134,18 @@ class Estimate:
     def is_first_launch(self) -> bool:
         """Whether it is of the one cold launch of each process, not of warm ones."""
         return self.temperature == "cold"
+
+    @property
+    def median_with_ends(self) -> Ends:
+        """The median with the ends of its interval, in ns; all three are the median where it has no interval."""
+        median = self.median_ns or 0.0
+        low, high = (median if end is None else end for end in (self.median_low_ns, self.median_high_ns))
+        return median, low, high
+
+    @property
+    def free_placement(self) -> str | None:
+        """Where the tasks were seen to run if that was left to the kernel; None where it was asked for."""
+        return self.placement if self.condition.get("placement") == "free" else None
 
 
 @dataclass(frozen=True)

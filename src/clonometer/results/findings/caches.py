@@ -43,7 +43,7 @@ def caches(comparer: Comparer) -> list[Finding]:
     for row in comparer.book.rows:
         changes = comparer.book.changes(row.estimate)
         if "caches" in changes and row.estimate.stage is not None:
-            base = {axis: value for axis, value in changes.items() if axis not in _AXES}
+            base = comparer.book.changes(row.estimate, *_AXES)
             colds_of_base = asked.setdefault((row.estimate.workload, tuple(base.items())), [])
             cold = {axis: value for axis, value in changes.items() if axis in _AXES}
             if cold not in colds_of_base:

@@ -77,8 +77,7 @@ def _scanned(book: Book, axis: str, rungs: frozenset[str]) -> list[_Choice]:
     values: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[Value, set[str]]] = {}
     for row in book.rows:
         if axis in row.estimate.condition:
-            changes = book.changes(row.estimate)
-            others = tuple((name, value) for name, value in changes.items() if name != axis)
+            others = tuple(book.changes(row.estimate, axis).items())
             measured = values.setdefault((row.estimate.workload, others), {})
             measured.setdefault(row.estimate.condition[axis], set()).add(row.estimate.cell)
     scanned = []

@@ -36,7 +36,7 @@ def linkages(comparer: Comparer) -> list[Finding]:
 def _told(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
     findings: dict[str, Finding] = {}
     for base, value, comparisons in _variants(comparer, axis):
-        others = {name: other for name, other in comparer.book.changes(base.estimate).items() if name != axis}
+        others = comparer.book.changes(base.estimate, axis)
         cells = [cell for comparison in comparisons for cell in comparison.numbers["cells"]]
         numbers = comparisons[0].numbers | {
             axis: value,

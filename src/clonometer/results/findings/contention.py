@@ -82,10 +82,9 @@ def _conditions(comparer: Comparer) -> list[tuple[str, dict[str, int | str]]]:
     for row in comparer.book.rows:
         if row.estimate.family != FAMILY:
             continue
-        changes = comparer.book.changes(row.estimate)
-        others = {axis: value for axis, value in changes.items() if axis not in ("task_kind", "workers")}
-        if (row.estimate.workload, others) not in conditions:
-            conditions.append((row.estimate.workload, others))
+        entry = (row.estimate.workload, comparer.book.changes(row.estimate, "task_kind", "workers"))
+        if entry not in conditions:
+            conditions.append(entry)
     return conditions
 
 
@@ -93,8 +92,7 @@ def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: s
     sides: dict[str, dict[int, Evidence]] = {kind: {} for kind in _KINDS}
     for row in comparer.book.rows:
         estimate = row.estimate
-        all_changes = comparer.book.changes(estimate)
-        others = {axis: value for axis, value in all_changes.items() if axis not in ("task_kind", "workers")}
+        others = comparer.book.changes(estimate, "task_kind", "workers")
         if (estimate.workload, estimate.quantity, others) == (workload, quantity, changes):
             sides[str(estimate.condition["task_kind"])][int(estimate.condition["workers"])] = row
     threads, processes = (sides[kind] for kind in _KINDS)

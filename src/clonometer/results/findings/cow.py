@@ -28,7 +28,7 @@ def first_writes(comparer: Comparer) -> list[Finding]:
     rows = [row.estimate for row in book.rows if row.estimate.workload in (PARENT, CHILD)]
     bases: list[Changes] = []
     for estimate in rows:
-        changes = {axis: value for axis, value in book.changes(estimate).items() if axis != "other_process"}
+        changes = book.changes(estimate, "other_process")
         if changes not in bases:
             bases.append(changes)
     return [finding for changes in bases if (finding := _first_write(comparer, changes)) is not None]
@@ -161,11 +161,10 @@ def stalls(comparer: Comparer) -> list[Finding]:
         estimate = row.estimate
         if estimate.workload != STALL:
             continue
-        changes = book.changes(estimate)
-        key = tuple((axis, value) for axis, value in changes.items() if axis != "parent_bytes")
+        key = tuple(book.changes(estimate, "parent_bytes").items())
         size = int(estimate.condition["parent_bytes"])
         if key not in largest or size > largest[key][1]:
-            largest[key] = (changes, size)
+            largest[key] = (book.changes(estimate), size)
     return [finding for changes, size in largest.values() if (finding := _story(comparer, changes, size)) is not None]
 
 

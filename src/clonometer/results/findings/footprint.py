@@ -43,7 +43,7 @@ def _largest(comparer: Comparer) -> list[tuple[Footprint, Evidence]]:
 
 
 def _others(comparer: Comparer, row: Evidence) -> Changes:
-    return {axis: value for axis, value in comparer.book.changes(row.estimate).items() if axis != "tasks"}
+    return comparer.book.changes(row.estimate, "tasks")
 
 
 def _words(changes: Changes) -> str:
@@ -166,10 +166,7 @@ def _time(comparer: Comparer, row: Evidence, quantity: str) -> str:
     total = comparer.book.main(row.estimate.workload, comparer.book.changes(row.estimate), None, None, quantity)
     if total is None:
         return ""
-    estimate = total.estimate
-    median = estimate.median_ns or 0.0
-    low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
-    return format_duration_interval(median, low, high, estimate.resolution_ns)
+    return format_duration_interval(*total.estimate.median_with_ends, total.estimate.resolution_ns)
 
 
 FINDERS = (Finder(footprints, 120),)

@@ -185,8 +185,6 @@ def _line(comparer: Comparer, points: Sequence[Evidence], x: Sequence[float], na
 
 
 def _misses(line: Line, row: Evidence, x: float) -> bool:
-    estimate = row.estimate
-    median_ns = estimate.median_ns or 0.0
+    median_ns, low, high = row.estimate.median_with_ends
     on_line = line.intercept.value + line.slope.value * x
-    low, high = (median_ns if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
     return abs(on_line - median_ns) > MOST_MISS * abs(median_ns) and not low <= on_line <= high

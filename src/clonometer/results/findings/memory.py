@@ -35,9 +35,9 @@ def memory(comparer: Comparer) -> list[Finding]:
     for row in comparer.book.rows:
         if row.estimate.stage is None or "parent_bytes" not in comparer.book.changes(row.estimate):
             continue
-        others = {axis: value for axis, value in comparer.book.changes(row.estimate).items() if axis != "parent_bytes"}
-        if (row.estimate.workload, others) not in asked:
-            asked.append((row.estimate.workload, others))
+        entry = (row.estimate.workload, comparer.book.changes(row.estimate, "parent_bytes"))
+        if entry not in asked:
+            asked.append(entry)
     return [finding for workload, changes in asked for finding in _memory_of(comparer, workload, changes)]
 
 

@@ -36,12 +36,10 @@ def _lines(comparer: Comparer, quantity: str) -> dict[Where, Lines]:
         estimate = row.estimate
         if estimate.family != "ipc" or estimate.quantity != quantity:
             continue
-        free = estimate.condition.get("placement") == "free"
-        changes = comparer.book.changes(estimate)
-        others = tuple(item for item in changes.items() if item[0] not in ("task_kind", "message_bytes"))
-        if free and estimate.placement is None:
+        if estimate.condition.get("placement") == "free" and estimate.placement is None:
             continue
-        lines = places.setdefault((others, estimate.placement if free else None), {})
+        others = comparer.book.changes(estimate, "task_kind", "message_bytes")
+        lines = places.setdefault((tuple(others.items()), estimate.free_placement), {})
         key = (str(estimate.condition["task_kind"]), estimate.workload)
         lines.setdefault(key, {})[int(estimate.condition["message_bytes"])] = row
     return places

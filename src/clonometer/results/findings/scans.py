@@ -44,15 +44,10 @@ def scans(comparer: Comparer) -> list[Finding]:
         ):
             continue
         quantity = None if first.stage is not None else first.quantity
-        key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, _placement(scan))
+        key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, first.free_placement)
         groups.setdefault(key, []).append(scan)
     findings = [_finding(comparer, _of_one_temperature(group)) for group in groups.values()]
     return [finding for finding in findings if finding is not None]
-
-
-def _placement(scan: Scan) -> str | None:
-    first = scan.points[0].estimate
-    return first.placement if first.condition.get("placement") == "free" else None
 
 
 def _of_one_temperature(group: list[Scan]) -> list[Scan]:
@@ -87,8 +82,8 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
     name = ".".join([scan.axis, first.workload.removeprefix("launch."), *map(str, scan.condition.values())])
     if first.stage is None:
         name += f".{first.quantity}"
-    if _placement(scan):
-        name += f".{_placement(scan)}"
+    if first.free_placement:
+        name += f".{first.free_placement}"
     numbers = entries[0] | growths[0].ends.numbers
     numbers |= {"stages": entries, "axis": scan.axis, "workload": first.workload}
     numbers |= {"average_ns": average.value, "average_ns_interval": interval_ends(average)}
@@ -104,7 +99,8 @@ def _unit(scan: Scan) -> tuple[str, float]:
 
 
 def _where(scan: Scan) -> str:
-    first, observed = scan.points[0].estimate, _placement(scan)
+    first = scan.points[0].estimate
+    observed = first.free_placement
     words = condition(scan.condition, first.temperature, first.condition.get("placement"))
     return ", ".join(filter(None, [words, f"on the {placement_name(observed)}" if observed else ""]))
 

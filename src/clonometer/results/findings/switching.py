@@ -54,10 +54,9 @@ def pairs_of(comparer: Comparer, family: str, quantity: str, left_out: frozenset
         kind = estimate.condition.get("task_kind")
         if estimate.family != family or estimate.quantity != quantity or left_out & changes.keys() or kind is None:
             continue
-        others = tuple((axis, value) for axis, value in changes.items() if axis != "task_kind")
-        free = estimate.condition.get("placement") == "free"
-        key = (estimate.workload, (others, estimate.placement if free else None))
-        if not (free and estimate.placement is None):
+        others = tuple(comparer.book.changes(estimate, "task_kind").items())
+        key = (estimate.workload, (others, estimate.free_placement))
+        if estimate.condition.get("placement") != "free" or estimate.placement is not None:
             (threads if kind == "thread" else processes)[key] = row
     pairs: dict[Where, list[Pair]] = {}
     for (workload, where), row in processes.items():
@@ -158,11 +157,9 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
     none, first = scan.points[0], scan.points[0].estimate
     entries = [_entry(comparer, point, none) for point in scan.points[1:]]
     seen = [entry for entry in entries if entry["verdict"] == "longer"]
-    observed = first.placement if first.condition.get("placement") == "free" else None
-    where: Where = (tuple(scan.condition.items()), observed)
     # Said first, whether it is the default or not.
     kind = axis_words("task_kind", first.condition["task_kind"])
-    where = (tuple(item for item in where[0] if item[0] != "task_kind"), where[1])
+    where: Where = (tuple(item for item in scan.condition.items() if item[0] != "task_kind"), first.free_placement)
     words = f"{way(first.workload)}, {kind}, {where_words(comparer, where, none)}"
     if seen:
         most = max(seen, key=lambda entry: entry["indirect_ns"])

@@ -55,9 +55,8 @@ def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) ->
     for a, b in pairs:
         if (a.estimate.cell, "numbers") in curves and not _is_last(a, fits):
             continue
-        others = {axis: value for axis, value in comparer.book.changes(a.estimate).items() if axis != KIND}
+        others = comparer.book.changes(a.estimate, KIND, "workers")
         count = int(a.estimate.condition.get("workers", 1))
-        others.pop("workers", None)
         key = (a.estimate.workload, a.estimate.quantity, tuple(others.items()))
         groups.setdefault(key, []).append((count, a, b))
     contests = []

@@ -91,11 +91,7 @@ def _conditions(comparer: Comparer) -> Iterator[_Choice]:
         if text:
             name = mechanism_name(effect.comparison.a.estimate.workload)
             dear = effect.value if effect.cheaper == effect.base else effect.base
-            others = {
-                axis: value
-                for axis, value in comparer.book.changes(effect.comparison.a.estimate).items()
-                if axis != effect.axis
-            }
+            others = comparer.book.changes(effect.comparison.a.estimate, effect.axis)
             where = condition_words({effect.axis: dear, **others})
             full = f"{text}: {where}, {name} takes {{dear}}, {{times}} times as much"
             yield _Choice(effect.axis, full, f"{text}: {name} takes {{cheap}} instead of {{dear}}", effect.comparison)

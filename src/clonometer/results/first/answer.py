@@ -106,7 +106,7 @@ def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     longer = compared.verdict == "longer"
     row, value, other = (compared.a, effect.value, effect.base) if longer else (compared.b, effect.base, effect.value)
     ratio = compared.text if longer else compared.inverse_text
-    others = {name: each for name, each in comparer.book.changes(row.estimate).items() if name != effect.axis}
+    others = comparer.book.changes(row.estimate, effect.axis)
     name = mechanism_name(row.estimate.workload)
     text = (
         f"{condition_words({effect.axis: value, **others})}, {name} {verb(row)} {cost(row)}: {ratio} times as much as "

@@ -106,9 +106,8 @@ def effects(comparer: Comparer) -> list[AxisEffect]:
 def _scans(book: Book) -> tuple[tuple[str, Mapping[int | str, Evidence]], ...]:
     scans: dict[Hashable, tuple[str, dict[int | str, Evidence]]] = {}
     for row in _no_rungs(book):
-        changes = book.changes(row.estimate)
         for axis, value in row.estimate.condition.items():
-            others = frozenset(item for item in changes.items() if item[0] != axis)
+            others = frozenset(book.changes(row.estimate, axis).items())
             key = (row.estimate.workload, row.estimate.temperature, axis, others)
             scans.setdefault(key, (axis, {}))[1][value] = row
     return tuple(scan for scan in scans.values() if len(scan[1]) > 1)

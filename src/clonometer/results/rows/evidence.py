@@ -117,15 +117,15 @@ class Book:
         """The row of a quantity of a cell at the placement that has most samples; None where there is none."""
         return _most_samples(self.placements(cell, quantity).values())
 
-    def changes(self, estimate: Estimate) -> dict[str, int | str]:
-        """The axes of a row that are off their default."""
+    def changes(self, estimate: Estimate, *left_out: str) -> dict[str, int | str]:
+        """The axes of a row that are off their default, but for those left out."""
         if estimate.cell not in self._changes:
             self._changes[estimate.cell] = {
                 axis: value
                 for axis, value in sorted(estimate.condition.items())
                 if axis not in self._defaults or value != self._defaults[axis]
             }
-        return dict(self._changes[estimate.cell])
+        return {axis: value for axis, value in self._changes[estimate.cell].items() if axis not in left_out}
 
     def default(self, axis: str) -> int | str | None:
         """The default of an axis, or None where the catalogue does not have it."""

@@ -11,7 +11,6 @@ from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.series.scans import Scan, said_condition, scans_of
 from clonometer.results.series.types import EcdfSeries, ScanSeries
-from clonometer.results.types import Estimate
 from clonometer.stats.ecdf import thin_ecdf
 from clonometer.words import axis_words, mechanism_name, placement_name
 
@@ -91,7 +90,7 @@ def scan_series(book: Book) -> tuple[ScanSeries, ...]:
 def _scan_series(book: Book, scan: Scan) -> ScanSeries:
     rows = [point.estimate for point in scan.points]
     first = rows[0]
-    medians, lows, highs = zip(*map(_with_ends, rows), strict=True)
+    medians, lows, highs = zip(*(row.median_with_ends for row in rows), strict=True)
     return ScanSeries(
         workload=first.workload,
         family=first.family,
@@ -100,7 +99,7 @@ def _scan_series(book: Book, scan: Scan) -> ScanSeries:
         stage=first.stage,
         quantity=first.quantity,
         temperature=first.temperature,
-        placement=_free_placement(first),
+        placement=first.free_placement,
         condition=said_condition(scan),
         x=tuple(int(row.condition[scan.axis]) for row in rows),
         medians=medians,
@@ -129,24 +128,13 @@ def _usual_temperature(series: Sequence[ScanSeries]) -> list[ScanSeries]:
     return sorted(kept, key=lambda line: (places.index(line.workload), STAGES.index(line.stage or "")))
 
 
-def _with_ends(row: Estimate) -> tuple[float, float, float]:
-    """The median with the ends of its interval; where there is none, both ends are the median."""
-    median = row.median_ns or 0.0
-    low, high = (median if end is None else end for end in (row.median_low_ns, row.median_high_ns))
-    return median, low, high
-
-
 def _is_of_messages(scan: Scan, quantity: str) -> bool:
     return scan.axis == _MESSAGES and scan.points[0].estimate.quantity == quantity
 
 
 def _line_of(scan: Scan) -> tuple[object, ...]:
     first = scan.points[0].estimate
-    return (first.workload, tuple(scan.condition.items()), _free_placement(first))
-
-
-def _free_placement(estimate: Estimate) -> str | None:
-    return estimate.placement if estimate.condition.get("placement") == "free" else None
+    return (first.workload, tuple(scan.condition.items()), first.free_placement)
 
 
 def _message_series(book: Book, latency: Scan, stream: Scan) -> list[ScanSeries]:

@@ -69,10 +69,7 @@ def _steps(entry: Mapping[str, Any], cell: str, times: Mapping[tuple[str, str], 
         # Samples with few values lack the rarer steps: a median over the others would be one of other events.
         if row is None or row.estimate.median_ns is None or row.estimate.n_samples < _LEAST_SHARE * most:
             continue
-        estimate = row.estimate
-        median = row.estimate.median_ns
-        low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
-        steps.append(LadderStep(int(one_in), median, low, high))
+        steps.append(LadderStep(int(one_in), *row.estimate.median_with_ends))
     return tuple(steps)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
@@ -57,12 +56,11 @@ def incidents_of(book: Book) -> tuple[Incident, ...]:
         elif estimate.quantity in COUNTS:
             incident.counts[estimate.quantity] = estimate.value
     faults = list(dict.fromkeys(incident.fault for incident in by_cell.values()))
-    place = {
-        (fault, arrangement): (faults.index(fault), ARRANGEMENTS.index(arrangement))
-        for fault in faults
-        for arrangement in ARRANGEMENTS
-    }
-    return tuple(sorted(by_cell.values(), key=lambda incident: place[incident.fault, incident.arrangement]))
+
+    def place(incident: Incident) -> tuple[int, int]:
+        return faults.index(incident.fault), ARRANGEMENTS.index(incident.arrangement)
+
+    return tuple(sorted(by_cell.values(), key=place))
 
 
 def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
@@ -77,20 +75,14 @@ def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
             damaged=incident.count("damaged"),
             parent_alive=bool(incident.count("parent_alive")),
             signal=incident.count("ended_by_signal"),
-            times_ns=_times(incident.times),
+            times_ns={
+                name: incident.times[quantity].estimate.median_with_ends
+                for quantity, name in TIMES.items()
+                if quantity in incident.times
+            },
         )
         for incident in incidents_of(book)
     )
-
-
-def _times(rows: Mapping[str, Evidence]) -> dict[str, tuple[float, float, float]]:
-    times = {}
-    for quantity, name in TIMES.items():
-        if quantity in rows and (median := rows[quantity].estimate.median_ns) is not None:
-            estimate = rows[quantity].estimate
-            low, high = (median if end is None else end for end in (estimate.median_low_ns, estimate.median_high_ns))
-            times[name] = (median, low, high)
-    return times
 
 
 SERIES = {"isolation": lambda book, _: isolation_rows(book)}

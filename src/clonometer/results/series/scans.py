@@ -49,10 +49,9 @@ def _scans_along(book: Book, axis: str) -> list[Scan]:
         estimate = row.estimate
         if axis not in estimate.condition:
             continue
-        others = {name: value for name, value in book.changes(estimate).items() if name != axis}
-        free = estimate.condition.get("placement") == "free"
-        placement = estimate.placement if free else None
-        key: Key = (estimate.workload, estimate.quantity, estimate.temperature, placement, tuple(others.items()))
+        others = book.changes(estimate, axis)
+        where = estimate.temperature, estimate.free_placement
+        key: Key = (estimate.workload, estimate.quantity, *where, tuple(others.items()))
         changes_of[key] = others
         points = groups.setdefault(key, {})
         x = int(estimate.condition[axis])

@@ -47,7 +47,7 @@ def _ablation(book: Book, evidence: AblationEvidence) -> AblationSeries:
         quantity=evidence.quantity,
         axis=KIND,
         sides=SIDES,
-        condition={axis: value for axis, value in book.changes(rungs[0].sides[0].estimate).items() if axis != KIND},
+        condition=book.changes(rungs[0].sides[0].estimate, KIND),
         rungs=written_rungs(ladder, [rung.taken for rung in rungs], medians_ns),
         remainder_share=None if rest is None else rest.ends,
         n_processes=ladder.gaps[0].n,
