@@ -72,6 +72,21 @@ class Comparison:
         return format_ratio(self.inverse.value, self.inverse.low, self.inverse.high)
 
     @property
+    def times(self) -> float:
+        """How many times as long the longer side takes."""
+        return max(self.ratio.value, self.inverse.value)
+
+    @property
+    def times_text(self) -> str:
+        """The same with its interval, as words."""
+        return self.text if self.ratio.value > 1 else self.inverse_text
+
+    @property
+    def by_length(self) -> tuple[Evidence, Evidence]:
+        """The side that takes longer, and the other one."""
+        return (self.a, self.b) if self.ratio.value > 1 else (self.b, self.a)
+
+    @property
     def numbers(self) -> dict[str, Any]:
         """The ratio, its ends, the verdict and the cells, for a finding's ``numbers``."""
         return {
@@ -85,8 +100,13 @@ class Comparison:
             "verdict": self.verdict,
             "stage": self.a.estimate.stage,
             "temperature": self.a.estimate.temperature,
-            "cells": [self.a.estimate.cell, self.b.estimate.cell],
+            "cells": cells_of([self]),
         }
+
+
+def cells_of(comparisons: Iterable[Comparison]) -> list[str]:
+    """The cells of comparisons, both sides of each in turn."""
+    return [row.cell for comparison in comparisons for row in (comparison.a, comparison.b)]
 
 
 @dataclass(frozen=True)
@@ -187,6 +207,11 @@ class Comparer:
             comparison = replace(comparison, verdict="same")
         return comparison
 
+    def compare_all(self, pairs: Iterable[tuple[Evidence, Evidence]]) -> list[Comparison]:
+        """Compare pairs of rows in their order; those that have no ratio are left out."""
+        made = (self.compare(a, b) for a, b in pairs)
+        return [comparison for comparison in made if comparison is not None]
+
     def difference(self, a: Evidence, b: Evidence, *names: str | None) -> SignedDifference:
         """Take the difference of two rows, of any sign. ``names`` derive its seed."""
         p_value = self._p_value(a, b, least_effect=0.0)
@@ -208,8 +233,7 @@ class Comparer:
         for a, b in combinations(ranked, 2):
             if no_ratio_of(a, b) is None:
                 self._p_value(a, b)
-        made = [self.compare(row, ranked[0]) for row in ranked[1:]]
-        return [comparison for comparison in made if comparison is not None]
+        return self.compare_all((row, ranked[0]) for row in ranked[1:])
 
     def is_sure(self, interval: Interval, *key: Hashable) -> bool:
         """Whether an interval that is no comparison of two rows surely leaves 0 out, corrected with all comparisons.
@@ -253,8 +277,3 @@ def _two_sided(a: Evidence, b: Evidence, least_effect: float) -> float:
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:
     return workload, axis, frozenset(item for item in others.items() if item[0] != axis)
-
-
-def lead(comparisons: Sequence[Comparison]) -> Comparison:
-    """The comparison that stands for the others: of the last stage, which contains the rest."""
-    return comparisons[-1]

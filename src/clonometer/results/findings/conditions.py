@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, several_ratios
@@ -37,11 +37,10 @@ def _told(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural:
     findings: dict[str, Finding] = {}
     for base, value, comparisons in _variants(comparer, axis):
         others = comparer.book.changes(base.estimate, axis)
-        cells = [cell for comparison in comparisons for cell in comparison.numbers["cells"]]
         numbers = comparisons[0].numbers | {
             axis: value,
             "ratios": [comparison.numbers for comparison in comparisons],
-            "cells": list(dict.fromkeys(cells)),
+            "cells": list(dict.fromkeys(cells_of(comparisons))),
         }
         id_ = f"{axis}.{base.estimate.workload.removeprefix('launch.')}.{value}"
         if id_ in findings:
@@ -72,8 +71,7 @@ def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, 
     for workload, changes in _bases(comparer, axis):
         for value in _values(comparer, workload, axis):
             pairs = _pairs(comparer, workload, changes, {**changes, axis: value})
-            made = (comparer.compare(a, b) for a, b in pairs)
-            comparisons = [comparison for comparison in made if comparison is not None]
+            comparisons = comparer.compare_all(pairs)
             if comparisons:
                 comparer.claim((row for comparison in comparisons for row in (comparison.a, comparison.b)), axis)
                 variants.append((comparisons[0].b, value, comparisons))

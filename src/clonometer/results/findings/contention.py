@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clonometer.families import workload_words
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
 
@@ -17,9 +17,11 @@ FAMILY = "contend"
 COUNTER, LAYOUT = "contend.counter", "counter_layout"
 QUANTITY = "op_ns"
 CPU_QUANTITY = "cpu_op_ns"
-_KINDS = ("thread", "process")
 # An operation's condition without the kind and the number of its workers.
 Changes = Mapping[str, int | str]
+#: An operation, by its workload and its condition, and comparisons by the number of workers, the fewest first.
+_Operation = tuple[str, tuple[tuple[str, int | str], ...]]
+_ByWorkers = Mapping[int, Comparison]
 
 
 def contention(comparer: Comparer) -> list[Finding]:
@@ -27,15 +29,12 @@ def contention(comparer: Comparer) -> list[Finding]:
 
     The first finding sums up: what sharing costs, with the most workers that a run has both of.
     """
-    operations: list[tuple[str, Changes, list[Comparison]]] = []
-    for workload, changes in _conditions(comparer):
-        made = [
-            comparison for comparison in _by_workers(comparer, workload, changes, QUANTITY) if comparison is not None
-        ]
-        if made:
-            comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", "task_kind")
-            operations.append((workload, changes, made))
-    findings = [_finding(comparer, *contested) for contested in operations]
+    operations, cpu = (_operations(comparer, quantity) for quantity in (QUANTITY, CPU_QUANTITY))
+    findings = []
+    for (workload, changes), by_workers in operations.items():
+        made = by_workers.values()
+        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", KIND)
+        findings.append(_finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {})))
     return [_summary(operations), *findings] if len(operations) > 1 else findings
 
 
@@ -47,17 +46,16 @@ def false_sharing(comparer: Comparer) -> list[Finding]:
     comparer.claim(counters, LAYOUT)
     findings = []
     for layout in ("packed", "one"):
-        comparisons = []
-        for kind in _KINDS:
+        pairs = []
+        for kind in SIDES:
             for changes in book.conditions([COUNTER]):
                 several = int(changes.get("workers", 1)) > 1
-                if LAYOUT in changes or changes.get("task_kind", "thread") != kind or not several:
+                if LAYOUT in changes or changes.get(KIND, SIDES[0]) != kind or not several:
                     continue
                 padded = book.main(COUNTER, changes, None, None, QUANTITY)
                 near = book.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
-                comparison = comparer.compare(near, padded) if near and padded else None
-                if comparison is not None:
-                    comparisons.append(comparison)
+                pairs += [(near, padded)] if near and padded else []
+        comparisons = comparer.compare_all(pairs)
         if comparisons:
             findings.append(_sharing_finding(layout, comparisons))
     return findings
@@ -76,28 +74,15 @@ def operation(workload: str, changes: Changes) -> str:
     return f"{name} ({', '.join(words)})" if words else name
 
 
-def _conditions(comparer: Comparer) -> list[tuple[str, dict[str, int | str]]]:
-    """The operations of a run, each once."""
-    conditions: list[tuple[str, dict[str, int | str]]] = []
-    for row in comparer.book.rows:
-        if row.estimate.family != FAMILY:
-            continue
-        entry = (row.estimate.workload, comparer.book.changes(row.estimate, "task_kind", "workers"))
-        if entry not in conditions:
-            conditions.append(entry)
-    return conditions
-
-
-def _by_workers(comparer: Comparer, workload: str, changes: Changes, quantity: str) -> list[Comparison | None]:
-    sides: dict[str, dict[int, Evidence]] = {kind: {} for kind in _KINDS}
-    for row in comparer.book.rows:
-        estimate = row.estimate
-        others = comparer.book.changes(estimate, "task_kind", "workers")
-        if (estimate.workload, estimate.quantity, others) == (workload, quantity, changes):
-            sides[str(estimate.condition["task_kind"])][int(estimate.condition["workers"])] = row
-    threads, processes = (sides[kind] for kind in _KINDS)
-    counts = [count for count in sorted(threads) if count in processes]
-    return [comparer.compare(threads[count], processes[count]) for count in counts]
+def _operations(comparer: Comparer, quantity: str) -> dict[_Operation, _ByWorkers]:
+    """Threads against processes at each operation of a run, those without a ratio left out."""
+    rows = [row for row in comparer.book.rows if (row.estimate.family, row.estimate.quantity) == (FAMILY, quantity)]
+    operations: dict[_Operation, dict[int, Comparison]] = {}
+    for comparison in comparer.compare_all(pairs_of_kinds(rows)):
+        estimate = comparison.a.estimate
+        key = estimate.workload, tuple(comparer.book.changes(estimate, KIND, "workers").items())
+        operations.setdefault(key, {})[_workers(comparison)] = comparison
+    return {operation: dict(sorted(by_workers.items())) for operation, by_workers in operations.items()}
 
 
 def _workers(comparison: Comparison) -> int:
@@ -108,23 +93,19 @@ def _count(comparison: Comparison) -> str:
     return axis_words("workers", _workers(comparison))
 
 
-def _finding(comparer: Comparer, workload: str, changes: Changes, made: Sequence[Comparison]) -> Finding:
+def _finding(workload: str, changes: Changes, by_workers: _ByWorkers, cpu: _ByWorkers) -> Finding:
     name = operation(workload, changes)
+    made = list(by_workers.values())
     clauses = several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")
-    cpu = {
-        _workers(comparison): comparison
-        for comparison in _by_workers(comparer, workload, changes, CPU_QUANTITY)
-        if comparison is not None
-    }
-    last = made[-1]
-    clauses += [_cpu_clause(cpu[_workers(last)])] if _workers(last) in cpu else []
+    most, last = max(by_workers), made[-1]
+    clauses += [_cpu_clause(cpu[most])] if most in cpu else []
     numbers: dict[str, Any] = last.numbers | {
         "workload": workload,
         "of": "threads over processes",
-        "workers": [_workers(comparison) for comparison in made],
+        "workers": list(by_workers),
         "by_workers": [comparison.numbers for comparison in made],
-        "cpu_by_workers": [cpu[_workers(comparison)].numbers for comparison in made if _workers(comparison) in cpu],
-        "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
+        "cpu_by_workers": [cpu[workers].numbers for workers in by_workers if workers in cpu],
+        "cells": cells_of(made),
     }
     id_ = ".".join(["contention", workload.removeprefix("contend."), *map(str, changes.values())])
     return Finding(id_, headed(name, clauses), numbers, sentence(f"{name}, {_count(last)}: {_verdict(last)}"))
@@ -139,14 +120,13 @@ def _verdict(comparison: Comparison) -> str:
     return verdict("threads", "processes", comparison, plural=True)
 
 
-def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Finding:
+def _summary(operations: Mapping[_Operation, _ByWorkers]) -> Finding:
     """Say in one sentence where not sharing wins."""
     groups: dict[str, list[str]] = {"longer": [], "shorter": [], "same": []}
-    cells = []
-    for workload, changes, made in operations:
-        # The verdict of the most workers, since one worker shares with nobody.
-        groups[made[-1].verdict].append(operation(workload, changes))
-        cells += made[-1].numbers["cells"]
+    # The verdict of the most workers, since one worker shares with nobody.
+    last = [by_workers[max(by_workers)] for by_workers in operations.values()]
+    for (workload, changes), comparison in zip(operations, last, strict=True):
+        groups[comparison.verdict].append(operation(workload, dict(changes)))
     clauses = []
     if groups["longer"]:
         clauses.append(f"processes, which share less, are faster at {listed(groups['longer'])}")
@@ -154,7 +134,7 @@ def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Fin
         clauses.append(f"threads are faster at {listed(groups['shorter'])}")
     if groups["same"]:
         clauses.append(f"could not tell a difference at {listed(groups['same'])}")
-    most = sorted({_workers(made[-1]) for _, _, made in operations})
+    most = sorted(set(map(_workers, last)))
     many = f"{most[0]}" if len(most) == 1 else f"{most[0]} to {most[-1]}"
     words = f"{many} worker{'' if many == '1' else 's'}"
     numbers = {
@@ -162,7 +142,7 @@ def _summary(operations: Sequence[tuple[str, Changes, list[Comparison]]]) -> Fin
         "shared_wins": groups["shorter"],
         "cannot_tell": groups["same"],
         "workers": most,
-        "cells": cells,
+        "cells": cells_of(last),
     }
     return Finding("contention", headed(f"threads and processes, {words}", clauses), numbers)
 
@@ -179,7 +159,7 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
     numbers = strongest.numbers | {
         "layout": layout,
         "each": [comparison.numbers | {"workers": _workers(comparison)} for comparison in made],
-        "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
+        "cells": cells_of(made),
     }
     most = "up to " if len(apart) > 1 else ""
     headline = (
@@ -191,7 +171,7 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
 
 
 def _who(comparison: Comparison) -> str:
-    kind = "threads" if comparison.a.estimate.condition["task_kind"] == "thread" else "processes"
+    kind = "threads" if comparison.a.estimate.condition[KIND] == SIDES[0] else "processes"
     return f"with {_workers(comparison)} {kind}"
 
 

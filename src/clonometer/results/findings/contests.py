@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.families import families
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.families.types import LAUNCH, Family
-from clonometer.results.findings.comparing import Comparer, Comparison, lead
+from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
@@ -27,11 +27,13 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
         comparisons = _by_stage(comparer, changes, temperature)
         if not comparisons:
             continue
-        words = condition(changes, temperature, _placement(comparisons[0].a))
+        # The last stage contains the others.
+        last = comparisons[-1]
+        words = condition(changes, temperature, _placement(last.a))
         text = headed(words, several_ratios("fork", "pthread", comparisons))
         # The default placement stands above the table.
-        headline = headed(condition(changes, temperature), several_ratios("fork", "pthread", [lead(comparisons)]))
-        numbers = lead(comparisons).numbers | {
+        headline = headed(condition(changes, temperature), several_ratios("fork", "pthread", [last]))
+        numbers = last.numbers | {
             "temperature": temperature,
             "of": "launch.fork over launch.pthread",
             "stages": [comparison.numbers for comparison in comparisons],
@@ -78,7 +80,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         "cannot_tell": open_,
         "warm": [warm[stage].numbers for stage in stages],
         "cold": [cold[stage].numbers for stage in stages],
-        "cells": sorted({cell for side in (cold, warm) for stage in stages for cell in side[stage].numbers["cells"]}),
+        "cells": sorted(set(cells_of(side[stage] for side in (cold, warm) for stage in stages))),
     }
     return [Finding("cold_and_warm", text, numbers)]
 
@@ -155,15 +157,10 @@ def _shared_condition(comparer: Comparer) -> dict[str, int | str] | None:
 
 
 def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Comparison]:
-    comparisons = []
-    for stage in STAGES:
-        fork = comparer.book.main(FORK, changes, temperature, stage)
-        pthread = comparer.book.main(PTHREAD, changes, temperature, stage)
-        if fork is not None and pthread is not None:
-            comparison = comparer.compare(fork, pthread)
-            if comparison is not None:
-                comparisons.append(comparison)
-    return comparisons
+    sides = (
+        [comparer.book.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)] for stage in STAGES
+    )
+    return comparer.compare_all((fork, pthread) for fork, pthread in sides if fork is not None and pthread is not None)
 
 
 def _placement(row: Evidence) -> object:

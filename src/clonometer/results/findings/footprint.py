@@ -141,10 +141,8 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
                 f"({compared.aside}): {sizes}"
             )
         else:
-            ratio, more, less = compared.text, "process", "thread"
-            if compared.verdict == "shorter":
-                ratio, more, less = compared.inverse_text, "thread", "process"
-            text = f"an idle {more} takes {ratio} times the memory of an idle {less}: a process {sizes}"
+            more, less = ("process", "thread") if compared.verdict == "longer" else ("thread", "process")
+            text = f"an idle {more} takes {compared.times_text} times the memory of an idle {less}: a process {sizes}"
         name = ".".join(["footprint.process_thread", *map(str, changes.values())])
         findings.append(Finding(name, sentence(text), compared.numbers))
     return findings

@@ -111,9 +111,8 @@ def trend_of(comparer: Comparer, points: Sequence[Evidence], x: Sequence[float],
 
 def growth_of(comparer: Comparer, points: Sequence[Evidence], trend: Trend) -> Growth | None:
     """Compare each further point with the first; None where that has no ratio to them."""
-    made = [comparer.compare(point, points[0]) for point in points[1:]]
-    comparisons = [comparison for comparison in made if comparison is not None]
-    return Growth(points, trend, comparisons) if len(comparisons) == len(made) else None
+    comparisons = comparer.compare_all((point, points[0]) for point in points[1:])
+    return Growth(points, trend, comparisons) if len(comparisons) == len(points) - 1 else None
 
 
 def growth_texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
@@ -131,7 +130,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         unknown = no_difference(last, begin, [ends], at=lambda _: first.what)
         if not apart:
             return (sentences(f"{head}: {unknown}"),) * 2
-        most = max(apart, key=lambda each: max(each.ratio.value, each.inverse.value))
+        most = max(apart, key=lambda each: each.times)
         hump = f"{head}: {_times(most, words)} {first.what}"
         return sentences(hump, f"{unknown}, so there is no trend from end to end"), sentences(f"{hump}; {unknown}")
     ratio = _times(ends, words)
@@ -163,10 +162,8 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
 
 def _times(comparison: Comparison, words: Words) -> str:
     """How many times as long the longer side takes."""
-    longer, shorter = words.place(comparison.a), words.place(comparison.b)
-    if comparison.verdict == "shorter":
-        return f"{comparison.inverse_text} times as long {words.at} {shorter} as {words.at} {longer}"
-    return f"{comparison.text} times as long {words.at} {longer} as {words.at} {shorter}"
+    longer, shorter = map(words.place, comparison.by_length)
+    return f"{comparison.times_text} times as long {words.at} {longer} as {words.at} {shorter}"
 
 
 def _slope(growth: Growth, words: Words) -> str:

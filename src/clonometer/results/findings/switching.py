@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.ends import confidence_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
@@ -69,8 +69,7 @@ def kinds(comparer: Comparer) -> list[Finding]:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
     findings = []
     for where, pairs in pairs_of(comparer, _FAMILY, _HANDOVER, _OF_LARGE_CELLS).items():
-        each = (comparer.compare(process, thread) for process, thread in pairs)
-        made = [comparison for comparison in each if comparison is not None]
+        made = comparer.compare_all(pairs)
         if not made:
             continue
         comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "task_kind", "partner_cpu")
@@ -82,7 +81,7 @@ def kinds(comparer: Comparer) -> list[Finding]:
         numbers = made[0].numbers | {
             "of": "processes over threads, a hand-over",
             "ways": entries,
-            "cells": [cell for comparison in made for cell in comparison.numbers["cells"]],
+            "cells": cells_of(made),
         }
         name = ".".join(["switch.kinds", *(str(value) for _, value in where[0]), *filter(None, [where[1]])])
         findings.append(Finding(name, text, numbers, headline))

@@ -131,7 +131,7 @@ def several_ratios(
     for first, second, verdict in ((a, b, "longer"), (b, a, "shorter")):
         with_verdict = [comparison for comparison in comparisons if comparison.verdict == verdict]
         ratios = [
-            f"{comparison.text if verdict == 'longer' else comparison.inverse_text} "
+            f"{comparison.times_text} "
             f"{f'times as long as {second} ' if comparison is with_verdict[0] else ''}{at(comparison)}"
             for comparison in with_verdict
         ]
@@ -146,10 +146,8 @@ def verdict(a: str, b: str, comparison: Comparison, *, plural: bool = False) -> 
     """Say how two things compare, always with a ratio above 1."""
     if comparison.verdict == "same":
         return f"could not tell a difference between {a} and {b} ({comparison.aside})"
-    take = "take" if plural else "takes"
-    if comparison.verdict == "longer":
-        return f"{a} {take} {comparison.text} times as long as {b}"
-    return f"{b} {take} {comparison.inverse_text} times as long as {a}"
+    longer, shorter = (a, b) if comparison.verdict == "longer" else (b, a)
+    return f"{longer} {'take' if plural else 'takes'} {comparison.times_text} times as long as {shorter}"
 
 
 def no_difference(

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, measured, sentence, sentences, verdict
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, rung_cells
+from clonometer.results.series.ablation import AblationEvidence, ablations_of, rung_cells
 from clonometer.results.series.fits import Fit, fits_of
+from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import ratio_of_coefficients
@@ -93,11 +94,8 @@ def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str
     parts = []
     for longer, (slow, fast) in {"longer": (first, second), "shorter": (second, first)}.items():
         apart = [variant for variant in variants if variant[1].verdict == longer]
-        apart.sort(key=lambda variant: -max(variant[1].ratio.value, variant[1].inverse.value))
-        ratios = [
-            f"{comparison.text if longer == 'longer' else comparison.inverse_text} times with {_apart(others, common)}"
-            for others, comparison in apart
-        ]
+        apart.sort(key=lambda variant: -variant[1].times)
+        ratios = [f"{comparison.times_text} times with {_apart(others, common)}" for others, comparison in apart]
         parts += [f"{slow} take longer than {fast}: {listed(ratios)}"] if ratios else []
     same = [_apart(others, common) for others, comparison in variants if comparison.verdict == "same"]
     parts += [f"could not tell a difference with {listed(same)}"] if same else []
@@ -106,7 +104,7 @@ def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str
         "workload": workload,
         "workers": count,
         "ratios": [{"condition": others, **comparison.numbers} for others, comparison in variants],
-        "cells": [cell for _, comparison in variants for cell in comparison.numbers["cells"]],
+        "cells": cells_of(comparison for _, comparison in variants),
     }
     return Finding(f"variants.{workload}.{count}", text, numbers)
 
@@ -122,15 +120,7 @@ def _ends(pairs: list[tuple[int, Evidence, Evidence]], cpus: int) -> list[tuple[
 
 
 def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
-    by_condition: dict[tuple[Any, ...], dict[str, Evidence]] = {}
-    for row in book.rows:
-        estimate = row.estimate
-        if estimate.family == FAMILY and KIND in estimate.condition and not estimate.detail:
-            others = tuple((axis, value) for axis, value in estimate.condition.items() if axis != KIND)
-            by_condition.setdefault((estimate.workload, estimate.quantity, others), {})[
-                str(estimate.condition[KIND])
-            ] = row
-    return [(sides[SIDES[0]], sides[SIDES[1]]) for sides in by_condition.values() if set(SIDES) <= set(sides)]
+    return pairs_of_kinds(row for row in book.rows if row.estimate.family == FAMILY and not row.estimate.detail)
 
 
 def _contest(
@@ -143,8 +133,8 @@ def _contest(
     numbers = last.numbers | {
         "workers": [count for count, _ in comparisons],
         "ratios": [comparison.numbers for _, comparison in comparisons],
+        "cells": cells_of(comparison for _, comparison in comparisons),
     }
-    numbers["cells"] = [cell for _, comparison in comparisons for cell in comparison.numbers["cells"]]
     name = ".".join([workload, *map(str, others.values())])
     return Finding(f"workers.{name}", headed(head, clauses), numbers, headed(head, clauses[-1:]))
 

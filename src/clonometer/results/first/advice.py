@@ -11,7 +11,6 @@ from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import sentence
 from clonometer.results.first.effects import AxisEffect, effects, is_interesting, plain_rows, rivals
 from clonometer.results.first.words import condition_words, cost, is_launch_row
-from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name
 
@@ -33,16 +32,6 @@ class _Choice:
     brief: str
     compared: Comparison
 
-    @property
-    def rows(self) -> tuple[Evidence, Evidence]:
-        """The dearer side and the cheaper one."""
-        a, b = self.compared.a, self.compared.b
-        return (a, b) if self.compared.verdict == "longer" else (b, a)
-
-    @property
-    def times(self) -> float:
-        return max(self.compared.ratio.value, self.compared.inverse.value)
-
 
 def advice(comparer: Comparer) -> list[Finding]:
     """Give at most three pieces of advice, what saves most first.
@@ -50,18 +39,18 @@ def advice(comparer: Comparer) -> list[Finding]:
     Each rests on a difference that is sure and saves a tenth at least: another mechanism under the same condition,
     another value of one axis, workers that are woken instead of launched, or a program that launches again.
     """
-    choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.times)
+    choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.compared.times)
     kept: dict[str, _Choice] = {}
     for choice in [*_workers(comparer), *choices, *_later_launches(comparer)]:
-        if choice.times >= 1 + _LEAST_GAIN:
+        if choice.compared.times >= 1 + _LEAST_GAIN:
             kept.setdefault(choice.id, choice)
     return [_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
 
 
 def _finding(choice: _Choice) -> Finding:
-    dear, cheap = choice.rows
     compared = choice.compared
-    ratio = compared.text if compared.verdict == "longer" else compared.inverse_text
+    dear, cheap = compared.by_length
+    ratio = compared.times_text
     figures = {"cheap": cost(cheap), "dear": cost(dear)}
     texts = [
         choice.text.format(times=ratio, **figures),

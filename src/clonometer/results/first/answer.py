@@ -19,7 +19,6 @@ from clonometer.results.first.words import (
 )
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
-from clonometer.units import format_ratio
 from clonometer.words import mechanism_name
 
 MOST_SENTENCES = 2
@@ -79,10 +78,8 @@ def _contest(comparer: Comparer, compared: Comparison) -> Finding:
 def _judged(compared: Comparison) -> str:
     if compared.verdict == "same":
         return f"could not tell a difference ({compared.aside})"
-    longer = compared.verdict == "longer"
-    ratio = compared.ratio if longer else compared.inverse
-    words = format_ratio(ratio.value, ratio.low, ratio.high) if ratio.n > 1 else format_ratio(ratio.value)
-    return f"{mechanism_name((compared.a if longer else compared.b).estimate.workload)} takes {words} times as long"
+    longer, _ = compared.by_length
+    return f"{mechanism_name(longer.estimate.workload)} takes {compared.times_text} times as long"
 
 
 def _alone(comparer: Comparer, row: Evidence) -> Finding:
@@ -103,15 +100,13 @@ def _alone(comparer: Comparer, row: Evidence) -> Finding:
 
 def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     compared = effect.comparison
-    longer = compared.verdict == "longer"
-    row, value, other = (compared.a, effect.value, effect.base) if longer else (compared.b, effect.base, effect.value)
-    ratio = compared.text if longer else compared.inverse_text
+    row, _ = compared.by_length
+    value, other = (effect.value, effect.base) if row is compared.a else (effect.base, effect.value)
     others = comparer.book.changes(row.estimate, effect.axis)
     name = mechanism_name(row.estimate.workload)
-    text = (
-        f"{condition_words({effect.axis: value, **others})}, {name} {verb(row)} {cost(row)}: {ratio} times as much as "
-    )
-    text += f"with {with_value(effect.axis, other)}" if other else "without"
+    where = condition_words({effect.axis: value, **others})
+    against = f"with {with_value(effect.axis, other)}" if other else "without"
+    text = f"{where}, {name} {verb(row)} {cost(row)}: {compared.times_text} times as much as {against}"
     numbers = compared.numbers | {"axis": effect.axis}
     return Finding(f"answer.effect.{effect.axis}.{row.estimate.workload}", sentence(text), numbers)
 

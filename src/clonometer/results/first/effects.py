@@ -31,11 +31,6 @@ class AxisEffect:
     comparison: Comparison
 
     @property
-    def times(self) -> float:
-        """How many times as long the longer side takes."""
-        return max(self.comparison.ratio.value, self.comparison.inverse.value)
-
-    @property
     def cheaper(self) -> int | str:
         """The value of the cheaper side."""
         return self.base if self.comparison.ratio.value > 1 else self.value
@@ -99,7 +94,7 @@ def effects(comparer: Comparer) -> list[AxisEffect]:
     The base is the axis's default; where that was not measured, the least number or the value that comes first.
     """
     made = [effect for group in _scans(comparer.book) for effect in _of_scan(comparer, *group)]
-    return sorted(made, key=lambda effect: -effect.times)
+    return sorted(made, key=lambda effect: -effect.comparison.times)
 
 
 @once_per_book

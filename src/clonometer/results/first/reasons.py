@@ -69,7 +69,7 @@ def _split(comparer: Comparer) -> list[Finding]:
 
 def _difference(comparer: Comparer, compared: Comparison) -> Finding | None:
     """By which parts of a launch the longer side takes longer."""
-    longer, shorter = (compared.a, compared.b) if compared.verdict == "longer" else (compared.b, compared.a)
+    longer, shorter = compared.by_length
     sides = [_parts(comparer.book, row) for row in (longer, shorter)]
     if not sides[0] or list(sides[0]) != list(sides[1]):
         return None

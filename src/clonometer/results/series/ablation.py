@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.series.kinds import KIND, pairs_of_kinds
 from clonometer.results.series.types import AblationRung
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
-#: The axis whose two values are compared, first less second.
-KIND = "task_kind"
-SIDES = ("thread", "process")
 # Fewer things taken away are a comparison, not an ablation.
 _LEAST_AXES = 3
 _NUMERIC = ("bytes", "count")
@@ -59,35 +57,22 @@ def rung_cells(book: Book) -> frozenset[str]:
 
 
 def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
-    with_kind = [row for row in book.rows if KIND in row.estimate.condition and not row.estimate.detail]
-    for workload, quantity in dict.fromkeys((row.estimate.workload, row.estimate.quantity) for row in with_kind):
-        of_quantity = [
-            row for row in with_kind if (row.estimate.workload, row.estimate.quantity) == (workload, quantity)
-        ]
-        rungs = _longest_chain(book, _pairs(of_quantity))
+    quantities: dict[tuple[str, str], list[tuple[Evidence, Evidence]]] = {}
+    for pair in pairs_of_kinds(row for row in book.rows if not row.estimate.detail):
+        quantities.setdefault((pair[0].estimate.workload, pair[0].estimate.quantity), []).append(pair)
+    for (workload, quantity), pairs in quantities.items():
+        rungs = _longest_chain(book, pairs)
         # Of nothing, which only a broken file holds, there are no shares.
         sound = all(float(side.processes.values.min()) > 0 for rung in rungs for side in rung.sides)
         if sound and len({rung.taken[0] for rung in rungs if rung.taken}) >= _LEAST_AXES:
             yield workload, quantity, rungs
 
 
-def _pairs(rows: list[Evidence]) -> list[tuple[Changes, tuple[Evidence, Evidence]]]:
-    """Conditions that both sides have, in the order of the plan."""
-    by_condition: dict[tuple[tuple[str, int | str], ...], dict[str, Evidence]] = {}
-    for row in rows:
-        others = tuple((axis, value) for axis, value in row.estimate.condition.items() if axis != KIND)
-        by_condition.setdefault(others, {})[str(row.estimate.condition[KIND])] = row
-    return [
-        (dict(others), (sides[SIDES[0]], sides[SIDES[1]]))
-        for others, sides in by_condition.items()
-        if set(SIDES) <= set(sides)
-    ]
-
-
-def _longest_chain(book: Book, pairs: list[tuple[Changes, tuple[Evidence, Evidence]]]) -> tuple[Rung, ...]:
+def _longest_chain(book: Book, pairs: list[tuple[Evidence, Evidence]]) -> tuple[Rung, ...]:
     best: list[Rung] = []
     chain: list[Rung] = []
-    for condition, sides in pairs:
+    for sides in pairs:
+        condition = {axis: value for axis, value in sides[0].estimate.condition.items() if axis != KIND}
         taken = _only_change(book, chain[-1].condition, condition) if chain else None
         chain = [*chain, Rung(condition, taken, sides)] if taken else [Rung(condition, None, sides)]
         if len(chain) > len(best):

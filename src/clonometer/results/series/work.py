@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.series.ablation import KIND, SIDES, AblationEvidence, ablations_of, written_rungs
+from clonometer.results.series.ablation import AblationEvidence, ablations_of, written_rungs
 from clonometer.results.series.fits import fits_of
+from clonometer.results.series.kinds import KIND, SIDES
 from clonometer.results.series.scans import said_condition
 from clonometer.results.series.types import AblationSeries, FitSeries
 

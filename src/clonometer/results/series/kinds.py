@@ -1,0 +1,23 @@
+"""Threads against processes: rows that differ in the kind of their tasks alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clonometer.results.rows.evidence import Evidence
+
+#: The axis whose two values are compared, first less second.
+KIND = "task_kind"
+SIDES = ("thread", "process")
+
+
+def pairs_of_kinds(rows: Iterable[Evidence]) -> list[tuple[Evidence, Evidence]]:
+    """Pair the rows of a quantity under one condition, in the order of the plan: that of threads, that of processes."""
+    sides: dict[tuple[object, ...], dict[str, Evidence]] = {}
+    for row in rows:
+        estimate = row.estimate
+        if KIND in estimate.condition:
+            others = tuple(item for item in estimate.condition.items() if item[0] != KIND)
+            both = sides.setdefault((estimate.workload, estimate.quantity, others), {})
+            both[str(estimate.condition[KIND])] = row
+    return [(both[SIDES[0]], both[SIDES[1]]) for both in sides.values() if set(SIDES) <= set(both)]
