@@ -10,11 +10,11 @@ import numpy as np
 
 from clonometer.model.features import SMALL_PAGE_BYTES, Features, add_features
 from clonometer.model.terms import Floats
+from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
 
 PAGE_TABLE_ENTRIES = 512
 HUGE_PAGE_BYTES = SMALL_PAGE_BYTES * PAGE_TABLE_ENTRIES
-_LEVELS = ("process",)
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,8 @@ def read_conditions(run: RunSource) -> list[MeasuredCondition]:
 
 def _columns(run: RunSource, cell: str) -> dict[str, tuple[Floats, ...]]:
     names = [name for name, column in run.metadata["columns"].items() if column.get("unit") == "ns"]
-    columns = run.columns(cell, [*_LEVELS, *names, "errno"])
-    process = columns["process"]
-    sound = columns["errno"] == 0 if "errno" in columns else np.ones(len(process), dtype=bool)
+    columns = run.columns(cell, ["process", *names, "errno"])
+    process, sound = columns["process"], ~failed_launches(columns)
     read = {}
     for name in names:
         if name not in columns:

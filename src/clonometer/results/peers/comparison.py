@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
 from clonometer.results.peers.rows import PeerRow
+from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
 
 if TYPE_CHECKING:
@@ -96,9 +97,7 @@ def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int,
     names = [configuration.column, "process", "block", "start_ns", "errno"]
     columns = run.columns(configuration.cell, [name for name in names if name in _columns_of(run)])
     values = columns[configuration.column]
-    usable = ~null_mask(values) & (values >= 0)
-    if "errno" in columns:
-        usable &= (columns["errno"] == 0) | null_mask(columns["errno"])
+    usable = ~null_mask(values) & (values >= 0) & ~failed_launches(columns)
     if not usable.any():
         return None
     process, block = columns["process"][usable], columns["block"][usable]

@@ -216,18 +216,23 @@ class Rows:
 
 def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity]) -> Rows:
     """Judge rows: failed launches, skewed clocks, and where the tasks ran."""
-    failed = _failed(columns)
+    failed = failed_launches(columns)
     skewed = _skewed(columns, quantities) & ~failed
-    return Rows(failed, skewed, ~failed & ~skewed, _placements(columns))
+    return Rows(failed, skewed, ~failed & ~skewed, placements(columns))
 
 
-def _failed(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+def failed_launches(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Find the rows of launches that failed; none where the workload launches nothing."""
     import numpy as np
 
     if "errno" not in columns:
-        return np.zeros(columns["process"].size, dtype=np.bool_)
+        return np.zeros(_n_rows(columns), dtype=np.bool_)
     code = columns["errno"]
     return np.asarray((code != 0) & ~null_mask(code))
+
+
+def _n_rows(columns: Mapping[str, NDArray[Any]]) -> int:
+    return len(next(iter(columns.values()), ()))
 
 
 def count_outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_]) -> dict[str, int]:
@@ -260,13 +265,12 @@ def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQu
     return skewed
 
 
-def _placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
+def placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
     """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
     import numpy as np
 
-    size = columns["process"].size
     if "cpu_before" not in columns or "cpu_child" not in columns:
-        return np.full(size, 2, np.int8)
+        return np.full(_n_rows(columns), 2, np.int8)
     before, child = columns["cpu_before"], columns["cpu_child"]
     unknown = null_mask(before) | null_mask(child) | (before < 0) | (child < 0)
     return np.where(unknown, np.int8(2), np.where(before == child, np.int8(0), np.int8(1)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from clonometer.results.rows.groups import LEVELS
 from clonometer.results.rows.source import RunSource, null_mask
 
-LEVELS = ("process", "block", "sample")
 _ROWS_A_PIECE = 65_536
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clonometer.results.rows.groups import failed_launches, placements
+from clonometer.results.rows.source import null_mask
+
 #: Below, there is no 95% interval of a median.
 LEAST_PROCESSES = 6
 _RARE = 0.5
@@ -39,12 +42,11 @@ class Precision:
 
         parts_of: dict[_Row, list[Any]] = {}
         for cell, columns in samples:
-            valid = _succeeded(columns)
-            placement = _placement(columns, valid.size)
+            valid, placement = ~failed_launches(columns), placements(columns)
             for quantity in self._quantities:
                 if quantity not in columns:
                     continue
-                usable = valid & _not_null(columns[quantity]) & (columns[quantity] >= 0)
+                usable = valid & ~null_mask(columns[quantity]) & (columns[quantity] >= 0)
                 for code in np.unique(placement[usable]).tolist():
                     row = (cell, quantity, code)
                     parts_of.setdefault(row, []).append(columns[quantity][usable & (placement == code)])
@@ -87,26 +89,3 @@ def _half_width(values: Sequence[float], target_width: float) -> tuple[float, fl
         return half, share
     wider = median_in_time(values, _WIDER).relative_half_width or 0.0
     return half, max(share, wider / _WIDER_BY)
-
-
-def _not_null(column: Any) -> Any:
-    from clonometer.results.rows.source import null_mask
-
-    return ~null_mask(column)
-
-
-def _succeeded(columns: Mapping[str, Any]) -> Any:
-    import numpy as np
-
-    size = len(next(iter(columns.values()), ()))
-    return columns["errno"] == 0 if "errno" in columns else np.ones(size, np.bool_)
-
-
-def _placement(columns: Mapping[str, Any], size: int) -> Any:
-    """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
-    import numpy as np
-
-    if "cpu_before" not in columns or "cpu_child" not in columns:
-        return np.full(size, 2)
-    before, child = columns["cpu_before"], columns["cpu_child"]
-    return np.where((before < 0) | (child < 0), 2, np.where(before == child, 0, 1))
