@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
 from typing import Any
 
 from clonometer.results.compare.types import Difference
+from clonometer.results.rows.source import effective_frequencies_mhz
 
 FREQUENCY_SHARE = 0.01
 
@@ -99,21 +101,11 @@ def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Differ
 
 
 def _frequency(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
-    before, after = _median_mhz(base), _median_mhz(other)
-    if before is not None and after is not None and abs(before / after - 1) > FREQUENCY_SHARE:
-        yield Difference("effective_mhz", round(before), round(after))
-
-
-def _median_mhz(metadata: Mapping[str, Any]) -> float | None:
-    from statistics import median
-
-    frequencies = [
-        float(mhz)
-        for block in metadata.get("blocks") or ()
-        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
-        if mhz is not None and mhz > 0
-    ]
-    return median(frequencies) if frequencies else None
+    known = [effective_frequencies_mhz(metadata.get("blocks") or ()) for metadata in (base, other)]
+    if all(known):
+        before, after = map(median, known)
+        if abs(before / after - 1) > FREQUENCY_SHARE:
+            yield Difference("effective_mhz", round(before), round(after))
 
 
 def _options(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:

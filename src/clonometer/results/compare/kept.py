@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 
@@ -54,12 +55,7 @@ def from_kept(kept: Mapping[str, Any], name: str) -> Book | None:
 
 def _frequency(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The median effective frequency, as if one block had measured it."""
-    frequencies = [
-        float(mhz)
-        for block in metadata.get("blocks") or ()
-        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
-        if mhz
-    ]
+    frequencies = effective_frequencies_mhz(metadata.get("blocks") or ())
     return [{"facts": {"effective_mhz": {"all": median(frequencies)}}}] if frequencies else []
 
 

@@ -12,7 +12,8 @@ from clonometer.results.rows.description import describe, median_interval
 from clonometer.results.rows.evidence import Evidence, facts_of
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import block_causes, find_outliers
-from clonometer.results.rows.warnings import effective_frequencies_mhz, estimate_warnings, frequency_drift
+from clonometer.results.rows.source import effective_frequencies_mhz
+from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import finite_values

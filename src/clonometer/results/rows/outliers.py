@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clonometer.results.rows.groups import SampleGroup
+from clonometer.results.rows.source import effective_frequencies_mhz
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +80,7 @@ def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCa
 
     Where the workload launches tasks these switch by themselves.
     """
-    switched = {_key(block) for block in blocks if _is_disturbed(block, launches)}
+    switched = {_key(block) for block in blocks if is_disturbed(block, launches=launches)}
     frequencies = {_key(block): mhz for block in blocks if (mhz := _mhz(block)) is not None}
     usual = statistics.median(frequencies.values()) if frequencies else 0.0
     moved = {key for key, mhz in frequencies.items() if abs(mhz / usual - 1) > FREQUENCY_SHARE}
@@ -100,13 +101,19 @@ def _key(block: Mapping[str, Any]) -> tuple[int, int]:
     return (block["process"], block["block"])
 
 
-def _is_disturbed(block: Mapping[str, Any], launches: bool) -> bool:
+def switches_of(block: Mapping[str, Any]) -> float | None:
+    """How often a task of a block was taken off its CPU; None where that is not known."""
     switches = (block.get("facts") or {}).get("involuntary_switches")
+    return switches if isinstance(switches, int | float) else None
+
+
+def is_disturbed(block: Mapping[str, Any], *, launches: bool) -> bool:
+    """Whether somebody else ran in a block: more switches than the launches themselves explain."""
+    switches = switches_of(block)
     # On one CPU a new task may push its parent aside when it wakes and when it ends.
     expected = SWITCHES_OF_ONE_LAUNCH * block["rows"] if launches else 1
-    return isinstance(switches, (int, float)) and switches > expected
+    return switches is not None and switches > expected
 
 
 def _mhz(block: Mapping[str, Any]) -> float | None:
-    known = [mhz for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values() if mhz]
-    return float(known[0]) if known else None
+    return next(iter(effective_frequencies_mhz([block])), None)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ class RunSource(Protocol):
             Integer columns keep their type and have its smallest value for null; float64 columns have NaN
             (docs/protocol.md).
         """
+
+
+def effective_frequencies_mhz(blocks: Iterable[Mapping[str, Any]]) -> list[float]:
+    """The effective CPU frequencies that were measured in blocks, those of all CPUs, above zero."""
+    return [
+        float(mhz)
+        for block in blocks
+        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
+        if mhz is not None and mhz > 0
+    ]
 
 
 def null_mask(column: NDArray[Any]) -> NDArray[np.bool_]:

@@ -9,7 +9,9 @@ from typing import Any
 from clonometer.families import family
 from clonometer.families.types import CROWD, LOOP
 from clonometer.results.rows.groups import SampleGroup
+from clonometer.results.rows.outliers import is_disturbed, switches_of
 from clonometer.results.rows.shape_warnings import shape_warnings
+from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate, RunWarning
 from clonometer.stats.quantiles import quantile_interval, quantile_of_ordered
 
@@ -20,7 +22,6 @@ RARE_SHARE = 0.05
 RARE_PROCESSES = 3
 DRIFT_SHARE = 0.05
 DISTURBED_SHARE = 0.20
-SWITCHES_OF_ONE_LAUNCH = 2
 WALL_OVER_CPU = 1.5
 _LEAST_BLOCKS = 10
 
@@ -171,16 +172,6 @@ def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarnin
     )
 
 
-def effective_frequencies_mhz(blocks: Iterable[Mapping[str, Any]]) -> list[float]:
-    """The effective CPU frequencies that were measured in blocks, those of all CPUs, above zero."""
-    return [
-        float(mhz)
-        for block in blocks
-        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
-        if mhz is not None and mhz > 0
-    ]
-
-
 def frequency_drift(frequencies_mhz: Sequence[float], what: str) -> RunWarning | None:
     """Judge measured frequencies, without the lowest and highest twentieth: one is an accident."""
     import numpy as np
@@ -204,15 +195,9 @@ def _workload(block: Mapping[str, Any]) -> str:
 
 def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
     """Count blocks in which somebody else ran: more switches than the launches themselves explain."""
-    judged = disturbed = 0
-    for block in blocks:
-        switches = (block.get("facts") or {}).get("involuntary_switches")
-        if switches is None or not block.get("rows"):
-            continue
-        # On one CPU a new task may push its parent aside when it wakes and when it ends.
-        expected = 1 if _workload(block) in loops else SWITCHES_OF_ONE_LAUNCH * block["rows"]
-        judged += 1
-        disturbed += switches > expected
+    known = [block for block in blocks if switches_of(block) is not None and block.get("rows")]
+    judged = len(known)
+    disturbed = sum(is_disturbed(block, launches=_workload(block) not in loops) for block in known)
     if judged < _LEAST_BLOCKS or disturbed <= DISTURBED_SHARE * judged:
         return None
     return RunWarning(
