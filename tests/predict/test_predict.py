@@ -20,14 +20,13 @@ from clonometer.host.target.room import Room
 from clonometer.model.calibration import POSIX_SPAWN, CostModel
 from clonometer.model.features import Features
 from clonometer.model.types import CostRange, CowCost, Scale
-from clonometer.predict.answer import predicted_to_json
 from clonometer.predict.copying import WriteRate, judge_copying, rate_of, share_written
 from clonometer.predict.judge import Machine, Question, judge
 from clonometer.predict.mappings import group_areas
-from clonometer.predict.profile import profile_from_json, profile_of, profile_to_json, without_names
+from clonometer.predict.profile import profile_from_json, profile_of, without_names
 from clonometer.predict.refusals import judge_room
 from clonometer.predict.rough import rough_calibration
-from clonometer.records import schema_of
+from clonometer.records import schema_of, to_json
 
 BASE = 0x7F0000000000
 MIB = 1 << 20
@@ -283,13 +282,13 @@ def test_a_profile_comes_back_and_gives_no_name_away(tmp_path):
     secret = entry(BASE + 2 * MIB, BASE + 3 * MIB, name="[anon:secret]", Rss=8, Anonymous=8)
     made = MadeMachine(tmp_path).process(smaps=HEAP + LIBRARY + secret, Name="topsecret")
     profile = profile_of(read_target(Source(made.root), 4711), huge_pages_used=False)
-    document = json.loads(json.dumps(profile_to_json(profile)))
+    document = json.loads(json.dumps(to_json(profile)))
     again = profile_from_json(document, "it")
     machine = Machine(calibration(), is_rough=False)
     live = judge(profile, machine, Question())
     assert judge(again, machine, Question()).fork == live.fork
     assert live.would_fail is None
-    nameless = json.dumps(profile_to_json(without_names(profile)))
+    nameless = json.dumps(to_json(without_names(profile)))
     assert not [word for word in ("secret", "libx", "4711", "server", f"{BASE:x}") if word in nameless]
     for broken in ({**document, "schema": 99}, {**document, "features": {"anon_pages": -1}}, [], {}):
         with pytest.raises(InputError, match="it "):
@@ -300,4 +299,4 @@ def test_the_answer_is_as_its_schema_says(tmp_path):
     from clonometer.predict.answer import Predicted
 
     answer = answered(tmp_path, HEAP, LIBRARY, question=Question(WriteRate(1e6), 5.0))
-    jsonschema.validate(predicted_to_json(answer), schema_of({"predicted": Predicted}))
+    jsonschema.validate(to_json(answer), schema_of({"predicted": Predicted}))

@@ -99,9 +99,9 @@ def examine(pid: int | None = None) -> dict[str, Any]:
         "schema": DOCTOR_SCHEMA,
         "host": facts["host.summary"],
         "items": [asdict(item) for item in items],
-        "noise": None if noise is None else noise.as_json(),
+        "noise": None if noise is None else asdict(noise),
         "noise_reason": reason,
-        "cpuid": cpuid.as_json(),
+        "cpuid": asdict(cpuid),
         "clock": clock,
         "drivers": [
             *({"name": driver.name, "linkage": driver.linkage, "reason": None} for driver in drivers.usable),

@@ -48,13 +48,13 @@ class PredictWish:
 
 def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> dict[str, Any]:
     """Answer for a live process, and write what else was asked for."""
-    from clonometer.predict.answer import predicted_to_json
+    from clonometer.records import to_json
 
     # What is wrong with the process is said before anything is calibrated.
     reading = wish.read(pid)
     model = machine()
     question = _question(reading, wish)
-    document = predicted_to_json(answer(reading, model, question))
+    document = to_json(answer(reading, model, question))
     if wish.save_profile is not None:
         _save_profile(reading, wish.save_profile, names=wish.names)
     _write_metrics([document], wish.openmetrics)
@@ -86,10 +86,11 @@ def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
 
 def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
     from clonometer.cli.outputs import write_text
-    from clonometer.predict.profile import profile_of, profile_to_json, without_names
+    from clonometer.predict.profile import profile_of, without_names
+    from clonometer.records import to_json
 
     profile = profile_of(reading, huge_pages_used=True)
-    document = profile_to_json(profile if names else without_names(profile))
+    document = to_json(profile if names else without_names(profile))
     write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
     labels = [group["label"] for group in document["groups"]]
     what = "the names of its program and files" if names else "no names and no addresses"
@@ -99,10 +100,10 @@ def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
 
 def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Answer for a saved profile."""
-    from clonometer.predict.answer import predicted_to_json
     from clonometer.predict.copying import WriteRate
     from clonometer.predict.judge import Question, judge
     from clonometer.predict.profile import profile_from_json
+    from clonometer.records import to_json
 
     try:
         with path.open("rb") as file:
@@ -115,7 +116,7 @@ def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str
         ) from error
     rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
     profile = profile_from_json(content, str(path))
-    document = predicted_to_json(judge(profile, machine, Question(rate, wish.child_lives_s)))
+    document = to_json(judge(profile, machine, Question(rate, wish.child_lives_s)))
     _write_metrics([document], wish.openmetrics)
     return document
 
@@ -151,7 +152,7 @@ def watch_process(
     pid: int, machine: Callable[[], Machine], wish: PredictWish, *, every_s: float, for_s: float | None, as_json: bool
 ) -> None:
     """Answer again and again, until the process ends, the time is over or the user has seen enough."""
-    from clonometer.predict.answer import predicted_to_json
+    from clonometer.records import to_json
 
     reading = wish.read(pid)
     model, question = machine(), _question(reading, wish)
@@ -160,7 +161,7 @@ def watch_process(
     try:
         while True:
             watched_s = time.monotonic() - began
-            document = predicted_to_json(answer(reading, model, question)) | {"watched_s": round(watched_s, 3)}
+            document = to_json(answer(reading, model, question)) | {"watched_s": round(watched_s, 3)}
             history.append(document["fork"]["first_ns"]["median"])
             _write_metrics([document], wish.openmetrics)
             _show(document, list(history), as_json=as_json)

@@ -88,10 +88,10 @@ def any_machine() -> Machine:
 
 def document_of(pid: int, machine: Machine) -> dict[str, Any]:
     """What a fork of a process would cost, as ``predict --json`` prints it."""
-    from clonometer.predict.answer import predicted_to_json
     from clonometer.predict.judge import Question
+    from clonometer.records import to_json
 
-    return predicted_to_json(answer(read(pid), machine, Question()))
+    return to_json(answer(read(pid), machine, Question()))
 
 
 class Foreseen:
@@ -120,8 +120,8 @@ class Foreseen:
 
     def documents(self, pid: int | None) -> list[dict[str, Any]]:
         """The answers: for the process that was watched, if it still runs, else for the largest that was seen."""
-        from clonometer.predict.answer import predicted_to_json
         from clonometer.predict.judge import Question
+        from clonometer.records import to_json
 
         if self._machine is None:
             return []
@@ -129,4 +129,4 @@ class Foreseen:
             with suppress(ClonometerError):
                 return [document_of(pid, self._machine)]
         largest = max(self._glances.values(), key=lambda reading: reading.standing.rss_bytes, default=None)
-        return [] if largest is None else [predicted_to_json(answer(largest, self._machine, Question()))]
+        return [] if largest is None else [to_json(answer(largest, self._machine, Question()))]

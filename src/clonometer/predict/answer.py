@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from clonometer.model.features import Features
 from clonometer.predict.copying import Copying
 from clonometer.predict.refusals import Refusal
 from clonometer.predict.spans import Nanoseconds, PredictedTime
 from clonometer.predict.what_ifs import WhatIf
-from clonometer.records import Count, Known, Least, Mark, Positive, to_json, version
+from clonometer.records import Count, Known, Least, Mark, Positive, version
 
 PREDICT_SCHEMA = 1
 
@@ -113,8 +113,3 @@ class Predicted:
     features: Annotated[Features, "What was counted."]
     basis: Basis
     watched_s: Annotated[float | None, Least(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None
-
-
-def predicted_to_json(predicted: Predicted) -> dict[str, Any]:
-    """Turn an answer into plain JSON values."""
-    return to_json(predicted)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clonometer.host.target.locked import LockTime
 from clonometer.host.target.reader import Reading
 from clonometer.host.target.room import Room
 from clonometer.model.calibration import Calibration
 from clonometer.model.features import Features
 from clonometer.model.predictor import predict, shares
 from clonometer.model.store import age_days, is_old
-from clonometer.model.types import SAME_MOMENT, CostRange, Prediction, Scale
+from clonometer.model.types import SAME_MOMENT, Prediction, Scale
 from clonometer.predict.answer import Basis, ForkSpans, LockHeld, MappingPart, Predicted, Stall, TermPart
 from clonometer.predict.copying import WriteRate, judge_copying
 from clonometer.predict.profile import Profile
@@ -81,15 +80,17 @@ def judge(
         Of the live process; None for a saved profile.
     """
     now = machine.predict(profile.features)
+    # What the process may have at least and at most.
     ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]
     fork = _fork(now, ends)
+    lock = None if reading is None else reading.lock
     cow = judge_copying(profile.features, now.cow, question.rate, question.child_lives_s)
     return Predicted(
         pid=None if reading is None else reading.standing.pid,
         process=profile.process,
         rss_bytes=profile.rss_bytes,
         fork=fork,
-        exit_ns=_reaching(now.exit, [each.exit for each in ends]),
+        exit_ns=PredictedTime.of(now.exit, [each.exit for each in ends]),
         posix_spawn_ns=None if now.posix_spawn is None else PredictedTime.of(now.posix_spawn),
         vfork_ns=None if now.vfork is None else PredictedTime.of(now.vfork),
         page_tables_bytes=now.page_tables_bytes,
@@ -105,7 +106,7 @@ def judge(
         basis=Basis(
             how=profile.how,
             why=profile.why,
-            lock=None if reading is None else _held(reading.lock),
+            lock=None if lock is None else LockHeld(lock.longest_ns, lock.total_ns, lock.reads),
             model=machine.name,
             age_days=None if machine.is_rough else age_days(machine.calibration),
             scale=machine.scale_now.factor,
@@ -120,24 +121,11 @@ def judge(
 def _fork(now: Prediction, ends: Sequence[Prediction]) -> ForkSpans:
     fork = now.fork
     return ForkSpans(
-        _reaching(fork.first, [each.fork.first for each in ends]),
-        _reaching(fork.later, [each.fork.later for each in ends]),
-        _reaching(fork.first_hot, [each.fork.first_hot for each in ends]),
-        _reaching(fork.later_hot, [each.fork.later_hot for each in ends]),
+        PredictedTime.of(fork.first, [each.fork.first for each in ends]),
+        PredictedTime.of(fork.later, [each.fork.later for each in ends]),
+        PredictedTime.of(fork.first_hot, [each.fork.first_hot for each in ends]),
+        PredictedTime.of(fork.later_hot, [each.fork.later_hot for each in ends]),
     )
-
-
-def _reaching(now: CostRange, ends: Sequence[CostRange]) -> PredictedTime:
-    """A span that reaches from the least to the most that the process may have."""
-    span = PredictedTime.of(now)
-    for end in ends:
-        other = PredictedTime.of(end)
-        span = span.reaching(other, other)
-    return span
-
-
-def _held(lock: LockTime) -> LockHeld:
-    return LockHeld(lock.longest_ns, lock.total_ns, lock.reads)
 
 
 def _stall(fork: ForkSpans, threads: int) -> Stall:

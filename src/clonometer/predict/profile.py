@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from clonometer.errors import InputError
 from clonometer.host.target.reader import Reading
 from clonometer.model.features import SMALL_PAGE_BYTES, Features, add_features
 from clonometer.predict.mappings import MappingGroup, group_areas
-from clonometer.records import Count, Known, Least, from_json, to_json, version
+from clonometer.records import Count, Known, Least, from_json, version
 
 PROFILE_SCHEMA = 1
 #: Kinds of groups whose labels tell of programs and paths.
@@ -120,11 +120,6 @@ def without_names(profile: Profile) -> Profile:
         groups.append(replace(group, label=label))
     # The reason names the process and its user.
     return replace(profile, process=None, why=None, groups=groups)
-
-
-def profile_to_json(profile: Profile) -> dict[str, Any]:
-    """Write a profile as plain values of JSON."""
-    return to_json(profile)
 
 
 def profile_from_json(content: object, where: str) -> Profile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,10 +21,7 @@ class PredictedTime:
     high: Nanoseconds
 
     @classmethod
-    def of(cls, cost: CostRange) -> PredictedTime:
-        """Take a cost of the model."""
-        return cls(cost.low_ns, cost.median_ns, cost.high_ns)
-
-    def reaching(self, least: PredictedTime, most: PredictedTime) -> PredictedTime:
-        """The same from the low end of the least to the high end of the most that the process may have."""
-        return PredictedTime(min(self.low, least.low), self.median, max(self.high, most.high))
+    def of(cls, cost: CostRange, ends: Iterable[CostRange] = ()) -> PredictedTime:
+        """Take a cost of the model, reaching from the least to the most that it is at the ``ends``, if there are any."""
+        costs = [cost, *ends]
+        return cls(min(each.low_ns for each in costs), cost.median_ns, max(each.high_ns for each in costs))

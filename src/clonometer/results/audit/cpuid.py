@@ -22,17 +22,13 @@ _REMEDY = (
 class CpuidCost:
     """What one CPUID takes, median and minimum of repetitions in ns, and how many our static program's start executes.
 
-    None for what was not measured, with the ``reason``.
+    None for what was not measured, with the ``reason``. It is the object ``cpuid`` of docs/schemas/doctor.schema.json.
     """
 
     cost_ns: float | None = None
     least_ns: float | None = None
     at_start: int | None = None
     reason: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as the object ``cpuid`` of docs/schemas/doctor.schema.json."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost:

@@ -87,7 +87,7 @@ def _audit(facts: Facts) -> AuditItem:
     on = facts.flag(key)
     if on is None:
         effect = "If rules are loaded, each system call takes the slow path; 'sudo auditctl -s' shows them."
-        return AuditItem(id_, title, f"unknown: {facts.why_unknown(key)}", NOTE, effect, known=False)
+        return unknown(facts, key, id_, title, effect)
     if on:
         effect = "Each system call takes the slow path, and each launch gets an audit context."
         return AuditItem(id_, title, "on", WARN, effect, "sudo auditctl -e 0")

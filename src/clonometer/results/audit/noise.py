@@ -25,7 +25,7 @@ _SWITCHES_PER_S = 5.0
 
 @dataclass(frozen=True)
 class MachineNoise:
-    """What a short run shows of the machine's noise.
+    """What a short run shows of the machine's noise: the object ``noise`` of docs/schemas/doctor.schema.json.
 
     Attributes
     ----------
@@ -48,10 +48,6 @@ class MachineNoise:
     involuntary: int
     wall_ns: float
     samples: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as the object ``noise`` of docs/schemas/doctor.schema.json."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def noise_of(run: RunSource) -> MachineNoise:
