@@ -8,7 +8,7 @@ from clonometer.model.calibration import NEEDED, Calibration, CostModel
 from clonometer.model.terms import LINEAR
 from clonometer.model.types import CostRange
 
-TERMS = tuple(term.name for term in LINEAR)
+TERMS = tuple(LINEAR)
 #: At these bytes that a fork touches, a scattered page costs so much more than another.
 KNOTS = (1e6, 1e8)
 SCATTERED_NS = (20.0, 80.0)

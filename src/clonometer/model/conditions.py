@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clonometer.model.features import SMALL_PAGE_BYTES
+from clonometer.model.features import HUGE_PAGE_BYTES, SMALL_PAGE_BYTES
 
 Wanted = Mapping[str, int]
 """How many of each thing, by the keys of core/targets/maker.c."""
 
-_HUGE_PAGE_BYTES = 2 << 20
 #: Pages of 4 MiB, 16 MiB, 64 MiB, 256 MiB and 1 GiB.
 _PAGES = (1024, 4096, 16_384, 65_536, 262_144)
 #: Of the memory that is free, calibrating takes at most such a part.
@@ -72,7 +71,7 @@ def memory_bytes(wanted: Wanted) -> int:
         wanted.get(key, 0)
         for key in ("dense_pages", "scattered_pages", "sparse_pages", "shared_pages", "written_areas")
     )
-    return small * SMALL_PAGE_BYTES + wanted.get("huge_pages", 0) * _HUGE_PAGE_BYTES
+    return small * SMALL_PAGE_BYTES + wanted.get("huge_pages", 0) * HUGE_PAGE_BYTES
 
 
 def affordable(conditions: Mapping[str, Wanted], free_bytes: int | None) -> tuple[dict[str, Wanted], dict[str, str]]:

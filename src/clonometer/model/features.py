@@ -9,6 +9,9 @@ from typing import Annotated
 from clonometer.records import Count
 
 SMALL_PAGE_BYTES = 4096
+#: The entries of a page table: so many small pages fill a huge one.
+PAGES_OF_HUGE = 512
+HUGE_PAGE_BYTES = SMALL_PAGE_BYTES * PAGES_OF_HUGE
 
 
 @dataclass(frozen=True, kw_only=True)

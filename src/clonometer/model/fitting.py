@@ -115,8 +115,8 @@ def _relative_fit(design: Floats, values: Floats) -> Floats:
 def _varying_terms(observations: Sequence[Observation]) -> list[str]:
     """The base, and every term of which not all observations have the same."""
     counts = [term_counts(each.features) for each in observations]
-    varying = [term.name for term in LINEAR[1:] if len({entry[term.name] for entry in counts}) > 1]
-    return [LINEAR[0].name, *varying]
+    base, *others = LINEAR
+    return [base, *(term for term in others if len({entry[term] for entry in counts}) > 1)]
 
 
 def _knots(observations: Sequence[Observation]) -> list[float]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration
-from clonometer.model.features import Features
+from clonometer.model.features import PAGES_OF_HUGE, Features
 from clonometer.model.fitting import Observation, fit_model
-from clonometer.model.measured import PAGE_TABLE_ENTRIES, MeasuredCondition, read_conditions
+from clonometer.model.measured import MeasuredCondition, read_conditions
 from clonometer.model.terms import Floats
 from clonometer.model.turns import COLD_STATES, STATES, Turn
 from clonometer.model.types import CostRange
@@ -134,7 +134,7 @@ def _pages_written(each: MeasuredCondition) -> tuple[str, int]:
     """What kind of page is written to, and how many writes a page takes."""
     if each.condition["page_kind"] != "thp":
         return "small", 1
-    return ("huge", 1) if each.condition["write_step"] == "page" else ("huge_all", PAGE_TABLE_ENTRIES)
+    return ("huge", 1) if each.condition["write_step"] == "page" else ("huge_all", PAGES_OF_HUGE)
 
 
 def _range(processes: Sequence[Floats], times: int) -> CostRange:

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clonometer.model.features import SMALL_PAGE_BYTES, Features, add_features
+from clonometer.model.features import HUGE_PAGE_BYTES, PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features, add_features
 from clonometer.model.terms import Floats
 from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
-
-PAGE_TABLE_ENTRIES = 512
-HUGE_PAGE_BYTES = SMALL_PAGE_BYTES * PAGE_TABLE_ENTRIES
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ def _with_memory(base: Features, kind: str, length: int) -> Features | None:
 
 
 def _with_areas(base: Features, kind: str, count: int) -> Features:
-    tables = -(-count // PAGE_TABLE_ENTRIES)
+    tables = -(-count // PAGES_OF_HUGE)
     match kind:
         case _ if count == 0:
             return base

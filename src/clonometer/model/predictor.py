@@ -10,7 +10,7 @@ import numpy as np
 
 from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration, CostModel
-from clonometer.model.features import SMALL_PAGE_BYTES, Features
+from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.terms import (
     SCATTERED,
     Floats,
@@ -37,7 +37,6 @@ from clonometer.model.types import (
 FAR_BEYOND = 2.0
 #: Upper levels of the page tables: one page for each GiB, and two more.
 _UPPER_TABLES = 2
-_TABLES_OF_A_GIB = 512
 
 
 def predict(features: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT) -> Prediction:
@@ -117,7 +116,7 @@ def _scattered_ns(features: Features, model: CostModel) -> float:
 def page_tables_bytes(features: Features) -> int:
     """The page tables that a forked child needs: those of the copied pages, those kept for huge pages, upper levels."""
     tables = features.anon_tables + features.huge_pages
-    return SMALL_PAGE_BYTES * (tables + -(-tables // _TABLES_OF_A_GIB) + _UPPER_TABLES) if tables else 0
+    return SMALL_PAGE_BYTES * (tables + -(-tables // PAGES_OF_HUGE) + _UPPER_TABLES) if tables else 0
 
 
 def term_costs(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) -> dict[str, float]:

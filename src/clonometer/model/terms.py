@@ -7,8 +7,7 @@ names the kernel's functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,34 +25,27 @@ _UNSEEN_PART = 0.5
 _DESCRIPTOR_BYTES, _TABLES_BYTES, _AREA_BYTES = 64, 2 * 4096, 500
 
 
-@dataclass(frozen=True)
-class CostTerm:
-    """A linear term: its name for readers, and how many of it a process has."""
-
-    name: str
-    count: Callable[[Features], float]
-
-
 def small_pages(features: Features) -> int:
     """The entries that fork copies one by one; an entry of a swapped page is copied like that of a present one."""
     return features.anon_pages + features.swapped_pages
 
 
-LINEAR = (
-    CostTerm("base", lambda features: 1.0),
-    CostTerm(PAGES, small_pages),
-    CostTerm("page tables", lambda features: features.anon_tables),
-    CostTerm("written areas", lambda features: features.anon_areas),
-    CostTerm("empty areas", lambda features: features.empty_areas + features.wipeonfork_areas),
-    CostTerm("file and shared areas", lambda features: features.file_areas + features.shared_areas),
-    CostTerm("areas kept from children", lambda features: features.dontfork_areas),
-    CostTerm("huge pages", lambda features: features.huge_pages),
-    CostTerm("hugetlb pages", lambda features: features.hugetlb_pages),
-    CostTerm("open files", lambda features: features.open_files),
-    CostTerm("further threads", lambda features: max(0, features.threads - 1)),
-    CostTerm("having threads", lambda features: 1.0 if features.threads > 1 else 0.0),
-    CostTerm("userfaultfd areas", lambda features: features.uffd_areas),
-)
+#: The linear terms, the base first: the name for readers, and how many of it a process has.
+LINEAR: Mapping[str, Callable[[Features], float]] = {
+    "base": lambda features: 1.0,
+    PAGES: small_pages,
+    "page tables": lambda features: features.anon_tables,
+    "written areas": lambda features: features.anon_areas,
+    "empty areas": lambda features: features.empty_areas + features.wipeonfork_areas,
+    "file and shared areas": lambda features: features.file_areas + features.shared_areas,
+    "areas kept from children": lambda features: features.dontfork_areas,
+    "huge pages": lambda features: features.huge_pages,
+    "hugetlb pages": lambda features: features.hugetlb_pages,
+    "open files": lambda features: features.open_files,
+    "further threads": lambda features: max(0, features.threads - 1),
+    "having threads": lambda features: 1.0 if features.threads > 1 else 0.0,
+    "userfaultfd areas": lambda features: features.uffd_areas,
+}
 
 
 def scattered_pages(features: Features) -> float:
@@ -72,7 +64,7 @@ def touched_bytes(features: Features) -> float:
 
 def term_counts(features: Features) -> dict[str, float]:
     """Count every term of a process, the scattered pages last."""
-    return {**{term.name: float(term.count(features)) for term in LINEAR}, SCATTERED: scattered_pages(features)}
+    return {**{term: float(count(features)) for term, count in LINEAR.items()}, SCATTERED: scattered_pages(features)}
 
 
 def tents(touched: float, knots: Sequence[float]) -> Floats:

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.model.features import SMALL_PAGE_BYTES, Features
+from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.types import CowCost
 from clonometer.records import Count, Known, Least
 
-_PAGES_OF_HUGE = 512
 Share = Annotated[float, Least(0)]
 
 
@@ -50,13 +49,13 @@ def judge_copying(features: Features, cost: CowCost, rate: WriteRate | None, chi
     ``R`` pages a second. That is close to ``R t`` while few are, and never more than all.
     """
     small = features.anon_pages
-    small_of_huge = features.huge_pages * _PAGES_OF_HUGE
+    small_of_huge = features.huge_pages * PAGES_OF_HUGE
     worst_bytes = (small + small_of_huge) * SMALL_PAGE_BYTES + features.hugetlb_pages * features.hugetlb_page_bytes
     page_ns = None if cost.parent_small is None else cost.parent_small.median_ns
     huge_ns = None if cost.parent_huge_all is None else cost.parent_huge_all.median_ns
     if features.huge_pages and huge_ns is None and page_ns is not None:
         # A huge page is split, and its small pages are copied as they are written.
-        huge_ns = page_ns * _PAGES_OF_HUGE
+        huge_ns = page_ns * PAGES_OF_HUGE
     worst_ns = None if page_ns is None else small * page_ns + features.huge_pages * (huge_ns or 0.0)
     share = None if rate is None else share_written(rate.bytes_per_s, small + small_of_huge, child_lives_s)
     return Copying(

@@ -8,12 +8,10 @@ from pathlib import PurePosixPath
 from typing import Annotated
 
 from clonometer.host.target.areas import MemoryArea
-from clonometer.model.features import SMALL_PAGE_BYTES, Features
+from clonometer.model.features import HUGE_PAGE_BYTES, PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.records import Count, Known
 
 KINDS = ("heap", "stack", "anon", "arena", "code", "file", "shared", "reserved")
-_TABLE_SPAN = 512 * SMALL_PAGE_BYTES
-_PAGES_OF_HUGE = 512
 #: glibc gives an arena a room of this size and alignment (HEAP_MAX_SIZE of malloc/arena.c on 64 bit).
 _ARENA_BYTES = 64 << 20
 _MOST_GUARD_BYTES = 64 << 10
@@ -26,7 +24,7 @@ _LARGE_SHARE = 0.05
 _USER_END = 1 << 63
 _UFFD_FLAGS = frozenset(("um", "uw", "ui"))
 _PAGE_KB = SMALL_PAGE_BYTES // 1024
-_HUGE_KB = _PAGES_OF_HUGE * _PAGE_KB
+_HUGE_KB = PAGES_OF_HUGE * _PAGE_KB
 
 
 @dataclass(frozen=True)
@@ -137,8 +135,8 @@ def _could_be_huge(area: MemoryArea) -> int:
     """How many huge pages an area's small pages would fill, were huge pages used; a file's pages are none."""
     if not area.is_private or area.inode or area.has("nh") or area.has("dc"):
         return 0
-    whole = max(0, area.end // _TABLE_SPAN - -(-area.start // _TABLE_SPAN))
-    return min(whole, max(0, area.anonymous_kb - area.huge_kb) * 1024 // _TABLE_SPAN)
+    whole = max(0, area.end // HUGE_PAGE_BYTES - -(-area.start // HUGE_PAGE_BYTES))
+    return min(whole, max(0, area.anonymous_kb - area.huge_kb) * 1024 // HUGE_PAGE_BYTES)
 
 
 def _share_tables(areas: Sequence[MemoryArea], page_table_bytes: int) -> list[int]:
@@ -157,11 +155,11 @@ def _share_tables(areas: Sequence[MemoryArea], page_table_bytes: int) -> list[in
             fewest.append(0)
             most.append(0)
             continue
-        first, end = max(last + 1, area.start // _TABLE_SPAN), -(-area.end // _TABLE_SPAN)
+        first, end = max(last + 1, area.start // HUGE_PAGE_BYTES), -(-area.end // HUGE_PAGE_BYTES)
         spans = max(0, end - first)
         last = max(last, end - 1)
         upper |= {area.start >> 30, (area.end - 1) >> 30}
-        fewest.append(min(spans, -(-pages // _PAGES_OF_HUGE)))
+        fewest.append(min(spans, -(-pages // PAGES_OF_HUGE)))
         most.append(min(spans, pages))
     low, high = sum(fewest), sum(most)
     known = page_table_bytes // SMALL_PAGE_BYTES - len(upper) - ready
@@ -189,7 +187,7 @@ def _labels(areas: Sequence[MemoryArea], large_kb: int) -> list[tuple[str, str]]
             labels.append(("[anon] glibc malloc arenas", "arena"))
         elif _is_thread_stack(area, before):
             labels.append(("[anon] stacks of threads", "stack"))
-        elif area.rss_kb >= large_kb and area.size_bytes >= _TABLE_SPAN:
+        elif area.rss_kb >= large_kb and area.size_bytes >= HUGE_PAGE_BYTES:
             labels.append((f"[anon] at {area.start:x}", "anon"))
         else:
             labels.append(("[anon]", "anon"))

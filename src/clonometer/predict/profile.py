@@ -8,7 +8,7 @@ from typing import Annotated
 
 from clonometer.errors import InputError
 from clonometer.host.target.reader import Reading
-from clonometer.model.features import SMALL_PAGE_BYTES, Features, add_features
+from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features, add_features
 from clonometer.predict.mappings import MappingGroup, group_areas
 from clonometer.records import Count, Known, Least, from_json, version
 
@@ -17,7 +17,6 @@ PROFILE_SCHEMA = 1
 _NAMED_BY_PROGRAM = ("file", "shared")
 #: How many areas a process has of which none could be seen: between these, and as a rule.
 _FEWEST_AREAS, _USUAL_AREAS, _MOST_AREAS = 20, 200, 2000
-_HUGE_BYTES = 512 * SMALL_PAGE_BYTES
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def _by_counters(reading: Reading, whole: Features, *, huge_pages_used: bool) ->
     counters = reading.standing.counters
     pages = counters.get("RssAnon", counters.get("VmRSS", 0)) // SMALL_PAGE_BYTES
     swapped = counters.get("VmSwap", 0) // SMALL_PAGE_BYTES
-    fewest = -(-pages // 512)
+    fewest = -(-pages // PAGES_OF_HUGE)
     all_tables = max(fewest, whole.page_table_bytes // SMALL_PAGE_BYTES)
     usual = replace(whole, anon_pages=pages, anon_tables=min(pages, all_tables), swapped_pages=swapped)
     if reading.areas is None:
@@ -98,11 +97,11 @@ def _by_counters(reading: Reading, whole: Features, *, huge_pages_used: bool) ->
     else:
         # Which areas are kept from children is not known: at least none of them is copied.
         few, likely, many = replace(usual, anon_areas=0, empty_areas=usual.empty_areas + usual.anon_areas), usual, usual
-    huge = pages * SMALL_PAGE_BYTES // _HUGE_BYTES if huge_pages_used else 0
-    small = pages - huge * 512
+    huge = pages // PAGES_OF_HUGE if huge_pages_used else 0
+    small = pages - huge * PAGES_OF_HUGE
     return (
         likely,
-        replace(few, anon_pages=small, huge_pages=huge, anon_tables=min(small, -(-small // 512)), open_files=0),
+        replace(few, anon_pages=small, huge_pages=huge, anon_tables=-(-small // PAGES_OF_HUGE), open_files=0),
         replace(many, open_files=max(many.open_files, reading.standing.fd_slots)),
     )
 

@@ -51,7 +51,7 @@ def rough_calibration() -> Calibration:
 
 
 def _model(each_ns: Mapping[str, float], scattered_ns: float = 0.0) -> CostModel:
-    terms = [term.name for term in LINEAR]
+    terms = list(LINEAR)
     # Counts have no limit here: of a rough figure nothing is beyond what was measured.
     return CostModel(
         terms=terms,

@@ -22,6 +22,6 @@ class PredictedTime:
 
     @classmethod
     def of(cls, cost: CostRange, ends: Iterable[CostRange] = ()) -> PredictedTime:
-        """Take a cost of the model, reaching from the least to the most that it is at the ``ends``, if there are any."""
+        """Take a cost of the model, reaching from the least to the most that it is at any of the ``ends``."""
         costs = [cost, *ends]
         return cls(min(each.low_ns for each in costs), cost.median_ns, max(each.high_ns for each in costs))

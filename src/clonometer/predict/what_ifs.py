@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from clonometer.model.features import Features
+from clonometer.model.features import PAGES_OF_HUGE, Features
 from clonometer.model.types import Prediction
 from clonometer.predict.profile import Profile
 from clonometer.predict.spans import PredictedTime
 from clonometer.records import Known
 
-_PAGES_OF_HUGE = 512
 #: A process that only starts others: an interpreter's, with nothing in it.
 _HELPER = Features(
     anon_areas=40,
@@ -96,9 +95,9 @@ def _changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
 
 def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
     features = profile.features
-    could = min(sum(group.could_be_huge for group in profile.groups), features.anon_pages // _PAGES_OF_HUGE)
+    could = min(sum(group.could_be_huge for group in profile.groups), features.anon_pages // PAGES_OF_HUGE)
     if could:
-        small = features.anon_pages - could * _PAGES_OF_HUGE
+        small = features.anon_pages - could * PAGES_OF_HUGE
         yield (
             "thp_on",
             "With transparent huge pages: a write after the fork then splits or copies 2 MiB.",
@@ -115,7 +114,7 @@ def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
             "Without transparent huge pages: forks are dearer, each copy on write smaller.",
             replace(
                 features,
-                anon_pages=features.anon_pages + features.huge_pages * _PAGES_OF_HUGE,
+                anon_pages=features.anon_pages + features.huge_pages * PAGES_OF_HUGE,
                 huge_pages=0,
                 anon_tables=features.anon_tables + features.huge_pages,
             ),
@@ -153,7 +152,7 @@ def _areas_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
 
 
 def _copied(features: Features) -> int:
-    return features.anon_pages + features.swapped_pages + features.huge_pages * _PAGES_OF_HUGE
+    return features.anon_pages + features.swapped_pages + features.huge_pages * PAGES_OF_HUGE
 
 
 def _without(whole: Features, part: Features) -> Features:
