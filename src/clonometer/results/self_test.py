@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clonometer.families import known_delays
@@ -80,7 +80,8 @@ def check_moves(measured: Sequence[KnownSamples]) -> list[MoveCheck]:
             for injected_ns in sorted({known.injected_ns for known in group if known.spin == spin}):
                 for stage in STAGES:
                     moved = _block_deciles(group, spin, injected_ns, stage)
-                    case = MoveCheck(workload, placement, spin, injected_ns, stage, 0.0, 0.0, None, None)
+                    ends = predicted_ns(spin, stage, placement, injected_ns)
+                    case = MoveCheck(workload, placement, spin, injected_ns, stage, *ends, None, None)
                     checks.append(_judge(case, plain[stage], moved))
     return checks
 
@@ -139,45 +140,27 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
 
 
 def _judge(case: MoveCheck, plain: NDArray[np.float64], moved: NDArray[np.float64]) -> MoveCheck:
-    import dataclasses
-
+    """Judge a move, of which ``case`` has the prediction without tolerance."""
     import numpy as np
 
-    low, high = predicted_ns(case.spin, case.stage, case.placement, case.injected_ns)
     if not len(plain) or not len(moved):
         seen = "another CPU" if case.placement == "free" else "the same CPU"
-        return dataclasses.replace(
-            case,
-            expected_low_ns=low,
-            expected_high_ns=high,
-            reason=f"too few launches had the child on {seen}",
-        )
+        return replace(case, reason=f"too few launches had the child on {seen}")
     spread = max(_deviation(plain), _deviation(moved))
     waits = case.placement == "free" and case.stage != "call_returns"
     floor_ns = _WAKE_FLOOR_NS if waits else _FLOOR_NS
     tolerance = _SHARE * case.injected_ns + max(floor_ns, 3 * spread)
     difference = float(np.median(moved) - np.median(plain))
-    low, high = low - tolerance, high + tolerance
+    low, high = case.expected_low_ns - tolerance, case.expected_high_ns + tolerance
+    case = replace(case, expected_low_ns=low, expected_high_ns=high, moved_ns=difference)
     if 3 * spread > max(floor_ns, case.injected_ns):
-        return dataclasses.replace(
-            case,
-            expected_low_ns=low,
-            expected_high_ns=high,
-            moved_ns=difference,
-            reason="the launches scatter more widely than the delay is long",
-        )
+        return replace(case, reason="the launches scatter more widely than the delay is long")
     to_edge = min(abs(difference - low), abs(difference - high))
     uncertain = _UNCERTAINTY * (_median_error(plain) ** 2 + _median_error(moved) ** 2) ** 0.5
     # At the edge by no more than it is known itself, it is neither within nor beyond.
-    close = to_edge <= uncertain
-    return dataclasses.replace(
-        case,
-        expected_low_ns=low,
-        expected_high_ns=high,
-        moved_ns=difference,
-        passed=None if close else low <= difference <= high,
-        reason="as near to the edge of what was expected as it is uncertain itself" if close else None,
-    )
+    if to_edge <= uncertain:
+        return replace(case, reason="as near to the edge of what was expected as it is uncertain itself")
+    return replace(case, passed=low <= difference <= high)
 
 
 def _median_error(values: NDArray[np.float64]) -> float:
