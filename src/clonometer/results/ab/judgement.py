@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import InputError
@@ -13,7 +12,6 @@ from clonometer.results.ab.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UND
 from clonometer.results.ab.wording import verdict_text
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.units import format_share
@@ -77,7 +75,10 @@ def judge_book(book: Book) -> AbResult:
     gathered = _Gathered(book, Counted(about.get("stages") or (), only_times=design.limit is not None))
     usual = list(gathered.turns.usual_rows())
     decisions = judge(gathered.turns.paired(usual), design).rows
-    rows = [_row(gathered.evidence[row], decision, design) for row, decision in zip(usual, decisions, strict=True)]
+    rows = []
+    for row, decision in zip(usual, decisions, strict=True):
+        sides = gathered.evidence[row]
+        rows.append(_row(sides[0], sides[1], decision, design))
     metadata = book.metadata
     return AbResult(
         run_name=book.name,
@@ -96,14 +97,6 @@ def judge_book(book: Book) -> AbResult:
     )
 
 
-@dataclass
-class _Both:
-    """The evidence of a row on both sides."""
-
-    a: Evidence | None = None
-    b: Evidence | None = None
-
-
 class _Gathered:
     """The pairs of a run: which process is of which turn, and the values of each row."""
 
@@ -114,7 +107,7 @@ class _Gathered:
         self._places = {cell: divmod(place, 2) for place, target in enumerate(targets) for cell in target["cells"]}
         self._statuses = {entry["cell"]: entry for entry in book.metadata["cells"]}
         self.turns = PairedValues()
-        self.evidence: dict[RowOfPairs, _Both] = {}
+        self.evidence: dict[RowOfPairs, dict[int, Evidence]] = {}  # by side: 0 is A, 1 is B
         self._turn_of = self._number_turns(book.metadata["processes"])
         self.n_pairs = sum(self.turns.turns.values())
         for row in book.all_rows:
@@ -122,12 +115,8 @@ class _Gathered:
                 continue
             group, side = self._places[row.cell]
             key = RowOfPairs(group, temperatures[row.cell], *row.key)
-            both = self.evidence.setdefault(key, _Both())
-            if side == 0:
-                both.a = row
-            else:
-                both.b = row
-            for process, value in _values(row, row.group):
+            self.evidence.setdefault(key, {})[side] = row
+            for process, value in zip(row.group.processes, row.processes.values.tolist(), strict=True):
                 if process in self._turn_of:
                     self.turns.add(key, side, self._turn_of[process], value)
 
@@ -158,44 +147,32 @@ class _Gathered:
                 yield NotCompared(cell, "fewer than half of the pairs measured it on both sides")
         for row, both in self.evidence.items():
             if row not in usual and (row.group, row.temperature) in kept:
-                evidence = both.a or both.b
-                assert evidence is not None
+                evidence = both[min(both)]
                 seen = f"{len(self.turns.both(row))} of {self.turns.turns.get(row.group, 0)} pairs"
                 where = f", {row.placement.replace('_', ' ')}" if row.placement else ""
                 yield NotCompared(evidence.cell, f"{_what(evidence)}{where}: both sides have it in {seen}")
 
     def _is_of(self, row: RowOfPairs, cell: str) -> bool:
-        both = self.evidence[row]
-        return any(side is not None and side.cell == cell for side in (both.a, both.b))
+        return any(side.cell == cell for side in self.evidence[row].values())
 
 
-def _values(row: Evidence, group: SampleGroup) -> Iterator[tuple[int, float]]:
-    if group.totals is not None:
-        return zip(group.totals.processes, row.processes.values.tolist(), strict=True)
-    processes = group.process[group.process_starts].tolist()
-    return zip(processes, row.processes.values.tolist(), strict=True)
-
-
-def _row(both: _Both, decision: Decision, design: PairedDesign) -> AbRow:
-    assert both.a is not None
-    assert both.b is not None
-    is_time = both.b.is_time
+def _row(a: Evidence, b: Evidence, decision: Decision, design: PairedDesign) -> AbRow:
     ratio = None if decision.value is None else math.exp(decision.value)
     ends = None
     if decision.low is not None and decision.high is not None:
         ends = math.exp(decision.low), math.exp(decision.high)
-    verdict, reason = _verdict(both, decision, design)
-    words = verdict_text(verdict, decision.pairs, decision.n_above, ratio, ends, is_time=is_time)
-    warmth = [both.b.estimate.temperature] if both.b.estimate.temperature else []
-    common = common_cell(both.a.cell, both.b.cell)
-    phrases = [mechanism_name(both.b.estimate.workload), *_condition(common), *warmth, _what(both.b)]
+    verdict, reason = _verdict(b, decision, design)
+    words = verdict_text(verdict, decision.pairs, decision.n_above, ratio, ends, is_time=b.is_time)
+    warmth = [b.estimate.temperature] if b.estimate.temperature else []
+    common = common_cell(a.cell, b.cell)
+    phrases = [mechanism_name(b.estimate.workload), *_condition(common), *warmth, _what(b)]
     allowed = None
     if design.limit is not None:
         allowed = False if decision.is_above(design.limit) else True if decision.is_not_above(design.limit) else None
     return AbRow(
         cell=common,
-        a=both.a.estimate,
-        b=both.b.estimate,
+        a=a.estimate,
+        b=b.estimate,
         ratio=ratio,
         interval=ends,
         pairs=decision.pairs,
@@ -208,15 +185,14 @@ def _row(both: _Both, decision: Decision, design: PairedDesign) -> AbRow:
     )
 
 
-def _verdict(both: _Both, decision: Decision, design: PairedDesign) -> tuple[str, str | None]:
-    assert both.b is not None
+def _verdict(b: Evidence, decision: Decision, design: PairedDesign) -> tuple[str, str | None]:
     changed = decision.changed(design.least_effect)
     if changed:
-        words = (SLOWER, FASTER) if both.b.is_time else (HIGHER, LOWER)
+        words = (SLOWER, FASTER) if b.is_time else (HIGHER, LOWER)
         return words[0] if changed > 0 else words[1], None
     if not decision.is_within(design.least_effect):
         return UNDECIDED, None
-    estimate = both.b.estimate
+    estimate = b.estimate
     step = estimate.resolution_ns / estimate.median_ns if estimate.median_ns else 0.0
     if step > design.least_effect:
         # What the clock cannot tell apart is not known to be the same.

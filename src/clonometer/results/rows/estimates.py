@@ -132,17 +132,16 @@ def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
 
     if group.n_samples == 0:
         return Processes.of([0.0])
+    known = [starts.get(process) for process in group.processes]
+    started_ns = None if None in known else np.array([start or 0.0 for start in known])
     if group.totals is not None:
-        known = [starts.get(process) for process in group.totals.processes]
-        return Processes.of(group.totals.medians, None if None in known else [start or 0.0 for start in known])
-    first = group.process_starts
-    started_ns = [starts.get(process) for process in group.process[first].tolist()]
+        return Processes.of(group.totals.medians, started_ns)
     # All blocks are checked at once: one by one that costs more than their medians.
     medians = finite_values(group.block_medians, "block medians")
-    edges = [*np.searchsorted(group.block_starts, first).tolist(), medians.size]
+    edges = [*np.searchsorted(group.block_starts, group.process_starts).tolist(), medians.size]
     return Processes(
         finite_values(group.process_medians, "process values"),
-        None if None in started_ns else np.array([start or 0.0 for start in started_ns]),
+        started_ns,
         tuple(medians[start:stop] for start, stop in pairwise(edges)),
     )
 

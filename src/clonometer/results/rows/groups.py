@@ -83,7 +83,12 @@ class SampleGroup:
     @property
     def n_processes(self) -> int:
         """How many processes they came from."""
-        return int(self.process_starts.size) if self.totals is None else len(self.totals.processes)
+        return len(self.processes)
+
+    @property
+    def processes(self) -> list[int]:
+        """The numbers of the processes that they came from, in order."""
+        return self.process[self.process_starts].tolist() if self.totals is None else list(self.totals.processes)
 
     @cached_property
     def ordered(self) -> NDArray[np.float64]:
