@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clonometer.results.rows.groups import MeasuredQuantity, quantities_of
+from clonometer.results.rows.groups import MeasuredQuantity, quantities_of, rows_of
 from clonometer.results.rows.observed import sample_groups
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def process_values(
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         size = len(next(iter(joined.values()), ()))
         joined |= {level: np.zeros(size, np.int32) for level in ("process", "block", "sample")}
-        for group in sample_groups(joined, quantities):
+        for group in sample_groups(joined, quantities, rows_of(joined, quantities)):
             if group.n_samples and counted.has(group.quantity):
                 values[cell, group.quantity.name, group.placement] = float(np.median(group.values))
     return values

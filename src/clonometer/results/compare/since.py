@@ -11,6 +11,7 @@ from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import detectable, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
 from clonometer.results.compare.types import SAME, UNDECIDED, ComparedRow, Difference
+from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
@@ -51,8 +52,8 @@ def since(before: Book, now: Book) -> Since:
     if differing:
         first, rest = differing[0], len(differing) - 1
         more = f" and {rest} more fact{'' if rest == 1 else 's'}" if rest else ""
-        text = f"{when}, {first.key} changed from {first.base} to {first.other}{more}: not compared."
-        return Since(_capital(text), differing)
+        text = f"{when}, {first.key} changed from {first.base} to {first.other}{more}: not compared"
+        return Since(sentence(text), differing)
     matches, _ = match_sides([before], [now])
     # A process has one first launch, whose level is another in each run.
     later = [match for match in matches if not match.base.estimate.is_first_launch]
@@ -64,7 +65,7 @@ def since(before: Book, now: Book) -> Since:
     known = [detectable(draft, ERROR_RATE, tests, LEAST_EFFECT) for draft in listed]
     seen = sorted(share for share in known if share is not None)
     middle = seen[len(seen) // 2] if seen else None
-    return Since(_capital(f"{when}: {_changes(changed, middle)}."), (), changed, middle)
+    return Since(sentence(f"{when}: {_changes(changed, middle)}"), (), changed, middle)
 
 
 def _changes(changed: Sequence[ComparedRow], seen: float | None) -> str:
@@ -99,7 +100,3 @@ def _ago(before: Book, now: Book) -> str:
     size, name = next(span for span in _SPANS if seconds >= span[0])
     count = int(seconds // size)
     return f"{count} {name}{'' if count == 1 else 's'} ago"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -60,11 +60,11 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
                 continue
             sides = [(cold, _figure(comparer, workload, base, cold, (temperature, stage))) for cold in colds]
             measured = [(cold, side) for cold, side in sides if side is not None]
-            ratios = [comparer.compare(side.row, hot.row) for _, side in measured]
-            if measured and None not in ratios:
+            ratios = comparer.compare_all((side.row, hot.row) for _, side in measured)
+            if measured and len(ratios) == len(measured):
                 # What a page costs is told as well.
                 comparer.claim((side.row for _, side in measured), *_AXES, "parent_bytes")
-                return _told(comparer, base, hot, measured, [ratio for ratio in ratios if ratio is not None])
+                return _told(comparer, base, hot, measured, ratios)
     return None
 
 

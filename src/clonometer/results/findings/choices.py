@@ -116,7 +116,7 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
 
 def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -> list[Comparison]:
     """One for each quantity that both have, stages in order of time."""
-    comparisons = []
+    pairs = []
     for stage, quantity in _quantities(comparer.book, choice.workload):
         sides = []
         for value in (choice.value, choice.base):
@@ -125,10 +125,8 @@ def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -
             # What may be below zero has no ratio.
             sides.append([row for row in rows if row.estimate.rankable and not row.estimate.signed])
         pair = _where_most_ran(*sides, free=dict(choice.others).get("placement") == "free")
-        comparison = comparer.compare(*pair) if pair is not None else None
-        if comparison is not None:
-            comparisons.append(comparison)
-    return comparisons
+        pairs += [pair] if pair is not None else []
+    return comparer.compare_all(pairs)
 
 
 def _where_most_ran(a: list[Evidence], b: list[Evidence], *, free: bool) -> tuple[Evidence, Evidence] | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clonometer.families import family, is_beside
-from clonometer.families.types import LAUNCH
+from clonometer.families import family, is_beside, is_launch
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.rows.evidence import STAGES, Book, Evidence, once_per_book
 
@@ -79,7 +78,7 @@ def _is_cost(row: Evidence) -> bool:
 def rivals(book: Book) -> tuple[Rivals, ...]:
     """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first."""
     # Nobody launches tasks by the rungs of a ladder.
-    launches = [row for row in _no_rungs(book) if family(row.estimate.family).shape == LAUNCH]
+    launches = [row for row in _no_rungs(book) if is_launch(row.estimate.family)]
     groups: dict[Hashable, list[Evidence]] = {}
     for row in launches:
         condition = frozenset(book.changes(row.estimate).items())
@@ -140,4 +139,4 @@ def is_interesting(effect: AxisEffect) -> bool:
 
     That more work takes longer is no news.
     """
-    return isinstance(effect.value, str) or family(effect.comparison.a.estimate.family).shape == LAUNCH
+    return isinstance(effect.value, str) or is_launch(effect.comparison.a.estimate.family)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clonometer.families import axis as axis_of
-from clonometer.families import family, workload_words
-from clonometer.families.types import LAUNCH
+from clonometer.families import is_launch, workload_words
 from clonometer.results.findings.wording import listed, measured, short_median
 from clonometer.results.first.effects import Changes
 from clonometer.results.rows.evidence import Evidence
@@ -21,7 +20,7 @@ def named(row: Evidence) -> str:
 
 def is_launch_row(row: Evidence) -> bool:
     """Whether it is of a launch."""
-    return family(row.estimate.family).shape == LAUNCH
+    return is_launch(row.estimate.family)
 
 
 def how_long(row: Evidence) -> str:

@@ -49,8 +49,9 @@ def noise_rows(
     common = _common(named, levels)
     rows = []
     for name, measured in named.items():
-        spread = _spread([row for side in rounds if (row := _find(side, name)) is not None])
-        between = _between(levels.get(name), common, spread, _size(rounds, name))
+        in_rounds = [row for side in rounds if (row := _find(side, name)) is not None]
+        spread = _spread(in_rounds)
+        between = _between(levels.get(name), common, spread, fmean(row.processes.values.size for row in in_rounds))
         assumed = ASSUMED_MOMENTS.of(measured.estimate) if between is None else between
         processes = measured.processes.values.size
         error = math.sqrt(2 / processes) * _MEDIAN_ERROR * spread
@@ -95,11 +96,6 @@ def _spread(rows: Sequence[Evidence]) -> float:
     logs = [np.log(row.processes.values) for row in rows]
     residuals = np.concatenate([values - np.median(values) for values in logs])
     return float(_MAD_TO_SIGMA * np.median(np.abs(residuals)))
-
-
-def _size(rounds: Sequence[Book], name: _Name) -> float:
-    rows = [_find(side, name) for side in rounds]
-    return fmean(row.processes.values.size for row in rows if row is not None)
 
 
 def _between(

@@ -68,20 +68,16 @@ def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
         workload=planned["workload"],
         condition=dict(planned["condition"]),
         temperature=planned["temperature"],
-        groups=tuple(_all_groups(columns, quantities, rows)),
+        groups=tuple(sample_groups(columns, quantities, rows)),
         outcomes=count_outcomes(columns, rows.failed),
         clock_skew=int(rows.skewed.sum()),
     )
 
 
-def sample_groups(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity]) -> list[SampleGroup]:
-    """Group the valid samples of columns that are in the order of process, block and sample."""
-    return _all_groups(columns, quantities, rows_of(columns, quantities))
-
-
-def _all_groups(
+def sample_groups(
     columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity], rows: Rows
 ) -> list[SampleGroup]:
+    """Group the valid samples of columns that are in the order of process, block and sample."""
     return [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
 
 
