@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist, fmean
+from statistics import NormalDist, fmean, variance
 
 from clonometer.stats.interval import Interval
 from clonometer.stats.multiplicity import student_quantile
@@ -114,8 +114,8 @@ def change_of_runs(base: Sequence[float], other: Sequence[float], typical: float
         tell little of one row's variance, and many rows tell much of each other's.
     """
     degrees = len(base) + len(other) - 2
-    variance, degrees = _beside_typical(variance_of_runs(base, other), degrees, typical)
-    error = math.sqrt(variance * (1 / len(base) + 1 / len(other)))
+    squared, degrees = _beside_typical(variance_of_runs(base, other), degrees, typical)
+    error = math.sqrt(squared * (1 / len(base) + 1 / len(other)))
     return LogChange(fmean(other) - fmean(base), error, error, degrees=degrees)
 
 
@@ -140,19 +140,13 @@ def change_of_pairs(differences: Sequence[float], typical: float | None = None) 
     >>> round(change.value, 3), change.degrees
     (0.1, 2)
     """
-    variance, degrees = _beside_typical(sample_variance(differences), len(differences) - 1, typical)
-    error = math.sqrt(variance / len(differences))
+    squared, degrees = _beside_typical(variance(differences), len(differences) - 1, typical)
+    error = math.sqrt(squared / len(differences))
     return LogChange(fmean(differences), error, error, degrees=degrees)
 
 
-def sample_variance(values: Sequence[float]) -> float:
-    """The variance of a population of which these are some, two at least."""
-    mean = fmean(values)
-    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _beside_typical(variance: float, degrees: int, typical: float | None) -> tuple[float, int]:
-    return (variance, degrees) if typical is None else ((variance + typical) / 2, 2 * degrees)
+def _beside_typical(of_row: float, degrees: int, typical: float | None) -> tuple[float, int]:
+    return (of_row, degrees) if typical is None else ((of_row + typical) / 2, 2 * degrees)
 
 
 @lru_cache(maxsize=4096)

@@ -115,19 +115,19 @@ def odd_scores(values: ArrayLike) -> Floats | None:
     return None if spread == 0 else np.asarray(_NORMAL_MAD * away / spread, dtype=np.float64)
 
 
-def odd_limit(looked_at: int, error_rate: float = 0.05) -> float:
+def odd_limit(looked_at: int) -> float:
     """The score beyond which a unit is odd: 3.5, or where many are looked at what the largest of them may reach.
+
+    The chance that any normal one is beyond it is 5%.
 
     Parameters
     ----------
     looked_at
         How many scores there are.
-    error_rate
-        The chance that any normal one is beyond it.
 
     Examples
     --------
     >>> odd_limit(10), round(odd_limit(5000), 2)
     (3.5, 4.42)
     """
-    return max(ODD_SCORE, NormalDist().inv_cdf(1 - error_rate / (2 * max(looked_at, 1))))
+    return max(ODD_SCORE, NormalDist().inv_cdf(1 - 0.05 / (2 * max(looked_at, 1))))

@@ -37,6 +37,8 @@ LIMIT = 12.0
 _NOISE = ((0.0, 0.0), *product((0.5, 0.8, 0.9, 0.95), (0.0, 0.5)))
 #: Places where the likelihood is lower by this are still possible: 95% of a normal one.
 _POSSIBLE = 1.92
+#: How many values of a new level are waited for.
+_WAITED_FOR = 7
 _NEIGHBOURS = 5
 _CLIPPED_BEYOND = 4.0
 _NORMAL_MAD = 1.4826
@@ -282,8 +284,8 @@ def _refined(values: Floats, steps: list[Step]) -> list[Step]:
     return refined
 
 
-def detectable_size(values: Floats, limit: float, after: int = 7) -> float | None:
-    """The least step that so many further values would show, if the series goes on as it did.
+def detectable_size(values: Floats, limit: float) -> float | None:
+    """The least step that seven further values would show, if the series goes on as it did.
 
     Parameters
     ----------
@@ -291,19 +293,17 @@ def detectable_size(values: Floats, limit: float, after: int = 7) -> float | Non
         Shape (n,), finite: what follows the last step.
     limit
         The evidence that a step needs.
-    after
-        How many values of the new level are waited for.
 
     Returns
     -------
     float or None
         In the unit of the values; None where there are too few.
     """
-    held = values[-(WINDOW - after) :]
+    held = values[-(WINDOW - _WAITED_FOR) :]
     if held.size < LEAST_VALUES:
         return None
     fitted = clipped(held[:, None])
-    size = held.size + after
+    size = held.size + _WAITED_FOR
     least = float(_least_squares(fitted)[0])
     squares = [float(((white.values @ fitted) ** 2).sum()) + least for white in _whitenings(held.size)]
     likelihoods = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
+from statistics import fmean, median, variance
 
 from clonometer.families import family
 from clonometer.results.compare.moments import Moments
@@ -24,7 +24,6 @@ from clonometer.stats.changes import (
     change_of_pairs,
     change_of_ratio,
     change_of_runs,
-    sample_variance,
     score,
     sure_levels,
     variance_of_runs,
@@ -96,7 +95,7 @@ class UnitRow:
     def variance(self) -> float:
         """That between units, or of their differences where they are paired."""
         if self.paired:
-            return sample_variance(self._differences)
+            return variance(self._differences)
         return variance_of_runs(self.base_logs, self.other_logs)
 
     def change(self, typical: float | None) -> LogChange:
@@ -253,7 +252,7 @@ def of_units(pooled: Estimate, logs: Sequence[float]) -> Estimate:
     centre, degrees = fmean(logs), len(logs) - 1
     ends: tuple[float | None, float | None] = (None, None)
     if degrees:
-        half = score(1 - CONFIDENCE, degrees) * math.sqrt(sample_variance(logs) / len(logs))
+        half = score(1 - CONFIDENCE, degrees) * math.sqrt(variance(logs) / len(logs))
         ends = math.exp(centre - half), math.exp(centre + half)
     if pooled.value is None:
         return replace(pooled, median_ns=math.exp(centre), median_low_ns=ends[0], median_high_ns=ends[1])
