@@ -9,7 +9,7 @@ import numpy as np
 
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_interval
+from clonometer.stats.percentile import RESAMPLES, percentile_intervals
 from clonometer.stats.quantiles import Floats, median, row_medians
 
 _METHOD = "bootstrap over {}, percentile"
@@ -87,25 +87,21 @@ def ladder_of_differences(
     drawn = _drawn(sides, in_rounds, seed, resamples)
     gaps = drawn[:, ::2] - drawn[:, 1::2]
     observed = np.array([median(a.values) - median(b.values) for a, b in rungs])
+    steps, observed_steps = gaps[:, :-1] - gaps[:, 1:], observed[:-1] - observed[1:]
 
-    def interval(value: float, values: Floats) -> Interval:
-        return percentile_interval(float(value), values, int(fewest), method)
+    def intervals(values: Floats, draws: Floats) -> tuple[Interval, ...]:
+        return tuple(percentile_intervals(values, draws, fewest, method))
 
-    first = interval(observed[0], gaps[:, 0])
-    steps = [interval(observed[k] - observed[k + 1], gaps[:, k] - gaps[:, k + 1]) for k in range(len(rungs) - 1)]
-    shares: list[Interval | None] = [None] * len(steps)
+    of_gaps = intervals(observed, gaps)
+    shares: tuple[Interval | None, ...] = (None,) * len(observed_steps)
     remainder = None
-    if not first.contains(0.0):
-        base = np.where(np.sign(gaps[:, 0]) == np.sign(observed[0]), gaps[:, 0], observed[0])
-        shares = [
-            interval((observed[k] - observed[k + 1]) / observed[0], (gaps[:, k] - gaps[:, k + 1]) / base)
-            for k in range(len(steps))
-        ]
-        remainder = interval(observed[-1] / observed[0], gaps[:, -1] / base)
-    rest = [interval(observed[k], gaps[:, k]) for k in range(1, len(rungs))]
+    if not of_gaps[0].contains(0.0):
+        base = np.where(np.sign(gaps[:, :1]) == np.sign(observed[0]), gaps[:, :1], observed[0])
+        shares = intervals(observed_steps / observed[0], steps / base)
+        [remainder] = intervals(observed[-1:] / observed[0], gaps[:, -1:] / base)
     base_b = np.array([median(b.values) for _, b in rungs])
-    relative = [interval(observed[k] / base_b[k], gaps[:, k] / drawn[:, 2 * k + 1]) for k in range(len(rungs))]
-    return Ladder((first, *rest), tuple(steps), tuple(relative), tuple(shares), remainder)
+    relative = intervals(observed / base_b, gaps / drawn[:, 1::2])
+    return Ladder(of_gaps, intervals(observed_steps, steps), relative, shares, remainder)
 
 
 def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int, resamples: int) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_interval
+from clonometer.stats.percentile import RESAMPLES, percentile_intervals
 
 
 def mean_intervals(groups: ArrayLike, *, seed: int) -> list[Interval]:
@@ -43,9 +43,7 @@ def mean_intervals(groups: ArrayLike, *, seed: int) -> list[Interval]:
     n = values.shape[0]
     method = "mean of processes, bootstrap over them, widened"
     chosen = np.random.default_rng(seed).integers(0, n, (RESAMPLES, n))
-    drawn = values[chosen].mean(axis=1)
-    means = values.mean(axis=0).tolist()
-    intervals = [percentile_interval(mean, draws, n, method) for mean, draws in zip(means, drawn.T, strict=True)]
+    intervals = percentile_intervals(values.mean(axis=0), values[chosen].mean(axis=1), n, method)
     if values.min() >= 0:
         # What is never negative has no negative mean.
         intervals = [replace(interval, low=max(interval.low, 0.0)) for interval in intervals]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_interval
-from clonometer.stats.quantiles import Floats, finite_values
+from clonometer.stats.percentile import RESAMPLES, percentile_interval, percentile_intervals
+from clonometer.stats.quantiles import finite_values
 
 _METHOD = "bootstrap over pairs of processes, percentile"
 
@@ -51,8 +51,7 @@ def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int) -> list[Int
     bases = base[chosen].mean(axis=1)
     bases = np.where(np.sign(bases) == np.sign(mean), bases, mean)
     drawn = table[chosen].mean(axis=1) / bases[:, None]
-    shares = table.mean(axis=0) / mean
-    return [_interval(value, draws, base.size) for value, draws in zip(shares.tolist(), drawn.T, strict=True)]
+    return percentile_intervals(table.mean(axis=0) / mean, drawn, base.size, _METHOD)
 
 
 def covariate_effect(
@@ -99,14 +98,10 @@ def covariate_effect(
     slopes = np.where(sums > 0, xy[chosen].sum(axis=1) / np.where(sums > 0, sums, 1.0), slope)
     effects = slopes * gaps[chosen].mean(axis=1)
     return (
-        _interval(slope, slopes, xy.size),
-        _interval(slope * float(gaps.mean()), effects, xy.size),
+        percentile_interval(slope, slopes, xy.size, _METHOD),
+        percentile_interval(slope * float(gaps.mean()), effects, xy.size, _METHOD),
     )
 
 
 def _chosen(pairs: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return np.random.default_rng(seed).integers(0, pairs, (RESAMPLES, pairs))
-
-
-def _interval(value: float, drawn: Floats, pairs: int) -> Interval:
-    return percentile_interval(value, drawn, pairs, _METHOD)

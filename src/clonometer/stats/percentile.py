@@ -80,6 +80,11 @@ def percentile_interval(value: float, drawn: Floats, n: int, method: str, *, str
     return Interval(value, min(low, value), max(high, value), confidence, method, n, nominal)
 
 
+def percentile_intervals(values: Floats, drawn: Floats, n: int, method: str) -> list[Interval]:
+    """As `percentile_interval` for each of several estimates: shapes (estimates,) and (resamples, estimates)."""
+    return [percentile_interval(value, draws, n, method) for value, draws in zip(values.tolist(), drawn.T, strict=True)]
+
+
 def exponential(logarithm: Interval, value: float | None = None) -> Interval:
     """The interval of a ratio, from that of its logarithm; ``value`` is the ratio itself where it is known exactly."""
     low, high = float(np.exp(logarithm.low)), float(np.exp(logarithm.high))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_interval
+from clonometer.stats.percentile import RESAMPLES, percentile_interval, percentile_intervals
 from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
@@ -108,10 +108,7 @@ def polynomial_through_medians(
     whole = _r_squared(powers @ scaled, counts, *_sums(groups))
     each = _r_squared(fitted @ powers.T, counts, sums, squares)
     units = scale ** -np.arange(degree + 1.0)
-    coefficients = tuple(
-        percentile_interval(float(value), column, fewest, METHOD)
-        for value, column in zip(scaled * units, (fitted * units).T, strict=True)
-    )
+    coefficients = tuple(percentile_intervals(scaled * units, fitted * units, fewest, METHOD))
     spread = percentile_interval(float(whole[0]), each, fewest, METHOD)
     # Widening must not lead past what R2 can be.
     bounded = replace(spread, high=min(spread.high, 1.0))
