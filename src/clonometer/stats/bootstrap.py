@@ -169,7 +169,7 @@ def ratio_of_medians(
     ratio = median(a.values) / median(b.values)
     # On the logarithm the ratio and its reciprocal get the same interval.
     drawn, stretch = np.log(drawn_a / drawn_b), _alike(_logs(a), _logs(b), pairs)
-    logarithm = percentile_interval(float(np.log(ratio)), drawn, _fewer(a, b), _method(a, b), stretch=stretch)
+    logarithm = percentile_interval(float(np.log(ratio)), drawn, _fewer(a, b), _method(a, b, pairs), stretch=stretch)
     return exponential(logarithm, ratio)
 
 
@@ -194,27 +194,23 @@ def difference_of_medians(
     drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
     value = median(a.values) - median(b.values)
     stretch = _alike(a, b, pairs)
-    return percentile_interval(value, drawn_a - drawn_b, _fewer(a, b), _method(a, b), stretch=stretch)
+    return percentile_interval(value, drawn_a - drawn_b, _fewer(a, b), _method(a, b, pairs), stretch=stretch)
 
 
 def _fewer(a: Processes, b: Processes) -> int:
     return int(min(a.values.size, b.values.size))
 
 
-def _method(a: Processes, b: Processes) -> str:
-    pairs = "pairs of neighbouring processes" if _paired(a, b) else "processes"
+def _method(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) -> str:
+    units = "processes" if pairs is None else "pairs of neighbouring processes"
     blocks = " and blocks" if _with_blocks(a) or _with_blocks(b) else ""
-    return f"bootstrap over {pairs}{blocks}, percentile"
-
-
-def _paired(a: Processes, b: Processes) -> bool:
-    larger, fewer = max(a.values.size, b.values.size), _fewer(a, b)
-    return a.starts is not None and b.starts is not None and larger <= _EQUAL_ISH * fewer
+    return f"bootstrap over {units}{blocks}, percentile"
 
 
 def _pairs(a: Processes, b: Processes) -> tuple[Integers, Integers] | None:
     """Pair neighbours in time; None where the sides are resampled apart."""
-    if a.starts is None or b.starts is None or not _paired(a, b):
+    larger = max(a.values.size, b.values.size)
+    if a.starts is None or b.starts is None or larger > _EQUAL_ISH * _fewer(a, b):
         return None
     return pair_neighbours(a.starts, b.starts)
 

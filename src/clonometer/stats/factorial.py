@@ -94,7 +94,7 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int) -> list[Facto
     if not factors or seen != sorted(itertools.product((0, 1), repeat=len(factors))):
         raise ValueError("a full factorial needs every combination of levels exactly once")
     generator = np.random.default_rng(seed)
-    draws = np.stack([_log_ratios(point, generator) for point in points])
+    draws = np.stack([_log_ratios(point.a, point.b, generator) for point in points])
     centre = np.array([np.log(median(point.a.values) / median(point.b.values)) for point in points])
     fewest = min(min(point.a.values.size, point.b.values.size) for point in points)
     signs = np.array([[2 * point.levels[factor] - 1 for factor in factors] for point in points])
@@ -107,9 +107,9 @@ def factorial_effects(points: Sequence[DesignPoint], *, seed: int) -> list[Facto
     return effects
 
 
-def _log_ratios(point: DesignPoint, generator: np.random.Generator) -> NDArray[np.float64]:
+def _log_ratios(a: Processes, b: Processes, generator: np.random.Generator) -> NDArray[np.float64]:
     sides = []
-    for side in (point.a.values, point.b.values):
+    for side in (a.values, b.values):
         if side.min() <= 0:
             raise ValueError("a ratio needs positive values on both sides")
         sides.append(row_medians(side[generator.integers(0, side.size, (RESAMPLES, side.size))]))
@@ -140,7 +140,7 @@ def mean_ratio(pairs: Sequence[tuple[Processes, Processes]], *, seed: int) -> In
     if not pairs:
         raise ValueError("a mean of ratios needs at least one")
     generator = np.random.default_rng(seed)
-    draws = np.stack([_log_ratios(DesignPoint({}, a, b), generator) for a, b in pairs])
+    draws = np.stack([_log_ratios(a, b, generator) for a, b in pairs])
     centre = float(np.mean([np.log(median(a.values) / median(b.values)) for a, b in pairs]))
     fewest = min(min(a.values.size, b.values.size) for a, b in pairs)
     return exponential(percentile_interval(centre, draws.mean(axis=0), fewest, _METHOD))

@@ -196,23 +196,16 @@ def _look(
     A row's interval is at the level at which Holm tests it: rejected rows at their step, all others at the step that
     stopped.
     """
-    tests = [SignedRank(row.differences) if row.differences.size else None for row in rows]
-    order = sorted((place for place, test in enumerate(tests) if test), key=lambda place: _p(tests[place]))
+    tests = {place: SignedRank(row.differences) for place, row in enumerate(rows) if row.differences.size}
     decisions = [Decision(row.differences.size, int((row.differences > 0).sum())) for row in rows]
     step, stopped, highest = family, False, 0.0
-    for place in order:
-        test = tests[place]
-        assert test is not None
-        highest = max(highest, _p(test) * step)
+    for place, test in sorted(tests.items(), key=lambda entry: entry[1].p_value):
+        highest = max(highest, test.p_value * step)
         decisions[place] = _decided(decisions[place], test, error_rate / step, highest * design.error_rate / error_rate)
         stopped = stopped or highest > error_rate
         step -= not stopped
-    spends = any(test is not None and least_p(test.n) <= error_rate / family for test in tests)
+    spends = any(least_p(test.n) <= error_rate / family for test in tests.values())
     return [replace(decision, sure=_is_sure(decision, design)) for decision in decisions], spends
-
-
-def _p(test: SignedRank | None) -> float:
-    return 1.0 if test is None else test.p_value
 
 
 def _decided(decision: Decision, test: SignedRank, error_rate: float, p: float) -> Decision:
