@@ -211,6 +211,10 @@ def _text_at(place: int) -> Callable[[int, Memory], str]:
     return lambda value, memory: _quoted(memory[place]) if place in memory else _address(value)
 
 
+def _texts_at(place: int) -> Callable[[int, Memory], str]:
+    return lambda value, memory: _texts(memory[place]) if place in memory else _address(value)
+
+
 def _as(write: Callable[[int], str]) -> Callable[[int, Memory], str]:
     return lambda value, memory: write(value)
 
@@ -246,14 +250,8 @@ _WRITERS: Mapping[str, Sequence[Callable[[int, Memory], str]]] = {
     "clock_gettime": (_INT, _PTR),
     "close": (_INT,),
     "dup2": (_INT, _INT),
-    "execve": (_text_at(0), lambda value, memory: _texts(memory[1]) if 1 in memory else _address(value), _PTR),
-    "execveat": (
-        _FD_AT,
-        _text_at(1),
-        lambda value, memory: _texts(memory[2]) if 2 in memory else _address(value),
-        _PTR,
-        _HEX,
-    ),
+    "execve": (_text_at(0), _texts_at(1), _PTR),
+    "execveat": (_FD_AT, _text_at(1), _texts_at(2), _PTR, _HEX),
     "exit": (_INT,),
     "exit_group": (_INT,),
     "faccessat": (_FD_AT, _text_at(1), _INT),

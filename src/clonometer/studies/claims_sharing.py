@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from clonometer.results.rows.description import median_interval
 from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
@@ -91,8 +92,6 @@ def b10(judge: Judge) -> Verdict:
 
 
 def _time(row: Evidence) -> str:
-    from clonometer.results.rows.description import median_interval
-
     median = median_interval(row.processes.values)
     low, high = (median.value if end is None else end for end in (median.low, median.high))
     return format_duration_interval(median.value, low, high)

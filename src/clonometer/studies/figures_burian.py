@@ -43,14 +43,9 @@ def dense(judge: Judge) -> Experiment:
 
 
 def computed(id_: str, judge: Judge) -> list[Computed]:
-    """The numbers of one figure in the order of the published ones, in their units.
+    """The numbers of one of Burian's figures, in the order and the units of the published ones.
 
-    Raises
-    ------
-    MissingEvidenceError
-        If it was not measured.
-    KeyError
-        If the figure is none of Burian's.
+    MissingEvidenceError where it was not measured.
     """
     return _FIGURES[id_](judge)
 

@@ -84,13 +84,7 @@ class Judge:
     def part(
         self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = LEAST
     ) -> JudgedPart:
-        """Compare two cells, each with its quantity.
-
-        Raises
-        ------
-        MissingEvidenceError
-            If one was not measured.
-        """
+        """Compare two cells, each with its quantity; MissingEvidenceError where one was not measured."""
         return judged_ratio(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
 
 

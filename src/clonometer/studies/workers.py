@@ -53,24 +53,12 @@ class Experiment:
 
 
 def by_numbers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
-    """Experiment 1: the numbers are varied, the workers held.
-
-    Raises
-    ------
-    MissingEvidenceError
-        If it was not measured.
-    """
+    """Experiment 1: the numbers are varied, the workers held; MissingEvidenceError where it was not measured."""
     return _experiment(measured, quantity, vary=0)
 
 
 def by_workers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
-    """Experiment 2: the workers are varied, the numbers held.
-
-    Raises
-    ------
-    MissingEvidenceError
-        If it was not measured.
-    """
+    """Experiment 2: the workers are varied, the numbers held; MissingEvidenceError where it was not measured."""
     return _experiment(measured, quantity, vary=1)
 
 
@@ -97,13 +85,7 @@ def _why(measured: Measurements) -> str:
 
 
 def gap(judge: Judge, experiment: Experiment) -> Interval:
-    """Threads over processes, the geometric mean over an experiment's points.
-
-    Raises
-    ------
-    MissingEvidenceError
-        If there is no point.
-    """
+    """Threads over processes, the geometric mean over an experiment's points; MissingEvidenceError without any."""
     pairs = [experiment.pair(x) for x in experiment.x]
     if not pairs:
         raise MissingEvidenceError(f"{WORKLOAD}: no point of this stretch was measured")
@@ -111,13 +93,7 @@ def gap(judge: Judge, experiment: Experiment) -> Interval:
 
 
 def fit(judge: Judge, experiment: Experiment, kind: str, degree: int) -> Polynomial:
-    """A polynomial through one kind's points.
-
-    Raises
-    ------
-    MissingEvidenceError
-        If there are too few points.
-    """
+    """A polynomial through one kind's points; MissingEvidenceError where they are too few."""
     points = experiment.points[kind]
     if len(points) <= degree:
         raise MissingEvidenceError(f"{WORKLOAD}: too few points were measured for a fit")

@@ -14,13 +14,7 @@ _SIZE = 220
 
 
 def calibration_picture(calibration: Calibration, image_format: str = "svg") -> bytes | str:
-    """Draw a calibration.
-
-    Raises
-    ------
-    UsageError
-        If the format does not exist.
-    """
+    """Draw a calibration; raises as `rendered`."""
     return rendered(calibration_spec(calibration), image_format)
 
 

@@ -24,25 +24,14 @@ _ROW_HEIGHT = 18
 
 
 def comparison_picture(compared: Compared, image_format: str = "svg", made: Sequence[str] = ()) -> bytes | str:
-    """Draw a comparison; ``made`` says of each side where and when it was measured.
-
-    Raises
-    ------
-    UsageError
-        If the format does not exist.
-    InputError
-        If no row has a ratio.
-    """
+    """Draw a comparison; ``made`` as for `comparison_spec`; raises as that and as `rendered`."""
     return rendered(comparison_spec(compared, made), image_format)
 
 
 def comparison_spec(compared: Compared, made: Sequence[str] = ()) -> Spec:
-    """Build the Vega-Lite specification, without its theme.
+    """Build the Vega-Lite specification, without its theme; InputError if no row has a ratio.
 
-    Raises
-    ------
-    InputError
-        If no row has a ratio.
+    ``made`` says of each side where and when it was measured.
     """
     panels = [panel for pair in compared.pairs if (panel := _panel(pair)) is not None]
     if not panels:

@@ -47,13 +47,7 @@ _COLOUR = coloured(KINDS, PALETTE)
 
 
 def explain_picture(explanation: AnyExplanation, image_format: str, made: str = "") -> bytes | str:
-    """Draw an explanation, panels one above the other; ``made`` says where and when it was measured.
-
-    Raises
-    ------
-    UsageError
-        If the format does not exist.
-    """
+    """Draw an explanation, panels one above the other; ``made`` says where and when it was measured; as `rendered`."""
     return rendered(titled(_panels(explanation), _title(explanation), [made], one_legend=True), image_format)
 
 

@@ -21,20 +21,12 @@ _UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def history_picture(history: History, image_format: str = "svg") -> bytes | str:
-    """Draw a history.
-
-    Raises
-    ------
-    UsageError
-        If the format does not exist.
-    InputError
-        If no row has enough runs.
-    """
+    """Draw a history; raises as `history_spec` and as `rendered`."""
     return rendered(history_spec(history), image_format)
 
 
 def history_spec(history: History) -> Spec:
-    """Build the Vega-Lite specification, without its theme; raises as `history_picture`."""
+    """Build the Vega-Lite specification, without its theme; InputError if no row has enough runs."""
     rows = drawn_rows(history, MOST_PANELS)
     if not rows:
         raise InputError("nothing to draw: no row has 12 runs or more")

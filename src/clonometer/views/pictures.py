@@ -27,15 +27,7 @@ _LONGEST_TITLE = 150
 
 
 def picture(results: Results, kind: str, image_format: str = "svg", *, dark: bool = False) -> bytes | str:
-    """Draw a picture.
-
-    Raises
-    ------
-    UsageError
-        If the kind or the format does not exist.
-    InputError
-        If the run has nothing to draw for this kind.
-    """
+    """Draw a picture; raises as `picture_spec` and as `rendered`."""
     return rendered(picture_spec(results, kind), image_format, dark=dark)
 
 

@@ -49,12 +49,7 @@ def encode(name: str, document: Document, processes: Processes) -> Iterator[str]
     """Encode results.
 
     ``document`` is what ``clonometer show --json`` prints; ``processes`` has, for each entry of its ``cells``, the
-    medians of the processes.
-
-    Raises
-    ------
-    UsageError
-        If the format does not exist.
+    medians of the processes. Raises as `check_format`.
     """
     check_format(name)
     encoder: Encoder = import_module(f"{__name__}.{FORMATS[name][0]}").encode
@@ -62,13 +57,7 @@ def encode(name: str, document: Document, processes: Processes) -> Iterator[str]
 
 
 def encode_samples(name: str, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> Iterator[str]:
-    """Encode raw samples, a row each.
-
-    Raises
-    ------
-    UsageError
-        If the format takes no samples.
-    """
+    """Encode raw samples, a row each; raises as `check_format`."""
     check_format(name, samples=True)
     encoder: Callable[[Sequence[str], Iterator[Sequence[Any]]], Iterator[str]]
     encoder = import_module(f"{__name__}.{FORMATS[name][0]}").encode_samples

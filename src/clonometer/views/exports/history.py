@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 
 from clonometer.dataset.point_types import Point, Points
-from clonometer.views.exports.openmetrics import labelled
+from clonometer.views.exports.openmetrics import labelled, metric_head
 
 _HEAD = (
-    ("clonometer_median_seconds", "gauge", "seconds", "Median of a row of a run."),
-    ("clonometer_median", "gauge", "", "Median of a row that is no time, in its unit."),
+    ("clonometer_median_seconds", "seconds", "Median of a row of a run."),
+    ("clonometer_median", "", "Median of a row that is no time, in its unit."),
 )
 
 
@@ -24,14 +24,11 @@ def openmetrics_text(points: Points) -> str:
 
 
 def _lines(points: Points) -> Iterator[str]:
-    for name, kind, unit, about in _HEAD:
+    for name, unit, about in _HEAD:
         chosen = [point for point in points.points if point.label.is_time == bool(unit)]
         if not chosen:
             continue
-        yield f"# TYPE {name} {kind}\n"
-        if unit:
-            yield f"# UNIT {name} {unit}\n"
-        yield f"# HELP {name} {about}\n"
+        yield metric_head(name, "gauge", about, unit)
         # All values of a series stand together, in order of time.
         series: dict[str, list[str]] = {}
         for point in chosen:
@@ -41,7 +38,7 @@ def _lines(points: Points) -> Iterator[str]:
             series.setdefault(key, []).append(f"{key} {value!r} {run.started_s!r}\n")
         for lines in series.values():
             yield from lines
-    yield "# TYPE clonometer_run info\n# HELP clonometer_run The host of a run.\n"
+    yield metric_head("clonometer_run", "info", "The host of a run.", "")
     infos: dict[str, list[str]] = {}
     for run in points.runs:
         facts = {key.replace(".", "_"): value for key, value in run.facts.items()}

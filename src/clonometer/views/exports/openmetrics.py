@@ -60,13 +60,16 @@ def metric_family(
     """Write the samples of a metric, each with its labels, below what says what it is; nothing where there are none."""
     if not samples:
         return
-    yield f"# TYPE {name} {kind}\n"
-    if unit:
-        yield f"# UNIT {name} {unit}\n"
-    yield f"# HELP {name} {text}\n"
+    yield metric_head(name, kind, text, unit)
     suffix = "_info" if kind == "info" else ""
     for names, number in samples:
         yield f"{labelled(f'{name}{suffix}', names)} {number!r}\n"
+
+
+def metric_head(name: str, kind: str, text: str, unit: str) -> str:
+    """What stands above the samples of a metric and says what it is."""
+    written_unit = f"# UNIT {name} {unit}\n" if unit else ""
+    return f"# TYPE {name} {kind}\n{written_unit}# HELP {name} {text}\n"
 
 
 def labelled(name: str, names: Mapping[str, str]) -> str:

@@ -29,18 +29,15 @@ _UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 def render_fleet_page(shown: FleetShown) -> str:
     """Write the page of a fleet; ``shown`` has its hosts' values."""
-    labels = list(dict.fromkeys(value.label_place for value in shown.hosts))
-    about = {value.label_place: value.label for value in shown.hosts}
-    chosen = [labels[place] for place in pick_labels([about[place] for place in labels], MOST_MULTIPLES)]
     multiples = [
         Panel(
             f"multiple-{place}",
-            label_text(about[place]),
-            f"{label_text(about[place])}: a point a host.",
-            partial(_multiple, [value for value in shown.hosts if value.label_place == place], about[place]),
+            label_text(label),
+            f"{label_text(label)}: a point a host.",
+            partial(_multiple, [value for value in shown.hosts if value.label_place == place], label),
             tall=False,
         )
-        for place in chosen
+        for place, label in _chosen(shown, MOST_MULTIPLES).items()
     ]
     sections = [
         PageSection(
@@ -73,6 +70,13 @@ def render_fleet_page(shown: FleetShown) -> str:
         [*map(group_text, shown.groups), *odd, *reading_notes(shown.reading)],
         sections,
     )
+
+
+def _chosen(shown: FleetShown, most: int) -> dict[int, Label]:
+    """The labels to draw, by their places, in the order of the hosts' values."""
+    labels = {value.label_place: value.label for value in shown.hosts}
+    places = list(labels)
+    return {places[number]: labels[places[number]] for number in pick_labels(list(labels.values()), most)}
 
 
 def _group_table(shown: FleetShown, name: str) -> Table:
@@ -119,9 +123,7 @@ def _multiple(
 
 def _map_panel(shown: FleetShown) -> Panel:
     hosts = _map_hosts(shown)
-    labels = list(dict.fromkeys(value.label_place for value in shown.hosts))
-    about = {value.label_place: value.label for value in shown.hosts}
-    rows = [labels[place] for place in pick_labels([about[place] for place in labels], MOST_MAP_ROWS)]
+    rows = _chosen(shown, MOST_MAP_ROWS)
     points = [
         {
             "host": value.host[:12],
@@ -132,7 +134,7 @@ def _map_panel(shown: FleetShown) -> Panel:
         for value in shown.hosts
         if value.host in hosts and value.label_place in rows
     ]
-    names = [label_text(about[place]) for place in rows]
+    names = list(map(label_text, rows.values()))
     draw = partial(_map, points, names, [host[:12] for host in hosts])
     return Panel("map-all", "Times as long as the median host", "A map of rows by hosts.", draw, tall=False)
 

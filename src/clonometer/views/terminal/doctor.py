@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from clonometer.views.terminal.predict import answer_lines
 from clonometer.views.terminal.text import paint, rendered, wrap
 
+#: How an item is judged -> the heading of all that are, and its style; None: what is not known.
 _HEADS = {
-    "warn": "Will move your numbers",
-    "note": "Know it when you compare machines",
-    "fine": "Fine",
+    "warn": ("Will move your numbers", "warn"),
+    "note": ("Know it when you compare machines", "bold"),
+    "fine": ("Fine", "good"),
+    None: ("Not known", "bold"),
 }
-_STYLES = {"warn": "warn", "note": "bold", "fine": "good"}
 _TITLE_WIDTH = 23
 _VALUE_WIDTH = 34
 _WIDE = 110
@@ -27,19 +29,13 @@ def render_doctor(answer: Mapping[str, Any], *, width: int, colour: bool) -> Ite
         yield ""
     yield from wrap(str(answer["host"]), width)
     items: Sequence[Mapping[str, Any]] = answer["items"]
-    for judged, head in _HEADS.items():
-        of_judgement = [item for item in items if item["judged"] == judged and item["known"]]
-        if of_judgement:
+    for judged, (head, style) in _HEADS.items():
+        alike = [item for item in items if (item["judged"] if item["known"] else None) == judged]
+        if alike:
             yield ""
-            yield paint(f"{head} ({len(of_judgement)})", _STYLES[judged], colour)
-            for item in of_judgement:
+            yield paint(f"{head} ({len(alike)})", style, colour)
+            for item in alike:
                 yield from _item(item, width)
-    unknown = [item for item in items if not item["known"]]
-    if unknown:
-        yield ""
-        yield paint(f"Not known ({len(unknown)})", "bold", colour)
-        for item in unknown:
-            yield from _item(item, width)
     yield ""
     yield from _instrument(answer, width)
 
@@ -63,9 +59,7 @@ def _columns(title: str, value: str, effect: str, width: int) -> Iterator[str]:
     """Value and effect side by side."""
     left = wrap(value, _VALUE_WIDTH) or [""]
     right = wrap(effect, width - len(title) - _VALUE_WIDTH - 2)
-    for number in range(max(len(left), len(right))):
-        first = left[number] if number < len(left) else ""
-        second = right[number] if number < len(right) else ""
+    for number, (first, second) in enumerate(zip_longest(left, right, fillvalue="")):
         lead = title if number == 0 else " " * len(title)
         yield f"{lead}{first.ljust(_VALUE_WIDTH + 2)}{second}".rstrip()
 
