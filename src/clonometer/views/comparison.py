@@ -22,7 +22,7 @@ from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import MedianText, fact_text, median_text
-from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, label_column
+from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import mechanism_name, stage_name
 
 #: The heading of the first side's medians.
@@ -93,42 +93,36 @@ def change_text(row: ComparedRow) -> str:
     return change_words(row.ratio, row.low, row.high, words)
 
 
-def sides_unit(rows: Sequence[ComparedRow]) -> str:
-    """The unit in which both sides of all rows are written."""
-    return table_unit([estimate.median_ns for row in rows for estimate in (row.base, row.other)])
+def sides_tables(
+    lines: Sequence[ComparisonText], further: Sequence[Column], row_styles: Sequence[str | None]
+) -> tuple[Table, Table]:
+    """Comparisons as a table: what is compared, both sides in one unit, the change, and ``further`` columns.
 
-
-def sides_title(rows: Sequence[ComparedRow]) -> str:
-    """What stands above a table of comparisons."""
-    return f"Medians in {sides_unit(rows)}."
-
-
-def sides_columns(lines: Sequence[ComparisonText], *, narrow: bool = False) -> list[Column]:
-    """The columns that every table of comparisons begins with: what it is, both sides in one unit, and the change.
-
-    ``narrow``: long labels are wrapped, and no median has its interval, so that both medians have room.
+    And the same for where both medians have no room in it: long labels are wrapped, and no median has its interval.
     """
     rows = [line.row for line in lines]
-    unit = sides_unit(rows)
+    unit = table_unit([estimate.median_ns for row in rows for estimate in (row.base, row.other)])
     before, after = (
         [_side_text(row, estimate, unit) for row, estimate in zip(rows, side, strict=True)]
         for side in ([row.base for row in rows], [row.other for row in rows])
     )
-    ends = [] if narrow else [Column(INTERVAL_HEADING, [text.interval for text in before], "range", drop=3)]
-    other_ends = [] if narrow else [Column(INTERVAL_HEADING, [text.interval for text in after], "range", drop=4)]
-    if narrow:
-        label = Column("", _without_repeats([", ".join(line.label_parts) for line in lines]), least=12)
-    else:
-        label = label_column("", [BREAK.join(line.label_parts) for line in lines])
-    return [
-        label,
-        Column("until", [line.stage for line in lines]),
-        Column(BEFORE, [text.median for text in before], "point", drop=5),
-        *ends,
-        Column("after", [text.median for text in after], "point", drop=5),
-        *other_ends,
-        Column("change", [line.change for line in lines]),
+    medians = [
+        Column(head, [text.median for text in texts], "point", drop=5)
+        for head, texts in ((BEFORE, before), ("after", after))
     ]
+    ends = [
+        Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=drop)
+        for texts, drop in ((before, 3), (after, 4))
+    ]
+    label = label_column("", [BREAK.join(line.label_parts) for line in lines])
+    wrapped_label = Column("", _without_repeats([line.label for line in lines]), least=12)
+    until = Column("until", [line.stage for line in lines])
+    last = [Column("change", [line.change for line in lines]), *further]
+    title = f"Medians in {unit}."
+    return (
+        Table([label, until, medians[0], ends[0], medians[1], ends[1], *last], title, row_styles=row_styles),
+        Table([wrapped_label, until, *medians, *last], title, row_styles=row_styles),
+    )
 
 
 def _without_repeats(labels: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from clonometer.results.check.types import (
     BLIND_FACTOR,
@@ -24,8 +23,7 @@ from clonometer.views.comparison import (
     left_out_reasons,
     same_run_text,
     shifts_text,
-    sides_columns,
-    sides_title,
+    sides_tables,
 )
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_with
@@ -48,10 +46,7 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
     drawn += wrap(shifts_text(checked.shifts), width)
     shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
     if shown:
-        drawn += [
-            "",
-            *draw_with(BEFORE, [partial(_table, shown, narrow=narrow) for narrow in (False, True)], width, colour),
-        ]
+        drawn += ["", *draw_with(BEFORE, _tables(shown), width, colour)]
     hidden = len(checked.flagged) - len(shown)
     if not wide and hidden > 0:
         drawn.append(f"--wide adds {hidden} more such rows")
@@ -91,18 +86,15 @@ def _verdict(checked: Checked) -> str:
     return f"No regression of {allowed} or more."
 
 
-def _table(rows: Sequence[CheckedRow], *, narrow: bool) -> Table:
+def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, Table]:
     again = [comparison_text(row.again).change if row.again else MISSING for row in rows]
-    return Table(
-        [
-            *sides_columns([comparison_text(row.compared) for row in rows], narrow=narrow),
-            Column("again", again, optional=True),
-            Column("detectable", [_detectable(row) for row in rows], "point", drop=1),
-            Column("verdict", [row.verdict for row in rows]),
-        ],
-        title=sides_title([row.compared for row in rows]),
-        row_styles=[_STYLES.get(row.verdict) for row in rows],
-    )
+    further = [
+        Column("again", again, optional=True),
+        Column("detectable", [_detectable(row) for row in rows], "point", drop=1),
+        Column("verdict", [row.verdict for row in rows]),
+    ]
+    lines = [comparison_text(row.compared) for row in rows]
+    return sides_tables(lines, further, [_STYLES.get(row.verdict) for row in rows])
 
 
 def _detectable(row: CheckedRow) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
 from clonometer.views.comparison import (
@@ -15,8 +14,7 @@ from clonometer.views.comparison import (
     pick,
     reasons,
     same_run_text,
-    sides_columns,
-    sides_title,
+    sides_tables,
     summary,
 )
 from clonometer.views.table import Column, Table
@@ -53,8 +51,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     if pair.differences or not _same_run(pair):
         drawn += wrap(differences_text(pair.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(common_text(pair), width)
-    forms = [partial(_table, shown, narrow=narrow) for narrow in (False, True)]
-    table = draw_with(BEFORE, forms, width, colour) if shown else ["Nothing was measured in both."]
+    table = draw_with(BEFORE, _tables(shown), width, colour) if shown else ["Nothing was measured in both."]
     drawn += ["", *table]
     all_reasons = reasons(pair)
     kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
@@ -73,11 +70,8 @@ def _same_run(pair: ComparedPair) -> bool:
     return any(row.base.cell != row.other.cell for row in pair.rows)
 
 
-def _table(lines: Sequence[ComparisonText], *, narrow: bool) -> Table:
+def _tables(lines: Sequence[ComparisonText]) -> tuple[Table, Table]:
     rows = [line.row for line in lines]
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
-    return Table(
-        [*sides_columns(lines, narrow=narrow), Column("processes", counts, "point", drop=1)],
-        title=sides_title(rows),
-        row_styles=[_STYLES.get(row.verdict) for row in rows],
-    )
+    further = [Column("processes", counts, "point", drop=1)]
+    return sides_tables(lines, further, [_STYLES.get(row.verdict) for row in rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -42,13 +42,12 @@ def draw_whole(table: Table, width: int, colour: bool) -> list[str]:
     return _between_title_and_note(table, _alone(table, ANY_WIDTH, colour), width)
 
 
-def draw_with(kept: str, makers: Sequence[Callable[[], Table]], width: int, colour: bool) -> list[str]:
+def draw_with(kept: str, forms: Sequence[Table], width: int, colour: bool) -> list[str]:
     """Draw the first of several forms of a table in which a column stays; the last one where none has room for it.
 
-    ``makers`` make the forms, the widest first; ``kept`` is the column's heading.
+    ``forms`` begin with the widest; ``kept`` is the column's heading.
     """
-    for make in makers:
-        table = make()
+    for table in forms:
         drawn = _alone(table, width, colour)
         if kept not in drawn.dropped:
             break
