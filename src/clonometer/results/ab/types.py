@@ -102,13 +102,9 @@ class AbResult:
     error_rate: Annotated[
         float, "The chance that any row is called faster or slower (higher or lower) where nothing differs."
     ]
+    correction: Annotated[Literal["Holm"], "What the p-values are corrected by."] = "Holm"
     rows: Annotated[Sequence[AbRow], "In the order of the plan."]
     left_out: Sequence[NotCompared]
-
-    @written("What the p-values are corrected by.", after="error_rate")
-    def correction(self) -> Literal["Holm"]:
-        """What the p-values are corrected by."""
-        return "Holm"
 
     @written("Rows of each verdict.", after="correction")
     def counts(self) -> Mapping[str, Count]:

@@ -59,6 +59,7 @@ class Checked:
     reasons: Annotated[Sequence[str], "Why it cannot tell; else empty."]
     max_regression: Annotated[float, Above(0), "The largest slow-down allowed, as a share."]
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
+    correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
     n_tests: Annotated[Count, "Rows that can have a verdict: what intervals are corrected for."]
     moments: Annotated[
         str,
@@ -79,11 +80,6 @@ class Checked:
     ]
     #: Those of the reasons that no further measuring of flagged rows changes.
     reasons_lost: Annotated[Sequence[str], Mark.UNWRITTEN] = ()
-
-    @written("What the intervals are corrected by.", after="error_rate")
-    def correction(self) -> Literal["Holm"]:
-        """What the intervals are corrected by."""
-        return "Holm"
 
     @written("Rows of each verdict.", after="rerun")
     def counts(self) -> Mapping[str, Count]:

@@ -164,13 +164,9 @@ class Compared:
         "Where it is known from how far two moments of the machine are apart: assumed, given by --noise, measured by "
         "noise, from these runs, or of no account within one run.",
     ]
+    correction: Annotated[Literal["Holm"], After("error_rate"), "What the intervals are corrected by."] = "Holm"
 
     schema = version(COMPARE_SCHEMA)
-
-    @written("What the intervals are corrected by.", after="error_rate")
-    def correction(self) -> Literal["Holm"]:
-        """What the intervals are corrected by."""
-        return "Holm"
 
     @written("Rows of each verdict.", after="n_tests")
     def counts(self) -> Mapping[str, Count]:
