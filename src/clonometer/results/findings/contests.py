@@ -69,7 +69,14 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         pair = {cold[stage].verdict, warm[stage].verdict}
         (open_ if "same" in pair else agreed if len(pair) == 1 else opposed).append(stage)
     words = condition(changes, None, _placement(warm[stages[0]].a))
-    clauses = [*_agreement(warm, agreed), *_opposition(warm, opposed)]
+    clauses = [
+        f"cold and warm, {winner} is faster than {loser} {listed(won)}"
+        for winner, loser, won in _by_winner(warm, agreed)
+    ]
+    clauses += [
+        f"{listed(won)}, {winner} is faster warm, but {loser} is faster cold"
+        for winner, loser, won in _by_winner(warm, opposed)
+    ]
     if open_:
         where = listed([until(stage) for stage in open_])
         clauses.append(f"could not tell whether cold and warm launches rank fork and pthread alike {where}")
@@ -167,28 +174,11 @@ def _placement(row: Evidence) -> object:
     return row.estimate.condition.get("placement")
 
 
-def _faster(comparison: Comparison) -> tuple[str, str]:
-    return ("pthread", "fork") if comparison.verdict == "longer" else ("fork", "pthread")
-
-
-def _agreement(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
-    return [
-        f"cold and warm, {winner} is faster than {loser} {listed(won)}"
-        for winner, loser, won in _by_winner(warm, stages)
-    ]
-
-
-def _opposition(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[str]:
-    return [
-        f"{listed(won)}, {winner} is faster warm, but {loser} is faster cold"
-        for winner, loser, won in _by_winner(warm, stages)
-    ]
-
-
 def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    """Who is faster than whom, and until which stages."""
     by_winner = []
-    for winner, loser in (("pthread", "fork"), ("fork", "pthread")):
-        won = [until(stage) for stage in stages if _faster(warm[stage]) == (winner, loser)]
+    for verdict, winner, loser in (("longer", "pthread", "fork"), ("shorter", "fork", "pthread")):
+        won = [until(stage) for stage in stages if warm[stage].verdict == verdict]
         if won:
             by_winner.append((winner, loser, won))
     return by_winner

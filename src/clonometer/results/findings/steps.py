@@ -75,11 +75,8 @@ def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str
 
 
 def _last_stage(made: list[SignedDifference]) -> SignedDifference:
-    return [step for step in made if step.a.estimate.stage is not None][-1] if _has_stage(made) else made[-1]
-
-
-def _has_stage(made: list[SignedDifference]) -> bool:
-    return any(step.a.estimate.stage is not None for step in made)
+    staged = [step for step in made if step.a.estimate.stage is not None]
+    return (staged or made)[-1]
 
 
 def _texts(made: Sequence[SignedDifference]) -> list[str]:

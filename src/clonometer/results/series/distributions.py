@@ -19,8 +19,6 @@ def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
     In the order of the plan, those of a cell together in the order of the catalogue. A step that most samples have
     too few values for is left out: those that do have it are no fair choice. So is a ladder without steps.
     """
-    times = {(row.estimate.cell, row.estimate.quantity): row for row in book.rows}
-    counts = {(row.estimate.cell, row.estimate.quantity): row for row in book.untimed}
     firsts: dict[str, Evidence] = {}
     for row in book.rows:
         firsts.setdefault(row.estimate.cell, row)
@@ -28,10 +26,10 @@ def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
     for row in firsts.values():
         estimate = row.estimate
         for entry in book.fact(estimate.workload, "distributions") or ():
-            count = counts.get((estimate.cell, str(entry["count"])))
+            count = book.find(estimate.cell, str(entry["count"]))
             if count is None or not count.estimate.value:
                 continue
-            steps = [step for step in _steps(entry, estimate.cell, times) if step.one_in <= count.estimate.value]
+            steps = [step for step in _steps(book, entry, estimate.cell) if step.one_in <= count.estimate.value]
             if steps:
                 ladders.append(
                     LadderSeries(
@@ -60,9 +58,9 @@ def _condition(book: Book, row: Evidence) -> dict[str, int | str]:
     return {axis: value for axis, value in estimate.condition.items() if axis in changes or axis in varied}
 
 
-def _steps(entry: Mapping[str, Any], cell: str, times: Mapping[tuple[str, str], Evidence]) -> tuple[LadderStep, ...]:
+def _steps(book: Book, entry: Mapping[str, Any], cell: str) -> tuple[LadderStep, ...]:
     steps = []
-    rows = {quantity: times.get((cell, quantity)) for quantity in entry["steps"]}
+    rows = {quantity: book.find(cell, quantity) for quantity in entry["steps"]}
     most = max((row.estimate.n_samples for row in rows.values() if row is not None), default=0)
     for quantity, one_in in entry["steps"].items():
         row = rows[quantity]
