@@ -12,7 +12,7 @@ from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.units import approximate_bytes, format_duration, format_number
@@ -23,7 +23,6 @@ _AXES = frozenset(("caches",)) | qualified_by("caches")
 _OF_MEMORY = frozenset(("parent_bytes",)) | qualified_by("parent_bytes")
 # A live server notices the call; of what sleeps until another program has begun only the whole counts.
 _STAGES = ("call_returns", "reaped")
-Changes = dict[str, int | str]
 
 
 @dataclass(frozen=True)

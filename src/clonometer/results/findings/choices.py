@@ -9,7 +9,7 @@ from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import STAGES, Book, Evidence
+from clonometer.results.rows.evidence import STAGES, Book, Changes, Evidence
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
 from clonometer.words import axis_words, mechanism_name
@@ -19,7 +19,6 @@ _KINDS = ("choice", "text")
 _NOT_AVERAGED = "placement"
 _TEMPERATURES = ("warm", None, "cold")
 Value = int | str
-Changes = dict[str, Value]
 
 
 @dataclass(frozen=True)

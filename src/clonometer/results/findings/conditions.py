@@ -10,7 +10,7 @@ from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import STAGES, Evidence
+from clonometer.results.rows.evidence import STAGES, Changes, Evidence
 from clonometer.results.rows.warnings import RARE_PROCESSES
 from clonometer.results.types import Finding
 from clonometer.words import axis_words, mechanism_name, until
@@ -20,7 +20,6 @@ _PAGES = {
     "first": "never forked before",
     "rewritten": "written again before each launch",
 }
-Changes = dict[str, int | str]
 
 
 def pages(comparer: Comparer) -> list[Finding]:

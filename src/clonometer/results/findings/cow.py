@@ -7,7 +7,7 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import axis_words
@@ -16,7 +16,6 @@ PARENT, CHILD, FRESH, STALL = "cow.parent", "cow.child", "cow.fresh", "cow.stall
 PAGE_BYTES = 4096
 _GONE = {"other_process": "gone"}
 _WRITE, _AGAIN = "write_each_ns", "again_each_ns"
-Changes = dict[str, int | str]
 
 
 def first_writes(comparer: Comparer) -> list[Finding]:

@@ -8,7 +8,7 @@ from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import listed, sentence, sentences
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval
@@ -18,7 +18,6 @@ PROCESS, THREAD = "footprint.process", "footprint.thread"
 _BY_GROUP = {"accounting": "cgroup"}
 # Free memory may lose less than what was made for the tasks, where others gave some back meanwhile; no more than this.
 _LEAST_SHARE = 0.8
-Changes = dict[str, int | str]
 
 
 def footprints(comparer: Comparer) -> list[Finding]:

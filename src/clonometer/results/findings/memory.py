@@ -13,7 +13,7 @@ from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.growth import Growth, Trend, Words, growth_of, growth_texts, trend_of
 from clonometer.results.findings.wording import condition, sentence
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, bytes_in, bytes_unit, format_number
 from clonometer.words import mechanism_name
@@ -22,7 +22,6 @@ PAGE_BYTES = 4096
 PAGES_PER_GIB = (1 << 30) // PAGE_BYTES
 PAGES_PER_HUGE = (2 << 20) // PAGE_BYTES
 _OF_HUGE_PAGES = ("thp", "hugetlb")
-Changes = dict[str, int | str]
 _STAGES = ("reaped", "call_returns")
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.families import family, is_beside, is_launch
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.rows.evidence import STAGES, Book, Evidence, once_per_book
-
-Changes = dict[str, int | str]
+from clonometer.results.rows.evidence import STAGES, Book, Changes, Evidence, once_per_book
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from clonometer.families import axis as axis_of
 from clonometer.families import is_launch, workload_words
 from clonometer.results.findings.wording import listed, measured, short_median
-from clonometer.results.first.effects import Changes
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.units import approximate_bytes
 from clonometer.words import axis_words, mechanism_name, until
 

@@ -21,6 +21,8 @@ _Answer = TypeVar("_Answer")
 STAGES = tuple(stage.name for stage in common.STAGES if not stage.detail)
 
 RowKey = tuple[str, str | None]
+#: Axes that are off their default, with their values.
+Changes = dict[str, int | str]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Book:
         self._kinds = {} if metadata is None else kinds_of(metadata)
         self._facts = {} if metadata is None else facts_of(metadata)
         self._bases = {entry.get("step_from") for entry in self._facts.values()} - {None}
-        self._changes: dict[str, dict[str, int | str]] = {}
+        self._changes: dict[str, Changes] = {}
 
     def with_rows(self, rows: Iterable[Evidence], name: str | None = None) -> Book:
         """The same run with other rows, and maybe another name."""
@@ -117,7 +119,7 @@ class Book:
         """The row of a quantity of a cell at the placement that has most samples; None where there is none."""
         return _most_samples(self.placements(cell, quantity).values())
 
-    def changes(self, estimate: Estimate, *left_out: str) -> dict[str, int | str]:
+    def changes(self, estimate: Estimate, *left_out: str) -> Changes:
         """The axes of a row that are off their default, but for those left out."""
         if estimate.cell not in self._changes:
             self._changes[estimate.cell] = {
@@ -189,9 +191,9 @@ class Book:
         """The row of a condition that has most samples: pinned conditions have but one that counts."""
         return _most_samples(self.select(workload, changes, temperature, stage, quantity))
 
-    def conditions(self, workloads: Sequence[str]) -> list[dict[str, int | str]]:
+    def conditions(self, workloads: Sequence[str]) -> list[Changes]:
         """Conditions that all of ``workloads`` have, as changes from the defaults, in the plan's order."""
-        by_workload: dict[str, list[dict[str, int | str]]] = {workload: [] for workload in workloads}
+        by_workload: dict[str, list[Changes]] = {workload: [] for workload in workloads}
         for row in self.rows:
             conditions = by_workload.get(row.estimate.workload, [])
             changes = self.changes(row.estimate)
