@@ -14,7 +14,37 @@ from typing import Any
 from clonometer.plan.types import Plan
 
 
-class RoundsScheduler:
+class TargetsInHand:
+    """The targets of a plan while they are measured: what each of their processes took, and who is out."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._wanted: list[int] = []
+        self._seconds: list[list[float]] = []
+        self._dropped: set[int] = set()
+
+    def begin(self, plan: Plan) -> None:
+        """Take the targets of ``plan``; forgets what was scheduled before."""
+        self._wanted = [target.limits.processes for target in plan.targets]
+        self._seconds = [[] for _ in plan.targets]
+        self._dropped = set()
+
+    def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
+        """Note that a process of ``target`` has ended, how long it took and what it measured; failed ones count too."""
+        self._seconds[target].append(seconds)
+
+    def drop(self, target: int) -> None:
+        """Never name ``target`` again."""
+        self._dropped.add(target)
+
+    def _live(self) -> list[int]:
+        return [target for target in range(len(self._wanted)) if target not in self._dropped]
+
+    def _lacking(self, target: int) -> int:
+        return max(0, self._wanted[target] - len(self._seconds[target]))
+
+
+class RoundsScheduler(TargetsInHand):
     """Rounds, each with every target once, in an order drawn anew from the seed.
 
     A round holds the targets that still lack processes; once no target does, every target, for as long as the
@@ -44,18 +74,13 @@ class RoundsScheduler:
     """
 
     def __init__(self, seed: int, budget_s: float | None) -> None:
-        self._random = random.Random(seed)
+        super().__init__(seed)
         self._budget_s = budget_s
-        self._wanted: list[int] = []
-        self._seconds: list[list[float]] = []
-        self._dropped: set[int] = set()
         self._round: list[int] = []
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
-        self._wanted = [target.limits.processes for target in plan.targets]
-        self._seconds = [[] for _ in plan.targets]
-        self._dropped = set()
+        super().begin(plan)
         self._round = []
 
     def next_target(self, elapsed_s: float) -> int | None:
@@ -69,41 +94,25 @@ class RoundsScheduler:
         self._round = self._next_round(elapsed_s)
         return self._round.pop() if self._round else None
 
-    def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
-        """Note that a process of ``target`` has ended, and how long it took; failed ones count too."""
-        self._seconds[target].append(seconds)
-
-    def drop(self, target: int) -> None:
-        """Never name ``target`` again."""
-        self._dropped.add(target)
-
     def stopped_by(self, target: int) -> str | None:
         """Say what ended the measuring of ``target``: ``processes`` or ``budget``; None if it was dropped."""
         if target in self._dropped:
             return None
-        return "budget" if self._short(target) else "processes"
+        return "budget" if self._lacking(target) else "processes"
 
     def remaining_s(self, elapsed_s: float) -> float | None:
         """Estimate the seconds of measuring that are left; None before anything is known."""
         live = self._live()
         first_round = [target for target in live if not self._seconds[target]]
         if self._budget_s is None:
-            missing = [self._wanted[target] - len(self._seconds[target]) for target in live]
             if first_round and len(first_round) == len(live):
                 return None
-            costs_s = [self._cost_s([target]) for target in live]
-            return sum(max(0, count) * cost_s for count, cost_s in zip(missing, costs_s, strict=True))
+            return sum(self._lacking(target) * self._cost_s([target]) for target in live)
         return max(self._budget_s - elapsed_s, self._cost_s(first_round), 0.0)
-
-    def _live(self) -> list[int]:
-        return [target for target in range(len(self._wanted)) if target not in self._dropped]
-
-    def _short(self, target: int) -> bool:
-        return len(self._seconds[target]) < self._wanted[target]
 
     def _next_round(self, elapsed_s: float) -> list[int]:
         live = self._live()
-        targets = [target for target in live if self._short(target)]
+        targets = [target for target in live if self._lacking(target)]
         if not targets and self._budget_s is not None:
             targets = live
         owed = any(not self._seconds[target] for target in live)

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import heapq
 import math
-import random
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from clonometer.plan.types import TARGET_WIDTH, Catalogue, Plan
 from clonometer.results.schedule.precision import Precision
+from clonometer.results.schedule.scheduler import TargetsInHand
 
 #: Wider intervals count as this many times the target: else one hopeless row would take the whole budget.
 _WIDEST = 5.0
@@ -47,7 +47,7 @@ def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     }
 
 
-class TargetScheduler:
+class TargetScheduler(TargetsInHand):
     """Spends a budget where intervals are wider than a target.
 
     Parameters
@@ -84,30 +84,25 @@ class TargetScheduler:
         stretch: float = 1.0,
         overtime_s: float | None = None,
     ) -> None:
-        self._random = random.Random(seed)
+        super().__init__(seed)
         self._budget_s = budget_s
         self._overtime_s = overtime_s
         self._quantities = quantities
         self._target_width = target_width
         self._stretch = stretch
-        self._wanted: list[int] = []
-        self._seconds: list[list[float]] = []
         self._precision: list[Precision] = []
         self._widths: list[float | None] = []
         self._confirmed_at: list[int | None] = []
         self._done: set[int] = set()
-        self._dropped: set[int] = set()
         self._slice: list[int] = []
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
-        self._wanted = [target.limits.processes for target in plan.targets]
-        self._seconds = [[] for _ in plan.targets]
+        super().begin(plan)
         self._precision = [Precision(self._quantities.get(target.workload, ())) for target in plan.targets]
         self._widths = [None for _ in plan.targets]
         self._confirmed_at = [None for _ in plan.targets]
         self._done = set()
-        self._dropped = set()
         self._slice = []
 
     def next_target(self, elapsed_s: float) -> int | None:
@@ -125,14 +120,10 @@ class TargetScheduler:
 
     def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
         """Note that a process of ``target`` has ended, how long it took and what it measured; failed ones count too."""
-        self._seconds[target].append(seconds)
+        super().process_ended(target, seconds)
         self._precision[target].add(samples)
         self._widths[target] = self._precision[target].widest(self._target_width)
         self._look(target)
-
-    def drop(self, target: int) -> None:
-        """Never name ``target`` again."""
-        self._dropped.add(target)
 
     def stopped_by(self, target: int) -> str | None:
         """Say what ended the measuring of ``target``: ``target`` or ``budget``; None if it was dropped."""
@@ -147,12 +138,6 @@ class TargetScheduler:
             return None
         needed_s = sum(self._cost_s(target) * self._needed(target) for target in live)
         return max(0.0, min(needed_s, self._limit_s() - elapsed_s))
-
-    def _live(self) -> list[int]:
-        return [target for target in range(len(self._wanted)) if target not in self._dropped]
-
-    def _lacking(self, target: int) -> int:
-        return max(0, self._wanted[target] - len(self._seconds[target]))
 
     def _look(self, target: int) -> None:
         """See whether ``target`` is narrow: first from `_FIRST_LOOK` processes on, then with a quarter more."""
