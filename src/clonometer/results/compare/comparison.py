@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 from statistics import median
 
 from clonometer.errors import InputError
 from clonometer.families import family
 from clonometer.results.compare.differences import differences
-from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
+from clonometer.results.compare.judge import drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, SAME_MOMENTS, Moments
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import Match, is_same_run, match_cells, match_groups
-from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow, Difference, LeftOut
+from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow, LeftOut
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT, Estimate
 
 ERROR_RATE = 0.05
 #: Fewer kinds of process have nothing in common that could be told from what each does.
 _LEAST_KINDS = 2
-
-
-@dataclass(frozen=True)
-class _Side:
-    """Two sides with what they have in common, before anything is judged."""
-
-    bases: Sequence[Book]
-    others: Sequence[Book]
-    matches: Sequence[Match]
-    left_out: Sequence[LeftOut]
-    differing: Sequence[Difference]
 
 
 def compare_runs(
@@ -57,7 +47,7 @@ def compare_runs(
     InputError
         If a run has no cell in common with the base.
     """
-    pairs = [_side([sides[0]], [other]) for other in sides[1:]]
+    pairs = [_matched([sides[0]], [other]) for other in sides[1:]]
     return _compared(pairs, minimum_effect, moments)
 
 
@@ -85,7 +75,7 @@ def compare_groups(
         If they have no cell in common, or a run is there twice.
     """
     refuse_a_run_twice([*bases, *others])
-    return _compared([_side(bases, others)], minimum_effect, moments)
+    return _compared([_matched(bases, others)], minimum_effect, moments)
 
 
 def compare_cells(
@@ -172,36 +162,32 @@ def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
     return tuple(shifts)
 
 
-def _side(bases: Sequence[Book], others: Sequence[Book]) -> _Side:
+def _matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], ComparedPair]:
+    """What two sides have in common, and all that is said of them before any row is judged."""
     matches, left_out = match_sides(bases, others)
-    return _Side(bases, others, matches, left_out, differences(bases[0].metadata, others[0].metadata))
+    return matches, ComparedPair(
+        ", ".join(book.name for book in bases),
+        ", ".join(book.name for book in others),
+        (),
+        tuple(left_out),
+        differences(bases[0].metadata, others[0].metadata),
+        n_base_runs=len(bases),
+        n_other_runs=len(others),
+        same_run=any(is_same_run(base, other) for base in bases for other in others),
+    )
 
 
-def _compared(sides: Sequence[_Side], minimum_effect: float, moments: Moments) -> Compared:
-    """Judge all rows of all sides as one family."""
-    listed: list[Draft] = []
-    for side in sides:
-        listed += drafts(side.matches, moments)
-    rows = judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE)
-    pairs = []
-    for side in sides:
-        of_side, rows = rows[: len(side.matches)], rows[len(side.matches) :]
-        pairs.append(
-            ComparedPair(
-                ", ".join(book.name for book in side.bases),
-                ", ".join(book.name for book in side.others),
-                tuple(of_side),
-                tuple(side.left_out),
-                tuple(side.differing),
-                shifts_of(of_side),
-                n_base_runs=len(side.bases),
-                n_other_runs=len(side.others),
-                same_run=any(is_same_run(base, other) for base in side.bases for other in side.others),
-            )
-        )
-    several = any(match.several for side in sides for match in side.matches)
+def _compared(pairs: Sequence[tuple[list[Match], ComparedPair]], minimum_effect: float, moments: Moments) -> Compared:
+    """Judge all rows of all pairs as one family."""
+    listed = [draft for matches, _ in pairs for draft in drafts(matches, moments)]
+    rows = iter(judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE))
+    with_rows = []
+    for matches, pair in pairs:
+        of_pair = tuple(islice(rows, len(matches)))
+        with_rows.append(replace(pair, rows=of_pair, shifts=shifts_of(of_pair)))
+    several = any(match.several for matches, _ in pairs for match in matches)
     source = OF_RUNS if several else moments.source
-    return Compared(tuple(pairs), minimum_effect, ERROR_RATE, n_tests(listed), source)
+    return Compared(tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), source)
 
 
 def _estimates(side: Book) -> dict[str, Estimate]:
