@@ -6,7 +6,7 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, doubt
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, headed
+from clonometer.results.findings.wording import condition, headed, short_median
 from clonometer.results.rows.description import MedianInterval, median_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.startup import CPUID, STEPS, traps
@@ -57,7 +57,7 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval
         "share": start.value / whole_ns,
         "cells": [estimate.cell],
     }
-    whole = format_duration(whole_ns, *_ends(reaped))
+    whole = short_median(reaped)
     start_text = format_duration(start.value, start.low, start.high)
     what = axis_words("program", program) + doubt(estimate.n_processes, uncertain=False, too_few=False, family=1)
     texts = [f"{start_text} of a new program's {whole} ({what}) are the start of its C library"]
@@ -77,14 +77,10 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval
     if bare is not None and bare.estimate.median_ns is not None:
         numbers["without_library_ns"] = bare.estimate.median_ns
         numbers["cells"] += [bare.estimate.cell]
-        texts.append(f"without a C library, a program takes {format_duration(bare.estimate.median_ns, *_ends(bare))}")
+        texts.append(f"without a C library, a program takes {short_median(bare)}")
     words = condition({}, estimate.temperature, estimate.condition.get("placement"))
     head = f"{mechanism_name(estimate.workload)}, {words}"
     return Finding("program_start", headed(head, texts), numbers, headed(estimate.temperature or "", [brief]))
-
-
-def _ends(row: Evidence) -> tuple[float | None, float | None]:
-    return row.estimate.median_low_ns, row.estimate.median_high_ns
 
 
 def _cpuid(book: Book, program: str) -> tuple[int, float, list[str]] | None:
