@@ -97,7 +97,7 @@ def load_part(
     """
     small = f"{name}-quick"
     plan = load_plan(small if quick and small in plan_names() else name, catalogue)
-    most = min([_MEMORY_SHARE * available_bytes] if available_bytes is not None else [float("inf")])
+    most = float("inf") if available_bytes is None else _MEMORY_SHARE * available_bytes
     why = "this machine has no more memory to spare"
     if quick and most > _QUICK_PARENT_BYTES:
         most, why = float(_QUICK_PARENT_BYTES), "--quick"

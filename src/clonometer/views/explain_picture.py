@@ -17,7 +17,7 @@ from clonometer.views.explain_panels import (
     tooltip,
     whole_axis,
 )
-from clonometer.views.explain_texts import versus_sentence
+from clonometer.views.explain_texts import TIMELINES, versus_sentence
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import PALETTE, Spec
 from clonometer.views.thinning import marked
@@ -25,7 +25,6 @@ from clonometer.views.work_picture import work_panels
 
 _LANE = 46
 _BUDGET_LINE = 22
-_TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 # White edges between bars, unless they would be all that is seen.
 _EDGES = {"stroke": "white", "strokeWidth": 0.5}
 _MOST_EDGED = 150
@@ -87,7 +86,7 @@ def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:
     ]
     axis_x, axis_y = whole_axis(timeline.reaped_ns), rows_axis("lane", lanes)
     return panel(
-        f"{explained.cell}: {_TITLES[timeline.which]}, {format_duration(timeline.reaped_ns)}",
+        f"{explained.cell}: {TIMELINES[timeline.which]}, {format_duration(timeline.reaped_ns)}",
         _LANE * len(lanes),
         layer=[
             {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import CallText, Explanation, Moment, Versus
@@ -16,28 +15,30 @@ _WHOLE = "all until reaped"
 
 def budget_table(explanation: Explanation, *, total: bool) -> Table:
     """Mean time of each part, its share, and what it means; with ``total`` what no part covers, and the whole, last."""
-    budget = explanation.budget
-    means = [format_duration_interval(*each.mean_ns.ends, 1.0) for each in budget]
-    parts = Table(
+    rows = [
+        (
+            part_of(each.part).title,
+            format_duration_interval(*each.mean_ns.ends, 1.0),
+            format_share(each.share),
+            each.meaning,
+        )
+        for each in explanation.budget
+    ]
+    if total:
+        rest, whole = explanation.unexplained_ns, format_duration_interval(*explanation.reaped_ns.ends)
+        # What is always nothing has no digits to resolve.
+        rest_text = format_duration_interval(*rest.ends, 1.0) if rest.value else "0 ns"
+        rows.append((UNEXPLAINED, rest_text, format_share(explanation.unexplained), ""))
+        rows.append((_WHOLE, whole, "100%", ""))
+    parts, means, shares, meanings = ([row[place] for row in rows] for place in range(4))
+    return Table(
         [
-            Column("part", [part_of(each.part).title for each in budget], least=16),
+            Column("part", parts, least=16),
             Column("time", means, "right"),
-            Column("share", [format_share(each.share) for each in budget], "right"),
-            Column("meaning", [each.meaning for each in budget], prose=True),
+            Column("share", shares, "right"),
+            Column("meaning", meanings, prose=True),
         ]
     )
-    if not total:
-        return parts
-    rest, whole = explanation.unexplained_ns, explanation.reaped_ns
-    # What is always nothing has no digits to resolve.
-    rest_text = format_duration_interval(*rest.ends, 1.0) if rest.value else "0 ns"
-    last_rows = (
-        (UNEXPLAINED, rest_text, format_share(explanation.unexplained), ""),
-        (_WHOLE, format_duration_interval(*whole.ends), "100%", ""),
-    )
-    ends = zip(*last_rows, strict=True)
-    columns = zip(parts.columns, ends, strict=True)
-    return Table([replace(column, texts=[*column.texts, *texts]) for column, texts in columns])
 
 
 def reasons_table(versus: Versus, *, total: bool) -> Table:

@@ -7,6 +7,8 @@ from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, V
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.words import mechanism_name
 
+#: Which launch a timeline is of.
+TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 _NAMED = 3
 _LEAST_SHARE = 0.05
 
@@ -87,13 +89,15 @@ def percent(share: Bounded) -> str:
 
 
 def lost_and_grown(lost: int, grown: int) -> str:
-    """Say how many events are missing, and whether there had to be more room for them.
+    """Say how many events are missing, and whether there had to be more room for them; empty where neither is so.
 
     Examples
     --------
-    >>> lost_and_grown(0, 1), lost_and_grown(1200, 2)
-    ('no events lost; the buffer was made larger once', '1,200 events lost; the buffer was made larger 2 times')
+    >>> lost_and_grown(0, 1), lost_and_grown(1200, 2), lost_and_grown(0, 0)
+    ('no events lost; the buffer was made larger once', '1,200 events lost; the buffer was made larger 2 times', '')
     """
+    if not lost and not grown:
+        return ""
     losses = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "no events lost"
     times = "once" if grown == 1 else f"{grown} times"
     return f"{losses}; the buffer was made larger {times}" if grown else losses

@@ -8,10 +8,10 @@ from typing import Any
 from clonometer.explain.parts import part_of
 from clonometer.explain.types import Segment, Timeline
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation, WorkTimeline
+from clonometer.views.explain_texts import TIMELINES
 
 _THREADS = {"parent": 1, "child": 2, "both": 3}
 _OTHERS = 9
-_TITLES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 
 
 def trace_events(explanation: AnyExplanation) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def trace_events(explanation: AnyExplanation) -> dict[str, Any]:
         cells, tier = [each.cell for each in explanation.mechanisms], explanation.mechanisms[0].tier.name
         launches = [(each.cell, timeline) for each in explanation.mechanisms for timeline in each.timelines]
         lanes = [
-            _launch(process, f"{cell}: {_TITLES.get(timeline.which, timeline.which)}", timeline)
+            _launch(process, f"{cell}: {TIMELINES[timeline.which]}", timeline)
             for process, (cell, timeline) in enumerate(launches, 1)
         ]
     return {

@@ -44,20 +44,18 @@ def about(explanation: WorkExplanation) -> str:
 
 def life_table(explanation: WorkExplanation) -> Table:
     """Parts of a worker's life on both sides, and what each adds to the gap."""
-    wholes = (explanation.thread.whole_ns, explanation.process.whole_ns)
-    title = "Where a worker's time goes, from the program's begin to its end"
-    return _table(title, explanation.reasons, wholes, explanation.gap_ns)
+    return _table("Where a worker's time goes, from the program's begin to its end", explanation, explanation.reasons)
 
 
 def cpu_table(explanation: WorkExplanation) -> Table:
     """What the CPUs did meanwhile, on the same scale."""
-    wholes = (explanation.thread.whole_ns, explanation.process.whole_ns)
     title = f"What the CPUs do meanwhile, all together divided by {explanation.cpus}"
-    return _table(title, explanation.cpu_reasons, wholes, explanation.gap_ns)
+    return _table(title, explanation, explanation.cpu_reasons)
 
 
-def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounded], gap: Bounded) -> Table:
-    unit = table_unit([max(whole.value for whole in wholes)])
+def _table(title: str, explanation: WorkExplanation, reasons: Sequence[GapPart]) -> Table:
+    wholes_ns = [side.whole_ns.value for _, side in named_sides(explanation)]
+    unit = table_unit([max(wholes_ns)])
     rows = [
         (
             reason.label,
@@ -69,8 +67,8 @@ def _table(title: str, reasons: Sequence[GapPart], wholes: tuple[Bounded, Bounde
         for reason in reasons
     ]
     last = "" if all(reason.share is None for reason in reasons) else "100%"
-    whole_times = _time(wholes[0].value, unit), _time(wholes[1].value, unit)
-    rows.append(("the whole program", *whole_times, _signed(gap, unit), last))
+    thread, process = (_time(whole_ns, unit) for whole_ns in wholes_ns)
+    rows.append(("the whole program", thread, process, _signed(explanation.gap_ns, unit), last))
     # Of a gap that may be none there are no shares.
     head = ("part", "threads", "processes", "difference", *(("share",) if last else ()))
     secondary = (*head[4:], "threads", "processes")
@@ -205,5 +203,5 @@ def footnotes(explanation: WorkExplanation) -> Iterator[str]:
     if refused := refused_besides(explanation.tier):
         yield "not used here: " + "; ".join(refused)
     yield f"this way ({explanation.tier.name}) cannot see " + "; ".join(explanation.tier.cannot_see)
-    if explanation.lost or explanation.grown:
-        yield lost_and_grown(explanation.lost, explanation.grown)
+    if room := lost_and_grown(explanation.lost, explanation.grown):
+        yield room

@@ -12,6 +12,7 @@ from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
 from clonometer.views.explain_tables import budget_table, calls_table, events_table, listing_table, reasons_table
 from clonometer.views.explain_texts import (
+    TIMELINES,
     about_launches,
     lost_and_grown,
     percent,
@@ -25,7 +26,6 @@ from clonometer.views.table import Column, Table
 from clonometer.views.thinning import MOST_DRAWN, ends
 
 _Row = TypeVar("_Row")
-_TITLES = {"median": "The launch nearest the median", "p99": "The p99 launch"}
 
 
 def launch_section(
@@ -70,9 +70,7 @@ def launch_section(
         "programs": [f"{program.file} ({program.count:.3g} a launch)" for program in explanation.programs],
         "cannot_see": list(explanation.tier.cannot_see),
         "refused": refused_besides(explanation.tier),
-        "room": lost_and_grown(explanation.lost, explanation.grown).capitalize()
-        if explanation.lost or explanation.grown
-        else "",
+        "room": lost_and_grown(explanation.lost, explanation.grown).capitalize(),
         "notes": [*filter(None, [why_no_closer(explanation.tier)]), *explanation.notes],
     }
 
@@ -92,7 +90,7 @@ def _timeline(timeline: Timeline, name: str) -> dict[str, Any]:
     shown, note = _ends(timeline.moments, "explain --trace and --out have them all")
     return {
         "id": name,
-        "title": f"{_TITLES[timeline.which]}: {format_duration(timeline.reaped_ns)}",
+        "title": f"{TIMELINES[timeline.which].capitalize()}: {format_duration(timeline.reaped_ns)}",
         "count": f"{len(timeline.moments):,}",
         "thinned": len(timeline.moments) > MOST_DRAWN or len(timeline.segments) > MOST_DRAWN,
         "events": Table(

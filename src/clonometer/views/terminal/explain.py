@@ -9,6 +9,7 @@ from clonometer.units import format_duration, format_share
 from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_tables import budget_table, calls_table, events_table, reasons_table
 from clonometer.views.explain_texts import (
+    TIMELINES,
     about_launches,
     lost_and_grown,
     percent,
@@ -133,10 +134,7 @@ def _made(explanation: Explanation, width: int) -> Iterator[str]:
 
 
 def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
-    heads = {"median": "the launch nearest the median", "p99": "the p99 launch"}
-    yield from wrap(
-        f"timeline of {heads.get(timeline.which, timeline.which)}: {format_duration(timeline.reaped_ns)}", width
-    )
+    yield from wrap(f"timeline of {TIMELINES[timeline.which]}: {format_duration(timeline.reaped_ns)}", width)
     head, left_out = ends(len(timeline.moments), _MOST_ROWS)
     shown = [*timeline.moments[:head], *timeline.moments[head + left_out :]]
     lines = draw_table(events_table(shown), _UNLIMITED, colour=False)
@@ -158,8 +156,7 @@ def _footnotes(explanation: Explanation, width: int) -> list[str]:
     ]
     if explanation.counters is not None:
         lines += wrap_each(not_counted(explanation.counters), width)
-    if explanation.lost or explanation.grown:
-        lines += wrap(lost_and_grown(explanation.lost, explanation.grown), width)
+    lines += wrap(lost_and_grown(explanation.lost, explanation.grown), width)
     return lines + wrap_each(explanation.notes, width, bullet="! ")
 
 
