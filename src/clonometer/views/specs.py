@@ -159,13 +159,11 @@ def overview_panel(
         **frame(data, title, width, height, "Medians and intervals of each mechanism and stage."),
         "layer": [
             rule({**shared, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}}),
-            *(
-                {
-                    "transform": [{"filter": f"datum.temperature {is_so} 'cold'"}],
-                    **dots(medians, 70, strokeWidth=2, filled=filled),
-                }
-                for is_so, filled in (("!==", True), ("===", False))
-            ),
+            {"transform": [{"filter": "datum.temperature !== 'cold'"}], **dots(medians, 70, strokeWidth=2)},
+            {
+                "transform": [{"filter": "datum.temperature === 'cold'"}],
+                **dots(medians, 70, strokeWidth=2, filled=False),
+            },
         ],
     }
 
