@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.options import DURATION, FILE, SIZE_PER_SECOND, examples, force_option, json_option
 from clonometer.errors import OutputError, UsageError
 
-_CHARACTERS = "µ…▁▂▃▄▅▆▇█"
 _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
 _EXAMPLES = examples(
     "clonometer predict --pid 4711",
@@ -124,6 +123,7 @@ def command(
         raise UsageError("--save-profile saves a process that runs", "give --pid")
     from clonometer.cli.predict_model import find_machine
     from clonometer.cli.predict_tasks import PredictWish, predict_all, predict_process, predict_profile, watch_process
+    from clonometer.views.terminal.predict import render_predicted, render_ranking
 
     wish = PredictWish(
         how=None if how == "auto" else how,
@@ -134,21 +134,16 @@ def command(
         names=names,
         openmetrics=openmetrics,
     )
-    if rank_all:
-        _rank(predict_all(find_machine(rough=rough, scan=not no_scan), wish, top), as_json=as_json)
-    elif watch and pid is not None:
-        watch_process(
-            pid,
-            lambda: find_machine(rough=rough, scan=not no_scan),
-            wish,
-            every_s=every_s,
-            for_s=for_s,
-            as_json=as_json,
-        )
-    elif pid is not None:
-        _print(predict_process(pid, lambda: find_machine(rough=rough, scan=not no_scan), wish), as_json=as_json)
-    elif profile is not None:
-        _print(predict_profile(profile, find_machine(rough=rough, scan=not no_scan), wish), as_json=as_json)
+    machine = partial(find_machine, rough=rough, scan=not no_scan)
+    if watch and pid is not None:
+        watch_process(pid, machine, wish, every_s=every_s, for_s=for_s, as_json=as_json)
+        return
+    if pid is not None:
+        document = predict_process(pid, machine, wish)
+    else:
+        document = predict_all(machine(), wish, top) if profile is None else predict_profile(profile, machine(), wish)
+    render = render_ranking if rank_all else render_predicted
+    print_record(document, render, as_json=as_json, characters="µ…▁▂▃▄▅▆▇█")
 
 
 def _check(pid: int | None, rank_all: bool, profile: Path | None, *, watch: bool, measured: bool, rated: bool) -> None:
@@ -174,21 +169,3 @@ def _is_ours(path: Path) -> bool:
             return file.read(len(_OUR_GAUGES)) == _OUR_GAUGES
     except OSError:
         return False
-
-
-def _print(document: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(document)
-        return
-    from clonometer.views.terminal.predict import render_predicted
-
-    print_drawn(render_predicted, document, characters=_CHARACTERS)
-
-
-def _rank(document: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(document)
-        return
-    from clonometer.views.terminal.predict import render_ranking
-
-    print_drawn(render_ranking, document, characters=_CHARACTERS)

@@ -53,7 +53,7 @@ def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish)
     # What is wrong with the process is said before anything is calibrated.
     reading = wish.read(pid)
     model = machine()
-    question = _question(reading, wish)
+    question = _question(wish, reading)
     document = to_json(answer(reading, model, question))
     if wish.save_profile is not None:
         _save_profile(reading, wish.save_profile, names=wish.names)
@@ -61,12 +61,13 @@ def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish)
     return document
 
 
-def _question(reading: Reading, wish: PredictWish) -> Question:
+def _question(wish: PredictWish, reading: Reading | None = None) -> Question:
+    """What is asked; where writes are to be measured, with their rate in the process that was read."""
     from clonometer.predict.copying import WriteRate
     from clonometer.predict.judge import Question
 
     rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
-    if wish.measure_s is not None:
+    if reading is not None and wish.measure_s is not None:
         rate = _measured_rate(reading, wish.measure_s)
     return Question(rate, wish.child_lives_s)
 
@@ -100,8 +101,7 @@ def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
 
 def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Answer for a saved profile."""
-    from clonometer.predict.copying import WriteRate
-    from clonometer.predict.judge import Question, judge
+    from clonometer.predict.judge import judge
     from clonometer.predict.profile import profile_from_json
     from clonometer.records import to_json
 
@@ -114,9 +114,7 @@ def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str
         raise InputError(
             f"{path} is no profile: it is not JSON", "'clonometer predict --save-profile' writes one"
         ) from error
-    rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
-    profile = profile_from_json(content, str(path))
-    document = to_json(judge(profile, machine, Question(rate, wish.child_lives_s)))
+    document = to_json(judge(profile_from_json(content, str(path)), machine, _question(wish)))
     _write_metrics([document], wish.openmetrics)
     return document
 
@@ -126,7 +124,7 @@ def predict_all(machine: Machine, wish: PredictWish, top: int) -> dict[str, Any]
     from clonometer.predict.ranking import rank
     from clonometer.records import to_json
 
-    question = _question_of_rate(wish)
+    question = _question(wish)
     machine_now = live()
     pids = [int(name) for name in machine_now.names("/proc") if name.isdigit()]
     pids = [pid for pid in pids if pid != os.getpid() and not _is_of_kernel(machine_now, pid)]
@@ -134,13 +132,6 @@ def predict_all(machine: Machine, wish: PredictWish, top: int) -> dict[str, Any]
     document = to_json(ranking)
     _write_metrics(document["processes"], wish.openmetrics)
     return document
-
-
-def _question_of_rate(wish: PredictWish) -> Question:
-    from clonometer.predict.copying import WriteRate
-    from clonometer.predict.judge import Question
-
-    return Question(None if wish.write_rate is None else WriteRate(wish.write_rate), wish.child_lives_s)
 
 
 def _is_of_kernel(source: Source, pid: int) -> bool:
@@ -155,7 +146,7 @@ def watch_process(
     from clonometer.records import to_json
 
     reading = wish.read(pid)
-    model, question = machine(), _question(reading, wish)
+    model, question = machine(), _question(wish, reading)
     started, began = reading.standing.started_ticks, time.monotonic()
     history: deque[float] = deque(maxlen=_HISTORY)
     try:
