@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.options import examples, json_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue, Plan
+    from clonometer.plan.types import Catalogue
     from clonometer.results.audit.cpuid import CpuidCost
     from clonometer.results.audit.items import AuditItem
     from clonometer.results.audit.noise import MachineNoise
@@ -64,13 +64,9 @@ def command(ctx: click.Context, wants_self_test: bool, rounds: int, pid: int | N
         from clonometer.cli.self_test import self_test
 
         ctx.exit(self_test(rounds, as_json=as_json))
-    answer = examine(pid)
-    if as_json:
-        print_json(answer)
-        return
     from clonometer.views.terminal.doctor import render_doctor
 
-    print_drawn(render_doctor, answer, characters="µ…")
+    print_record(examine(pid), render_doctor, as_json=as_json, characters="µ…")
 
 
 def examine(pid: int | None = None) -> dict[str, Any]:
@@ -130,7 +126,7 @@ def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[MachineNoise
     # A block of the bare loop with 50,000 passes lasts some milliseconds: long enough to meet the timer.
     limits = {"processes": 2, "samples": 50_000, "blocks": 1, "block_limit_ns": 40_000_000}
     names = [name for name in (LOOP, LAUNCH) if name in catalogue.workloads]
-    return _read_run(drivers, catalogue, lambda: _plan(names, catalogue, limits, NOISE_SECONDS), noise_of)
+    return _read_run(drivers, catalogue, names, limits, seconds=NOISE_SECONDS, read=noise_of)
 
 
 def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
@@ -147,35 +143,33 @@ def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
         return CpuidCost(reason=next(iter(lacking.values()), "no driver has it"))
     limits = {"processes": 1, "samples": 100, "blocks": 2, "warmup": 1}
     cost, reason = _read_run(
-        drivers,
-        catalogue,
-        lambda: _plan(wanted, catalogue, limits, CPUID_SECONDS),
-        lambda run: cpuid_of(run, lacking),
+        drivers, catalogue, wanted, limits, seconds=CPUID_SECONDS, read=lambda run: cpuid_of(run, lacking)
     )
     return cost or CpuidCost(reason=reason)
 
 
-def _plan(workloads: Sequence[str], catalogue: Catalogue, limits: dict[str, int], seconds: float) -> Plan:
-    from clonometer.plan.adhoc import plan_from_arguments
-
-    return plan_from_arguments(workloads, [], catalogue, budget_seconds=seconds, limits=limits)
-
-
 def _read_run(
-    drivers: Drivers, catalogue: Catalogue, make_plan: Callable[[], Plan], read: Callable[[RunSource], Found]
+    drivers: Drivers,
+    catalogue: Catalogue,
+    workloads: Sequence[str],
+    limits: Mapping[str, int],
+    *,
+    seconds: float,
+    read: Callable[[RunSource], Found],
 ) -> tuple[Found | None, str | None]:
-    """Measure a short plan and read what came of it; None with the reason where that cannot be."""
+    """Measure workloads for a short time and read what came of it; None with the reason where that cannot be."""
     from clonometer.errors import ClonometerError
+    from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
     from clonometer.runner.folder import temporary_folder
     from clonometer.runner.run import run
 
     try:
-        plan = make_plan()
+        plan = plan_from_arguments(workloads, [], catalogue, budget_seconds=seconds, limits=limits)
         with temporary_folder() as folder:
             out = folder / "short.parquet"
-            outcome = run(plan, catalogue, drivers, out=out, seed=1, scheduler=RoundsScheduler(1, plan.budget_seconds))
+            outcome = run(plan, catalogue, drivers, out=out, seed=1, scheduler=RoundsScheduler(1, seconds))
             if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
                 raise KeyboardInterrupt
             with open_run(outcome.path) as measured:

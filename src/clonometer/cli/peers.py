@@ -120,13 +120,10 @@ def peers_to_json(rows: Sequence[PeerRow], peers: Interleaved, outcome: RunOutco
         "status": outcome.status,
         "rows": [_row(row) for row in rows],
         "programs": [
-            {"name": program.name, "figures": list(program.figures), "installed": False, "install": program.install}
-            for program in peers.missing.values()
-        ]
-        + [
-            {"name": program.name, "figures": list(program.figures), "installed": True, "install": program.install}
+            {"name": program.name, "figures": list(program.figures), "installed": installed, "install": program.install}
+            for installed in (False, True)
             for program in peers.programs
-            if program.name not in peers.missing
+            if (program.name not in peers.missing) == installed
         ],
     }
 

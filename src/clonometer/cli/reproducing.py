@@ -56,7 +56,7 @@ class Kept:
         left = remaining(plan, done)
         interrupted = False
         if not complete and left.targets:
-            out = self._next(plan.name, len(files))
+            out = self._path(plan.name, len(files) + 1)
             outcome = measure_plan(
                 left,
                 catalogue,
@@ -73,17 +73,17 @@ class Kept:
 
     def _files(self, name: str) -> list[Path]:
         """The plan's run files; what a killed run left raw is finished first, or all is taken away with --force."""
-        kept = [path for number in range(1, 100) if (path := self._path(name, number)).is_file()]
-        raw = [self._path(name, number).with_suffix(".raw") for number in range(1, 100)]
+        files = [self._path(name, number) for number in range(1, 100)]
+        raw = [path.with_suffix(".raw") for path in files]
         if self._force:
             # Those of a run that still measures first, which refuses: then nothing has gone.
-            for path in (*raw, *kept):
+            for path in (*raw, *filter(Path.is_file, files)):
                 take_away(path)
             return []
         for path in raw:
             if path.exists():
                 self._recover(path)
-        return [path for number in range(1, 100) if (path := self._path(name, number)).is_file()]
+        return [path for path in files if path.is_file()]
 
     def _recover(self, raw: Path) -> None:
         from clonometer.runner.recover import recover
@@ -97,9 +97,6 @@ class Kept:
 
     def _path(self, name: str, number: int) -> Path:
         return self._folder / (f"{name}.parquet" if number == 1 else f"{name}.{number}.parquet")
-
-    def _next(self, name: str, count: int) -> Path:
-        return self._path(name, count + 1)
 
     def _done(self, files: Sequence[Path]) -> tuple[dict[str, int], bool]:
         """How many sound processes of each cell there are, and whether a run of the plan was measured to its end."""
