@@ -11,8 +11,17 @@ import rich_click as click
 
 from clonometer.cli.check import EXIT_REGRESSION
 from clonometer.cli.console import print_record
-from clonometer.cli.measuring import draw_seed
-from clonometer.cli.options import DURATION, SHARE, examples, force_option, json_option, minimum_effect_option
+from clonometer.cli.options import (
+    DURATION,
+    FILE,
+    SHARE,
+    drawn_seed_option,
+    examples,
+    force_option,
+    json_option,
+    minimum_effect_option,
+    only_option,
+)
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, UnavailableError, UsageError
 
 if TYPE_CHECKING:
@@ -82,7 +91,7 @@ class _Wish:
 )
 @click.option("--set", "settings", metavar="AXIS=V1,V2", multiple=True, help="Conditions of both sides; repeatable.")
 @click.option("--plan", metavar="NAME|FILE", help="Compare the cells of a plan.")
-@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+@only_option
 @click.option("--stage", "stages", metavar="STAGE", multiple=True, help="Compare these stages only; repeatable.")
 @click.option("--pairs", "most_pairs", metavar="N", type=int, default=200, show_default=True, help="The most pairs.")
 @click.option(
@@ -105,10 +114,10 @@ class _Wish:
     "-o",
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help=f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order; by default drawn and kept.")
+@drawn_seed_option("Fixes the order; by default drawn and kept.")
 @json_option
 @force_option
 @click.option("--wide", is_flag=True, help="Show every row and reason.")
@@ -117,7 +126,6 @@ def command(
     ctx: click.Context,
     /,
     *,
-    seed: int | None,
     out: Path | None,
     as_json: bool,
     force: bool,
@@ -132,7 +140,7 @@ def command(
     """
     from clonometer.views.terminal.ab import render_ab
 
-    wish = _Wish(**asked, seed=draw_seed() if seed is None else seed)  # type: ignore[arg-type] # click has checked them
+    wish = _Wish(**asked)  # type: ignore[arg-type] # click has checked them
     _check(wish)
     keep = out is None and not force
     outcome = _measure(wish, Path(DEFAULT_OUT) if out is None else out, force=force, keep=keep)

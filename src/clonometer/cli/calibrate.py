@@ -6,7 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.options import DURATION, FILE, examples, json_option
+from clonometer.cli.console import print_record
+from clonometer.cli.options import DURATION, FILE, drawn_seed_option, examples, json_option
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 _EXAMPLES = examples(
@@ -22,7 +23,7 @@ _EXAMPLES = examples(
 @click.option("--budget", metavar="TIME", type=DURATION, help="Time to measure; by default that of the plan.")
 @click.option("--plot", metavar="FILE", type=FILE, help="Draw measured against fitted times: NAME.png or NAME.svg.")
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="The file to keep it in; by default your data folder.")
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order of measuring.")
+@drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @click.pass_context
 def command(
@@ -32,7 +33,7 @@ def command(
     budget: float | None,
     plot: Path | None,
     out: Path | None,
-    seed: int | None,
+    seed: int,
     as_json: bool,
 ) -> None:
     """Measure what fork costs on this machine, for 'clonometer predict'.
@@ -41,12 +42,12 @@ def command(
     data folder ($XDG_DATA_HOME, or ~/.local/share) and replaces the previous one.
     """
     from clonometer.cli.calibrating import calibrate
-    from clonometer.cli.measuring import draw_seed
     from clonometer.model.store import default_path, save_calibration
+    from clonometer.views.terminal.calibration import render_calibration
 
     _check_picture(plot)
     path = default_path() if out is None else out
-    made, status = calibrate(quick=quick, budget_s=budget, seed=draw_seed() if seed is None else seed)
+    made, status = calibrate(quick=quick, budget_s=budget, seed=seed)
     if made is None:
         click.echo("clonometer: interrupted; the previous calibration is kept", err=True)
         ctx.exit(EXIT_INTERRUPTED)
@@ -57,16 +58,7 @@ def command(
         from clonometer.views.calibration_picture import calibration_picture
 
         write_and_say(plot, calibration_picture(made, plot.suffix.removeprefix(".").lower()))
-    if as_json:
-        from clonometer.cli.console import print_json
-        from clonometer.records import to_json
-
-        print_json(to_json(made))
-    else:
-        from clonometer.cli.console import print_drawn
-        from clonometer.views.terminal.calibration import render_calibration
-
-        print_drawn(render_calibration, made, characters="µ±")
+    print_record(made, render_calibration, as_json=as_json, characters="µ±")
     ctx.exit(status)
 
 

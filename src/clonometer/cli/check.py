@@ -11,7 +11,7 @@ import rich_click as click
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_record
 from clonometer.cli.moments import NOISE_HELP, read_moments
-from clonometer.cli.options import examples, max_regression_option
+from clonometer.cli.options import FILE, examples, json_option, max_regression_option
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ _EXAMPLES = examples(
 
 
 @click.command(name="check", epilog=_EXAMPLES)
-@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--baseline",
     "baselines",
     required=True,
     multiple=True,
     metavar="RUN",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="The run before; repeatable.",
 )
 @max_regression_option
@@ -51,7 +51,7 @@ _EXAMPLES = examples(
     help="Measure suspicious rows again, for twice as long, and fail only if they are still slower.",
 )
 @click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option("--wide", is_flag=True, help="Show every row.")
 @click.pass_context
 def command(

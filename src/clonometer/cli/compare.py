@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_record
 from clonometer.cli.moments import NOISE_HELP, read_moments
-from clonometer.cli.options import examples, minimum_effect_option
+from clonometer.cli.options import FILE, examples, json_option, minimum_effect_option
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
@@ -43,9 +43,7 @@ class _Groups(click.RichCommand):
 
 
 @click.command(name="compare", cls=_Groups, epilog=_EXAMPLES)
-@click.argument(
-    "run_files", metavar="RUN [RUN]... [-- RUN...]", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("run_files", metavar="RUN [RUN]... [-- RUN...]", nargs=-1, required=True, type=FILE)
 @click.option(
     "--cells",
     metavar="GLOB GLOB",
@@ -54,8 +52,8 @@ class _Groups(click.RichCommand):
 )
 @minimum_effect_option
 @click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
-@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Also draw it: FILE.png or FILE.svg.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
+@json_option
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
 @click.option("--force", is_flag=True, help="Replace an existing picture.")
 def command(

@@ -64,10 +64,10 @@ def print_drawn(render: Callable[..., str], *answer: Any, characters: str, **opt
 
 
 def print_record(record: object, render: Callable[..., str], *, as_json: bool, characters: str, **options: Any) -> None:
-    """Print a record as the JSON object that it declares, or as `print_drawn` does."""
+    """Print a record as the JSON object that it declares (a mapping is one already), or as `print_drawn` does."""
     from clonometer.records import to_json
 
     if as_json:
-        print_json(to_json(record))
+        print_json(record if isinstance(record, Mapping) else to_json(record))
     else:
         print_drawn(render, record, characters=characters, **options)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.fleet_folder import by_option, folder_argument, only_option, read_folder, where_option
-from clonometer.cli.options import examples, json_option, minimum_effect_option
+from clonometer.cli.console import print_record
+from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
+from clonometer.cli.options import examples, json_option, minimum_effect_option, only_option
 
 _EXAMPLES = examples(
     "clonometer fleet compare runs/ --by kernel",
@@ -43,14 +43,8 @@ def command(
     both groups, as before and after an update, each host is compared with itself.
     """
     from clonometer.dataset.compare import compare_groups_of_hosts
+    from clonometer.views.terminal.fleet import render_fleet_comparison
 
     dataset = read_folder(folder, globs, conditions)
     answer = compare_groups_of_hosts(dataset, by, base=base, minimum_effect=minimum_effect)
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(answer))
-        return
-    from clonometer.views.terminal.fleet import render_fleet_comparison
-
-    print_drawn(render_fleet_comparison, answer, characters="µ–→…", wide=wide)
+    print_record(answer, render_fleet_comparison, as_json=as_json, characters="µ–→…", wide=wide)

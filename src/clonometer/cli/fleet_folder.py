@@ -32,7 +32,6 @@ class _Place(click.ParamType):  # type: ignore[type-arg] # as in options
 
 PLACE = _Place()
 folder_argument = click.argument("folder", metavar="FOLDER|URL", type=PLACE)
-only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 where_option = click.option(
     "--where",
     "conditions",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.fleet_folder import by_option, folder_argument, only_option, read_folder, where_option
-from clonometer.cli.options import FILE, examples, force_option
+from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
+from clonometer.cli.options import FILE, examples, force_option, only_option
 from clonometer.cli.outputs import write_and_say
 
 _EXAMPLES = examples(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_json
-from clonometer.cli.measuring import draw_seed, find_catalogue
-from clonometer.cli.options import DURATION, examples, json_option
+from clonometer.cli.measuring import find_catalogue
+from clonometer.cli.options import DURATION, FILE, drawn_seed_option, examples, json_option, only_option
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class _Way:
 
 @click.command(name="run", epilog=_EXAMPLES)
 @click.option("--plan", metavar="NAME|FILE", default=DEFAULT_PLAN, show_default=True, help="A plan, or a TOML file.")
-@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+@only_option
 @click.option("-o", "--out", metavar="FOLDER", required=True, help="Where run files go: a folder, or a URL of fsspec.")
-@click.option("--hosts", metavar="FILE", type=click.Path(path_type=Path), help="Machines to reach by ssh, one a line.")
+@click.option("--hosts", metavar="FILE", type=FILE, help="Machines to reach by ssh, one a line.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers are the machines.")
 @click.option("--local", metavar="N", type=click.IntRange(1, 256), help="N Dask workers of this machine, in turn.")
 @click.option(
@@ -104,19 +104,17 @@ class _Way:
     "--late", "late_s", metavar="TIME", type=DURATION,
     help="After this time a round ends with what it has; by default three times its budget, and 2 minutes.",
 )  # fmt: skip
-@click.option("--ssh-config", metavar="FILE", type=click.Path(path_type=Path), help="The configuration for ssh -F.")
+@click.option("--ssh-config", metavar="FILE", type=FILE, help="The configuration for ssh -F.")
 @click.option(
     "--drivers", "drivers", metavar="ARCH=FOLDER", multiple=True,
     help="Drivers for machines of another instruction set, such as aarch64; with --hosts, repeatable.",
 )  # fmt: skip
-@click.option(
-    "--tls-ca", metavar="FILE", type=click.Path(path_type=Path), help="Who signed the scheduler's certificate."
-)
-@click.option("--tls-cert", metavar="FILE", type=click.Path(path_type=Path), help="Our certificate.")
-@click.option("--tls-key", metavar="FILE", type=click.Path(path_type=Path), help="Its key.")
+@click.option("--tls-ca", metavar="FILE", type=FILE, help="Who signed the scheduler's certificate.")
+@click.option("--tls-cert", metavar="FILE", type=FILE, help="Our certificate.")
+@click.option("--tls-key", metavar="FILE", type=FILE, help="Its key.")
 @click.option("--trust-network", is_flag=True, help="Speak to a scheduler of another machine without TLS.")
 @click.option("--no-bring", is_flag=True, help="Refuse workers with another version; do not bring them this one.")
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order; the same goes on with a run.")
+@drawn_seed_option("Fixes the order; the same goes on with a run.")
 @json_option
 @click.pass_context
 def command(
@@ -142,7 +140,7 @@ def command(
     tls_key: Path | None,
     trust_network: bool,
     no_bring: bool,
-    seed: int | None,
+    seed: int,
     as_json: bool,
 ) -> None:
     """Measure many machines into a folder of run files.
@@ -163,15 +161,14 @@ def command(
     way = _Way(scheduler, hosts, local, ssh_config, others, tls, trust_network, not no_bring, gone_s)
     way.check()
     whole = _plan(plan, globs, budget_s)
-    drawn = draw_seed() if seed is None else seed
-    again = _repeating(sys.argv[1:], drawn)
-    order = Order(whole, rounds, drawn, again, out)
+    again = _repeating(sys.argv[1:], seed)
+    order = Order(whole, rounds, seed, again, out)
     shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
     patience = Patience(at_once, retries + 1, shard_s, gone_s=gone_s, busy_s=busy_s)
     reached = way.reach(shard_s)
     folder = open_folder(out)
     with interruption() as wish, watching(rounds) as watcher:
-        conductor = Conductor(order, Dispatch(rounds, drawn, patience), reached, folder, watcher)
+        conductor = Conductor(order, Dispatch(rounds, seed, patience), reached, folder, watcher)
         answer = conductor.run(wish)
         interrupted = wish.wanted
     if as_json:

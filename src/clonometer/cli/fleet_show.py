@@ -6,9 +6,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.fleet_folder import by_option, folder_argument, only_option, read_folder, where_option
-from clonometer.cli.options import examples, json_option
+from clonometer.cli.console import print_record
+from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
+from clonometer.cli.options import examples, json_option, only_option
 
 _EXAMPLES = examples(
     "clonometer fleet show runs/",
@@ -36,13 +36,7 @@ def command(
     Summaries of the runs are kept in the folder, so that only new files are read.
     """
     from clonometer.dataset.show import show_fleet
-
-    shown = show_fleet(read_folder(folder, globs, conditions), by)
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(shown))
-        return
     from clonometer.views.terminal.fleet import render_fleet
 
-    print_drawn(render_fleet, shown, characters="µ–…", wide=wide)
+    shown = show_fleet(read_folder(folder, globs, conditions), by)
+    print_record(shown, render_fleet, as_json=as_json, characters="µ–…", wide=wide)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.fleet_folder import PLACE, only_option, read_folder, where_option
-from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option, max_regression_option
+from clonometer.cli.console import print_record
+from clonometer.cli.fleet_folder import PLACE, read_folder, where_option
+from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option, max_regression_option, only_option
 from clonometer.cli.outputs import write_and_say, write_text
 from clonometer.errors import EXIT_CANNOT_TELL, UsageError
 
@@ -96,6 +96,7 @@ def command(
     """
     from clonometer.dataset.history import HistoryLimits, find_history
     from clonometer.dataset.history_types import CANNOT_TELL, REGRESSION
+    from clonometer.views.terminal.history import render_history
 
     limits = HistoryLimits(max_regression, minimum_effect, recent, _moment(since))
     _check_outputs(plot, export, out, force)
@@ -105,19 +106,8 @@ def command(
         _draw(history, plot)
     if export is not None and out is not None:
         _export(export, dataset, out)
-    _print(history, as_json=as_json, wide=wide)
+    print_record(history, render_history, as_json=as_json, characters="µ–→…▁▂▃▄▅▆▇█", wide=wide)
     ctx.exit({REGRESSION: EXIT_REGRESSION, CANNOT_TELL: EXIT_CANNOT_TELL}.get(history.verdict, 0))
-
-
-def _print(history: History, *, as_json: bool, wide: bool) -> None:
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(history))
-        return
-    from clonometer.views.terminal.history import render_history
-
-    print_drawn(render_history, history, characters="µ–→…▁▂▃▄▅▆▇█", wide=wide)
 
 
 def _draw(history: History, plot: Path) -> None:

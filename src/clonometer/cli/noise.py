@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_record
-from clonometer.cli.options import SHARE, examples, json_option
+from clonometer.cli.options import SHARE, drawn_seed_option, examples, json_option, only_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _EXAMPLES = examples(
 
 @click.command(name="noise", epilog=_EXAMPLES)
 @click.option("--plan", metavar="NAME|FILE", default="quick", show_default=True, help="What to measure.")
-@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+@only_option
 @click.option(
     "--rounds",
     metavar="N",
@@ -47,7 +47,7 @@ _EXAMPLES = examples(
     show_default=True,
     help="The largest slow-down allowed, as in 'clonometer check'.",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Fixes the order of measuring.")
+@drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @click.option("--wide", is_flag=True, help="Show every stage.")
 @click.pass_context
@@ -58,7 +58,7 @@ def command(
     globs: tuple[str, ...],
     rounds: int,
     max_regression: float,
-    seed: int | None,
+    seed: int,
     as_json: bool,
     wide: bool,
 ) -> None:
@@ -67,12 +67,10 @@ def command(
     It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
     check alarmed although nothing had changed. It writes no file.
     """
-    from clonometer.cli.measuring import draw_seed
     from clonometer.results.noise.noise import measure_noise
     from clonometer.views.terminal.noise import render_noise
 
-    first_seed = draw_seed() if seed is None else seed
-    sides, name, status = _measure(plan, globs, rounds, first_seed)
+    sides, name, status = _measure(plan, globs, rounds, seed)
     if not sides:
         click.echo("clonometer: interrupted before one round was measured", err=True)
         ctx.exit(EXIT_INTERRUPTED)

@@ -9,6 +9,7 @@ from typing import Any
 import rich_click as click
 from rich.text import Text
 
+from clonometer.cli.measuring import draw_seed
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
 
@@ -94,9 +95,15 @@ minimum_effect_option = click.option(
     show_default=True,
     help="The least change that gets a verdict.",
 )
+only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 seed_option = click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order."
 )
+
+
+def drawn_seed_option(help_text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make the option of a seed that is drawn where none is given."""
+    return click.option("--seed", metavar="N", type=click.IntRange(min=0), default=draw_seed, help=help_text)
 
 
 def examples(*lines: str) -> Any:

@@ -21,11 +21,6 @@ def write_text(path: Path, text: str) -> None:
     _write(path, [text.encode("utf-8")])
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file as `write_text` does."""
-    _write(path, [data])
-
-
 def write_and_say(path: Path, content: bytes | str) -> None:
     """Write a file as `write_text` does, and say so on standard error."""
     _write(path, [content if isinstance(content, bytes) else content.encode("utf-8")])

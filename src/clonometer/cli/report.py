@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.answers import read_results
 from clonometer.cli.options import FILE, examples, force_option, run_argument
-from clonometer.cli.outputs import write_text
+from clonometer.cli.outputs import write_and_say
 from clonometer.errors import InputError, UsageError
 from clonometer.files import cannot_read
 
@@ -47,8 +47,7 @@ def command(run_file: Path, out: Path, explained: tuple[Path, ...], force: bool)
     check_output(out, force, [run_file, *explained])
     check_is_page(out, "--out")
     explanations = [read_explanation_file(path) for path in explained]
-    write_text(out, render_report(read_results(run_file), explanations))
-    click.echo(f"wrote {out}", err=True)
+    write_and_say(out, render_report(read_results(run_file), explanations))
 
 
 def check_is_page(path: Path, option: str) -> None:

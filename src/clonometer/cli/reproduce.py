@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import examples
+from clonometer.cli.options import FILE, examples, json_option, seed_option
+from clonometer.cli.outputs import write_and_say
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _EXAMPLES = examples(
 @click.argument("studies", metavar="[STUDY]...", nargs=-1)
 @click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
 @click.option("--wide", is_flag=True, help="Show the evidence of every line.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option(
     "-o",
     "--out",
@@ -41,14 +42,14 @@ _EXAMPLES = examples(
     show_default=True,
     help="Where the run files are kept; what is measured there is not measured again.",
 )
-@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Also write the report, .html or .md.")
+@click.option("--report", metavar="FILE", type=FILE, help="Also write the report, .html or .md.")
 @click.option(
     "--pictures",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
     help="Also write each figure as PNG and SVG.",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order.")
+@seed_option
 @click.option("--force", is_flag=True, help="Measure again what the folder has, and replace existing files.")
 @click.pass_context
 def command(
@@ -150,19 +151,12 @@ def _print(reproduction: Reproduction, *, wide: bool) -> None:
 
 
 def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:
-    from clonometer.cli.outputs import write_bytes, write_text
-
-    written: list[Any] = []
     if report is not None:
         if report.suffix == ".html":
-            from clonometer.views.html.studies import render_studies_report
-
-            write_text(report, render_studies_report(reproduction))
+            from clonometer.views.html.studies import render_studies_report as render
         else:
-            from clonometer.views.exports.studies import studies_markdown
-
-            write_text(report, studies_markdown(reproduction))
-        written.append(report)
+            from clonometer.views.exports.studies import studies_markdown as render
+        write_and_say(report, render(reproduction))
     if pictures is not None:
         from clonometer.runfile import check_output
         from clonometer.views.study_figures import study_pictures
@@ -171,7 +165,4 @@ def _write(reproduction: Reproduction, report: Path | None, pictures: Path | Non
         for name, data in study_pictures(reproduction):
             path = pictures / name
             check_output(path, force)
-            write_bytes(path, data)
-            written.append(path)
-    for path in written:
-        click.echo(f"wrote {path}", err=True)
+            write_and_say(path, data)

@@ -12,8 +12,8 @@ import rich_click as click
 
 from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
 from clonometer.cli.console import plain_width
-from clonometer.cli.measuring import draw_seed, find_catalogue
-from clonometer.cli.options import DURATION, SHARE, examples
+from clonometer.cli.measuring import find_catalogue
+from clonometer.cli.options import DURATION, FILE, SHARE, drawn_seed_option, examples, only_option
 from clonometer.cli.outputs import write_text
 from clonometer.cli.since import VARIABLE, since_last_time
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
@@ -77,7 +77,7 @@ class _Wish:
 @click.option(
     "--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file. Without workloads and plan: default."
 )
-@click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+@only_option
 @click.option(
     "--budget",
     "budget_s",
@@ -95,16 +95,11 @@ class _Wish:
     "-o",
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help=f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.",
 )
-@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Also write the HTML report.")
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Fixes the random order of measuring. Default: a new one, kept in the file.",
-)
+@click.option("--report", metavar="FILE", type=FILE, help="Also write the HTML report.")
+@drawn_seed_option("Fixes the random order of measuring. Default: a new one, kept in the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option(
@@ -138,7 +133,7 @@ def command(
     target_width: float | None,
     out: Path | None,
     report: Path | None,
-    seed: int | None,
+    seed: int,
     as_json: bool,
     force: bool,
     keep_previous: bool,
@@ -151,7 +146,7 @@ def command(
     Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
     is.
     """
-    wish = _Wish(workloads, settings, plan, globs, budget_s, target_width, draw_seed() if seed is None else seed)
+    wish = _Wish(workloads, settings, plan, globs, budget_s, target_width, seed)
     if workloads and plan is not None:
         raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
     # Without --out nobody has named a file that could be refused: the former one is kept.

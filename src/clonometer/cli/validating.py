@@ -33,20 +33,14 @@ def print_validation(processes: int, seed: int, *, as_json: bool) -> None:
         If this machine was not calibrated.
     """
     from clonometer.cli.calibrating import usable_calibration
-    from clonometer.cli.console import print_drawn, print_json
+    from clonometer.cli.console import print_record
+    from clonometer.views.terminal.validation import render_validation
 
     calibration = usable_calibration()
     if calibration is None:
         raise UsageError("this machine was not calibrated", "run 'clonometer calibrate' first")
     result = validate(calibration, processes, seed)
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(result))
-        return
-    from clonometer.views.terminal.validation import render_validation
-
-    print_drawn(render_validation, result, characters="µ±")
+    print_record(result, render_validation, as_json=as_json, characters="µ±")
 
 
 def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
