@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests import probe
 
-from clonometer.protocol import null_mask
+from clonometer.results.rows.source import null_mask
 
 pytestmark = pytest.mark.real
 

@@ -19,7 +19,8 @@ from tests.integration.started import Started, as_nobody, happens, sleepers, sta
 
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.planfile import load_plan
-from clonometer.protocol import Block, null_mask
+from clonometer.protocol import Block
+from clonometer.results.rows.source import null_mask
 
 pytestmark = pytest.mark.real
 

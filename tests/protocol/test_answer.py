@@ -17,8 +17,9 @@ from tests.fakes import FAKE_DRIVER
 from tests.fakes.answers import encode_block, encode_done
 
 from clonometer.errors import ProtocolError
-from clonometer.protocol import AnswerReader, Block, null_mask, preamble
+from clonometer.protocol import AnswerReader, Block, preamble
 from clonometer.protocol.frames import encode_frame
+from clonometer.results.rows.source import null_mask
 
 REAPED = np.array([52_000, -(2**63), 48_500])
 ANSWER = (

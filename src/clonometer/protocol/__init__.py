@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.protocol.answer import AnswerReader, preamble
-from clonometer.protocol.block import Block, Done, null_mask
+from clonometer.protocol.block import Block, Done
 from clonometer.protocol.raw import RawProcess, RawRun, RawWriter
 
 __all__ = [
@@ -13,6 +13,5 @@ __all__ = [
     "RawProcess",
     "RawRun",
     "RawWriter",
-    "null_mask",
     "preamble",
 ]

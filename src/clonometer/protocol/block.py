@@ -14,7 +14,6 @@ from clonometer.protocol.frames import COLS_LIMIT_BYTES, HEADER, Frame
 from clonometer.units import MOST_MAGNITUDE
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 COLUMN_DTYPES = {"i32": "<i4", "i64": "<i8", "f64": "<f8"}
@@ -41,8 +40,7 @@ class Block:
         Number of samples.
     columns
         Name -> array of shape ``(rows,)``, read-only, dtype int32, int64 or float64, in the order and the
-        unit that the driver declared. Null is the smallest value of int32 and int64, and NaN of float64: see
-        `null_mask`.
+        unit that the driver declared. Null is the smallest value of int32 and int64, and NaN of float64.
     column_types, units
         Name -> ``i32``, ``i64`` or ``f64``; name -> unit.
     status, reason
@@ -99,27 +97,6 @@ class Head:
     def cols_bytes(self) -> int:
         """The only length that COLS may have."""
         return self.rows * sum(COLUMN_WIDTHS[kind] for kind in self.column_types.values())
-
-
-def null_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a driver's column is null.
-
-    Returns
-    -------
-    numpy.ndarray
-        Bool, the shape of ``values``; True where there is no value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> null_mask(np.array([1, -2**63])).tolist(), null_mask(np.array([np.nan, 0.0])).tolist()
-    ([False, True], [True, False])
-    """
-    import numpy as np
-
-    if values.dtype.kind == "f":
-        return np.asarray(np.isnan(values))
-    return np.asarray(values == np.iinfo(values.dtype).min)
 
 
 def parse_head(frame: Frame, expected_index: int) -> Head:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from clonometer.runfile.metadata import BlockEntry, CellEntry, PlanCell, ProcessEntry, RunMetadata
+from clonometer.runfile.metadata import RunMetadata
 from clonometer.runfile.output import check_output, check_run_output, previous_path, raw_path
 from clonometer.runfile.run import Run, open_run
 from clonometer.runfile.soundness import MOST_PAIRS, check_soundness
-from clonometer.runfile.writer import RunFileWriter, SampleBlock, check_beforehand
+from clonometer.runfile.writer import RunFileWriter, check_beforehand
 
 __all__ = [
     "MOST_PAIRS",
-    "BlockEntry",
-    "CellEntry",
-    "PlanCell",
-    "ProcessEntry",
     "Run",
     "RunFileWriter",
     "RunMetadata",
-    "SampleBlock",
     "check_beforehand",
     "check_output",
     "check_run_output",

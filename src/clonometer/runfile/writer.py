@@ -26,8 +26,8 @@ _USUAL_ROW_GROUPS = 64
 KEY_COLUMNS = ("cell", "process", "block", "sample")
 
 
-class SampleBlock(Protocol):
-    """What the writer needs of a block; `clonometer.protocol.Block` is one.
+class _SampleBlock(Protocol):
+    """What the writer needs of a block; `clonometer.protocol.Block` is one, and says what each is.
 
     ``columns`` maps names to arrays of length ``rows`` in which null is the smallest value of int32 and
     int64 and NaN of float64; ``column_types`` maps them to ``i32``, ``i64`` or ``f64``, ``units`` to their
@@ -35,46 +35,37 @@ class SampleBlock(Protocol):
     """
 
     @property
-    def index(self) -> int:
-        """Which block of its process, from 0."""
+    def index(self) -> int: ...
 
     @property
-    def rows(self) -> int:
-        """Number of samples."""
+    def rows(self) -> int: ...
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
-        """The samples."""
+    def columns(self) -> Mapping[str, NDArray[Any]]: ...
 
     @property
-    def column_types(self) -> Mapping[str, str]:
-        """Name -> type."""
+    def column_types(self) -> Mapping[str, str]: ...
 
     @property
-    def units(self) -> Mapping[str, str]:
-        """Name -> unit."""
+    def units(self) -> Mapping[str, str]: ...
 
     @property
-    def status(self) -> str:
-        """``ok``, ``skipped`` or ``failed``."""
+    def status(self) -> str: ...
 
     @property
-    def reason(self) -> str | None:
-        """Why not ok."""
+    def reason(self) -> str | None: ...
 
     @property
-    def outcomes(self) -> Mapping[str, int]:
-        """How launches ended."""
+    def outcomes(self) -> Mapping[str, int]: ...
 
     @property
-    def facts(self) -> Mapping[str, Any]:
-        """Facts of the block."""
+    def facts(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
 class _Stored:
     entry: dict[str, Any]
-    load: Callable[[], SampleBlock]
+    load: Callable[[], _SampleBlock]
 
 
 @dataclass(frozen=True)
@@ -115,7 +106,7 @@ class RunFileWriter:
         return len(self._stored)
 
     def add_block(
-        self, cell: str, process: int, block: SampleBlock, load: Callable[[], SampleBlock] | None = None
+        self, cell: str, process: int, block: _SampleBlock, load: Callable[[], _SampleBlock] | None = None
     ) -> None:
         """Add a block, in any order.
 
