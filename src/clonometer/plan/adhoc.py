@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
-from clonometer.plan.cell import AxisValue, CatalogueAxis, make_cell, matches
-from clonometer.plan.expand import Entry, axes_of, expand, meaningless
+from clonometer.plan.cell import Cell, make_cell, matches
+from clonometer.plan.expand import Entry, axes_of, expand, meaningless, with_condition
 from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
 from clonometer.plan.names import full_globs
 from clonometer.plan.planfile import checked_budget
@@ -101,11 +101,13 @@ def apply_only(plan: Plan, globs: Sequence[str]) -> Plan:
     chosen = full_globs(
         globs, [cell.text for cell in plan.cells], "" if plan.name == ADHOC else f" of the plan {plan.name}"
     )
-    kept = (
-        replace(target, cells=tuple(cell for cell in target.cells if matches(cell.text, chosen)))
-        for target in plan.targets
-    )
-    return replace(plan, targets=tuple(target for target in kept if target.cells)) if globs else plan
+    return replace(plan, targets=_with_cells(plan.targets, lambda cell: matches(cell.text, chosen))) if globs else plan
+
+
+def _with_cells(targets: Iterable[Target], is_kept: Callable[[Cell], bool]) -> tuple[Target, ...]:
+    """The targets with the cells that are kept; those that have none are left out."""
+    kept = (replace(target, cells=tuple(filter(is_kept, target.cells))) for target in targets)
+    return tuple(target for target in kept if target.cells)
 
 
 def apply_settings(plan: Plan, settings: Iterable[str], catalogue: Catalogue) -> Plan:
@@ -130,11 +132,7 @@ def _keep_temperatures(targets: Iterable[Target], given: Sequence[str]) -> tuple
     for temperature in given:
         if temperature not in TEMPERATURES:
             raise unknown(TEMPERATURE, temperature, TEMPERATURES)
-    kept = (
-        replace(target, cells=tuple(cell for cell in target.cells if cell.temperature in (None, *given)))
-        for target in targets
-    )
-    left = tuple(target for target in kept if target.cells)
+    left = _with_cells(targets, lambda cell: cell.temperature in (None, *given))
     if not left:
         raise UsageError(f"no cell of the plan is measured {', '.join(given)}")
     return left
@@ -156,23 +154,12 @@ def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue:
             left = [temperature for temperature, why in reasons.items() if why is None]
             if left:
                 text = make_cell(target.workload, condition, None, axes).text
-                moved = _moved(target, condition, left, axes)
+                limits = target.limits if condition == target.condition else limits_for(condition, target.limits)
+                moved = with_condition(target, condition, left, catalogue, limits=limits)
                 scanned[text] = _united(scanned[text], moved) if text in scanned else moved
     if not scanned:
         raise PlanError(f"nothing is left to measure: {reason}")
     return tuple(scanned.values())
-
-
-def _moved(
-    target: Target,
-    condition: Mapping[str, AxisValue],
-    temperatures: Iterable[str | None],
-    axes: Mapping[str, CatalogueAxis],
-) -> Target:
-    cells = tuple(make_cell(target.workload, condition, temperature, axes) for temperature in temperatures)
-    changed = condition != target.condition
-    limits = limits_for(condition, target.limits) if changed else target.limits
-    return replace(target, condition=cells[0].condition, cells=cells, limits=limits)
 
 
 def _united(first: Target, second: Target) -> Target:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import AxisValue, CatalogueAxis, glob_pattern, make_cell
-from clonometer.plan.limits import limits_conflict, limits_for, make_limits
+from clonometer.plan.limits import limits_conflict, limits_for
 from clonometer.plan.names import full_name, is_glob
 from clonometer.plan.qualifiers import QUALIFIES, qualifies_nothing
 from clonometer.plan.types import Catalogue, Limits, Target, Workload
@@ -105,6 +105,21 @@ def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
 def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, CatalogueAxis]:
     """Axes of a workload by name."""
     return {name: catalogue.axes[name] for name in workload.axes}
+
+
+def with_condition(
+    target: Target,
+    condition: Mapping[str, AxisValue],
+    temperatures: Collection[str | None],
+    catalogue: Catalogue,
+    *,
+    limits: Limits,
+) -> Target:
+    """Give a target another condition, a cell for each of the temperatures (cold before warm), and other limits."""
+    axes = axes_of(catalogue.workloads[target.workload], catalogue)
+    ordered = [each for each in (None, *TEMPERATURES) if each in temperatures]
+    cells = tuple(make_cell(target.workload, condition, temperature, axes) for temperature in ordered)
+    return replace(target, condition=cells[0].condition, cells=cells, limits=limits)
 
 
 def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> str | None:
@@ -209,10 +224,8 @@ def _merge(drafts: dict[str, _Draft], text: str, draft: _Draft) -> None:
 
 
 def _target(draft: _Draft, catalogue: Catalogue, base: Limits, ease: bool) -> Target:
-    workload = catalogue.workloads[draft.workload]
-    axes = axes_of(workload, catalogue)
-    order = [each for each in (None, *TEMPERATURES) if each in draft.temperatures]
-    cells = tuple(make_cell(workload.id, draft.condition, temperature, axes) for temperature in order)
     if ease:
         base = limits_for(draft.condition, base)
-    return Target(workload.id, cells[0].condition, cells, make_limits(draft.limits, base))
+    limits = replace(base, **draft.limits)
+    target = Target(draft.workload, draft.condition, (), limits)
+    return with_condition(target, draft.condition, draft.temperatures, catalogue, limits=limits)

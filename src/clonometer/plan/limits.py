@@ -59,11 +59,6 @@ def read_limits(table: Mapping[str, object]) -> dict[str, int]:
     return read
 
 
-def make_limits(overrides: Mapping[str, int], base: Limits | None = None) -> Limits:
-    """Put what `read_limits` read over the base limits."""
-    return replace(base or Limits(), **overrides)
-
-
 def limits_conflict(first: Mapping[str, int], second: Mapping[str, int]) -> str | None:
     """Name a limit that two entries set to different values, or None."""
     return next((field for field in sorted(first) if field in second and first[field] != second[field]), None)

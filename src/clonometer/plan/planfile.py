@@ -9,8 +9,8 @@ from pathlib import Path
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.expand import Entry, expand
-from clonometer.plan.limits import make_limits, read_limits
-from clonometer.plan.types import TARGET_WIDTH, Catalogue, Plan
+from clonometer.plan.limits import read_limits
+from clonometer.plan.types import TARGET_WIDTH, Catalogue, Limits, Plan
 from clonometer.units import parse_share
 
 PLAN_SCHEMA = 1
@@ -114,7 +114,7 @@ def parse_plan(
     name = _text(document, "name", source, default_name)
     if quick:
         name, document, source = f"{name}{_QUICK}", _quick_form(document, source), f"{source}: quick form"
-    base = make_limits(_limits(document, source))
+    base = Limits(**_limits(document, source))
     common = _settings(document, source)
     entries = [
         _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}", common)

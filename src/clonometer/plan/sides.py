@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clonometer.errors import PlanError, UsageError, unknown
-from clonometer.plan.catalogue import TEMPERATURES, read_catalogue
-from clonometer.plan.cell import AxisValue, make_cell
-from clonometer.plan.expand import axes_of, meaningless
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.cell import AxisValue
+from clonometer.plan.expand import meaningless, with_condition
 from clonometer.plan.limits import limits_for, sparing
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.plan.values import read_value
@@ -216,18 +216,10 @@ def _temperatures(target: Target, sides: Iterable[Side]) -> tuple[list[str | Non
 def _pair(
     target: Target, sides: tuple[Side, Side], temperatures: Sequence[str | None], catalogue: Catalogue
 ) -> tuple[Target, Target]:
-    axes = axes_of(catalogue.workloads[target.workload], catalogue)
     conditions = [{**target.condition, **side.axes, SIDE: side.name} for side in sides]
     limits = sparing(*(limits_for(condition, target.limits) for condition in conditions))
-    ordered = [each for each in (None, *TEMPERATURES) if each in temperatures]
     first, second = (
-        replace(
-            target,
-            condition=condition,
-            cells=tuple(make_cell(target.workload, condition, temperature, axes) for temperature in ordered),
-            limits=limits,
-        )
-        for condition in conditions
+        with_condition(target, condition, temperatures, catalogue, limits=limits) for condition in conditions
     )
     return first, second
 

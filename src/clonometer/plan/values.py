@@ -74,7 +74,6 @@ _PER_CPU = re.compile(r"(\d+) *per *cpu")
 _TAKES = {
     "bytes": "a size such as 4096, 64KiB or 2MiB",
     "count": "a whole number, or one such as '2 per cpu'",
-    "choice": "one of",
     "text": "a text",
 }
 
