@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,9 @@ def measure(
         A descriptor that becomes readable when the user wants to stop.
     """
     frequency = str(target.condition.get(AXIS, AS_IS))
-    if frequency == AS_IS:
-        return _measure(driver, target, clock, timeout_s, interrupt_fd, environment=environment)
     measured = None
     try:
-        with kept(guardian, frequency):
+        with nullcontext() if frequency == AS_IS else kept(guardian, frequency):
             measured = _measure(driver, target, clock, timeout_s, interrupt_fd, environment=environment)
     except UnavailableError as error:
         return ProcessResult("skipped", error.message, (), None, None, "", 0.0)
