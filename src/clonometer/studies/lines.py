@@ -9,7 +9,14 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.types import CurveLine
 
 
-def line_of(label: str, points: Sequence[tuple[float, Evidence]], scale: float, **more: object) -> CurveLine:
+def line_of(
+    label: str,
+    points: Sequence[tuple[float, Evidence]],
+    scale: float,
+    *,
+    fit: Sequence[tuple[float, float]] = (),
+    published: Sequence[tuple[float, float]] = (),
+) -> CurveLine:
     """Make a line of rows: x and the row there; ``scale`` is how many of its units make one of the axis."""
     x, y, low, high = [], [], [], []
     for at, row in points:
@@ -18,4 +25,4 @@ def line_of(label: str, points: Sequence[tuple[float, Evidence]], scale: float, 
         y.append(interval.value / scale)
         low.append((interval.value if interval.low is None else interval.low) / scale)
         high.append((interval.value if interval.high is None else interval.high) / scale)
-    return CurveLine(label, x, y, low, high, **more)  # type: ignore[arg-type]
+    return CurveLine(label, x, y, low, high, fit, published)

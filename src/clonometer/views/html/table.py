@@ -87,13 +87,13 @@ def page_rows(table: Table) -> Iterator[list[PageCell]]:
 def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
     decimals = [_decimals(text) if column.align == "point" else "" for text in column.texts]
     longest = max(decimals, key=len, default="")
-    spans = _spans(column)
+    spans, kind = _spans(column), css_class(column)
     for place, text in enumerate(column.texts):
         number = column.numbers[place] if column.numbers else None
         yield PageCell(
             text.replace(BREAK, ", "),
             names_row,
-            css_class(column),
+            kind,
             column.code,
             longest[len(decimals[place]) :],
             spans[place],
