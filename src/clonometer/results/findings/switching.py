@@ -101,16 +101,15 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[
     """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
     entries, spoken = [], []
     for comparison in made:
-        switches = {
-            side: _switch_row(comparer, row) for side, row in (("process", comparison.a), ("thread", comparison.b))
-        }
+        switches = []
         entry: dict[str, Any] = comparison.numbers | {"workload": comparison.a.estimate.workload}
         for side, row in (("process", comparison.a), ("thread", comparison.b)):
+            itself = _switch_row(comparer, row)
+            switches.append(itself)
             entry[f"{side}_handover_ns"] = row.estimate.median_ns
-            itself = switches[side]
             entry[f"{side}_switch_ns"] = None if itself is None else itself.estimate.median_ns
         entries.append(entry)
-        process, thread = switches["process"], switches["thread"]
+        process, thread = switches
         # A task that yields sleeps never: it is less than a switch to a task that has to be woken.
         if process is not None and thread is not None and comparison.a.estimate.workload != "switch.yield":
             spoken.append((thread, process))
