@@ -69,6 +69,14 @@ class Processes:
                 raise ValueError(f"{checked.size} processes, but {len(other)} starts or lists of blocks")
         return cls(checked, when, parts)
 
+    def at(self, places: Sequence[int]) -> Processes:
+        """Some of the processes, or all in another order."""
+        return Processes(
+            self.values[places],
+            None if self.starts is None else self.starts[places],
+            None if self.blocks is None else tuple(self.blocks[place] for place in places),
+        )
+
 
 def pair_neighbours(starts_a: ArrayLike, starts_b: ArrayLike) -> tuple[Integers, Integers]:
     """Pair processes of A with processes of B that ran near them in time, each at most once.

@@ -13,7 +13,6 @@ from clonometer.results.compare.moments import SAME_MOMENTS
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import CONFIDENCE
 from clonometer.stats.quantiles import binomial_cdf, median
 
@@ -35,14 +34,8 @@ def split_side(side: Book) -> tuple[Book, Book]:
 
 def _part(row: Evidence, remainders: Sequence[int]) -> Evidence:
     """The processes whose place, divided by 4, leaves one of these remainders."""
-    whole = row.processes
-    chosen = [place for place in range(whole.values.size) if place % 4 in remainders]
-    part = Processes(
-        whole.values[chosen],
-        None if whole.starts is None else whole.starts[chosen],
-        None if whole.blocks is None else tuple(whole.blocks[place] for place in chosen),
-    )
-    estimate = replace(row.estimate, n_processes=len(chosen), median_ns=median(part.values))
+    part = row.processes.at([place for place in range(row.processes.values.size) if place % 4 in remainders])
+    estimate = replace(row.estimate, n_processes=part.values.size, median_ns=median(part.values))
     return Evidence(estimate, part)
 
 

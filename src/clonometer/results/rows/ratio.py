@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clonometer.results.rows.evidence import Evidence
@@ -59,10 +60,6 @@ def ratio_of(a: Evidence, b: Evidence, *, seed: int = 0, same_run: bool = True) 
 
 def _in_order_of_time(processes: Processes) -> Processes:
     """Put processes into the order in which they ran, and forget when that was."""
-    from clonometer.stats.bootstrap import Processes
-
     if processes.starts is None:
         return processes
-    order = processes.starts.argsort(kind="stable").tolist()
-    blocks = None if processes.blocks is None else tuple(processes.blocks[place] for place in order)
-    return Processes(processes.values[order], None, blocks)
+    return replace(processes.at(processes.starts.argsort(kind="stable").tolist()), starts=None)
