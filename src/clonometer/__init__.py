@@ -69,7 +69,7 @@ class LoadedRun:
         clonometer.errors.RunFileError
             If the file is damaged.
         """
-        from clonometer.results import summarize
+        from clonometer.results.summary import summarize
 
         return summarize(self._run)
 

@@ -22,9 +22,10 @@ from tests.fakes.sample_run import write_raw, write_run
 from clonometer.cli.compare import open_side
 from clonometer.errors import ClonometerError, RunFileError
 from clonometer.records import to_json
-from clonometer.results import results_to_json, summarize
+from clonometer.results.as_json import results_to_json
 from clonometer.results.check.check import check_runs
 from clonometer.results.compare.comparison import compare_runs
+from clonometer.results.summary import summarize
 from clonometer.runfile import open_run
 from clonometer.views.exports import FORMATS, encode
 from clonometer.views.terminal import render_answer

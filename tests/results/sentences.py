@@ -18,7 +18,7 @@ import tests.results.runs_of_doubts
 import tests.results.runs_of_workers  # noqa: F401  their runs are added to RUNS
 from tests.results.runs import RUNS
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding, Results, RunWarning
 from clonometer.runfile import open_run
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from clonometer.results import results_to_json, summarize
+from clonometer.results.as_json import results_to_json
+from clonometer.results.summary import summarize
 from clonometer.results.types import Results
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/show.schema.json").read_text(encoding="utf-8"))

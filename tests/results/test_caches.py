@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.results.runs import caches, scaled
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 
 SIZE = 64 << 20

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.results.runs import CONTENTION, contention, operation
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.results.runs import copies_on_write, story_times, write_times
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 
 GIB = 1 << 30

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clonometer.results import summarize
 from clonometer.results.rows.description import WarmUp, level_change, warm_up
+from clonometer.results.summary import summarize
 from clonometer.results.types import Estimate
 from clonometer.stats.segments import segment_medians
 

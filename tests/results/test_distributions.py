@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 
 GIB = 1 << 30
 STORY = dict.fromkeys(

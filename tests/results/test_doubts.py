@@ -10,7 +10,7 @@ from bench.simulated_findings import Machine, differences, report, simulated
 from tests.results import runs_of_doubts as doubts
 from tests.results.runs import FORK, GIB, MIB, scaled
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.rows import floor_costs, make_rows
 

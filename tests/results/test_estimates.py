@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.catalogue import defaults
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Estimate
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.results.runs import FORK, open_contests, scaled
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.results.memory_run import RunBuilder
 from tests.results.runs import FORK, PTHREAD, RUNS, plus
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import FirstScreen
 
 KIB, GIB = 1 << 10, 1 << 30

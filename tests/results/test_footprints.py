@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.results.runs import footprint_sizes, footprints, footprints_below_noise
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding, Results
 
 KIB = 1024

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.results.runs import isolation
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from clonometer.errors import RunFileError
-from clonometer.results import results_to_json, summarize
+from clonometer.results.as_json import results_to_json
 from clonometer.results.rows import large
+from clonometer.results.summary import summarize
 from clonometer.results.types import Estimate
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

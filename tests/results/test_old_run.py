@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Results
 from clonometer.runfile import open_run
 

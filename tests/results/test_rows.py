@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from clonometer.results import summarize
 from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.sides import read_side
 from clonometer.results.findings import comparing
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
+from clonometer.results.summary import summarize
 from clonometer.stats.bootstrap import Processes
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.results.runs import FORK, areas, curve, ladder, plus
 
-from clonometer.results import summarize
 from clonometer.results.findings.growth import MOST_MISS
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.figures.scanned import drawn_kind
 

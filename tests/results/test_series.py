@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Results
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clonometer.results import results_to_json, summarize
+from clonometer.results.as_json import results_to_json
+from clonometer.results.summary import summarize
 from clonometer.results.types import Results
 from clonometer.views.exports import FORMATS, encode
 from clonometer.views.html import render_report

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.results.runs import SPAWN, program_start
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.catalogue import CATALOGUE
 
 from clonometer.errors import RunFileError
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 

@@ -14,7 +14,7 @@ from tests.results.runs import (
 )
 
 from clonometer.errors import InputError
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import drawable_kinds, picture_spec

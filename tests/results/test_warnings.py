@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.results.runs import FORK
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import Results, RunWarning
 
 

@@ -18,9 +18,9 @@ from tests.results.runs_of_workers import (
     work_by_workers,
 )
 
-from clonometer.results import summarize
 from clonometer.results.series import ablation as ladders
 from clonometer.results.series import fits
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.fitted import fitted_charts
 

@@ -10,7 +10,7 @@ import pytest
 from tests.results.runs import RUNS
 from tests.results.sentences import frozen_run
 
-from clonometer.results import summarize
+from clonometer.results.summary import summarize
 from clonometer.results.types import FirstScreen, Results
 from clonometer.runfile import open_run
 from clonometer.views.terminal import render_answer

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clonometer.cli.reference import reference
-from clonometer.results import results_to_json
+from clonometer.results.as_json import results_to_json
 from clonometer.views import statistics
 from clonometer.views.exports import encode
 from clonometer.views.html import render_report

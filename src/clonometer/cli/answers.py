@@ -23,7 +23,7 @@ def read_results(path: Path) -> Results:
     RunFileError
         If it is no sound run file.
     """
-    from clonometer.results import summarize
+    from clonometer.results.summary import summarize
     from clonometer.runfile import open_run
 
     with open_run(path) as run:

@@ -20,7 +20,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tests.results.memory_run import RunBuilder
 
 from clonometer.errors import UsageError
-from clonometer.results import results_to_json, summarize
+from clonometer.results.as_json import results_to_json
+from clonometer.results.summary import summarize
 from clonometer.views.exports import FORMATS, encode, encode_samples
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
