@@ -6,21 +6,17 @@ import hashlib
 import io
 import os
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import clonometer
-from clonometer.runner.drivers import bin_folder
-
-_DRIVERS = ("probe-", "driver-", "target_")
+from clonometer.runner.drivers import MEASURING, bin_folder, executables
 
 
 def drivers_digest() -> str:
     """Tell builds apart by their drivers and the programs that those start: hex digits of SHA-256."""
     digest = hashlib.sha256()
-    for path in _executables():
-        if path.name.startswith(_DRIVERS):
-            digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    for path in executables(bin_folder(os.environ), MEASURING):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
@@ -33,13 +29,6 @@ def packed() -> bytes:
                 inside = path.relative_to(place)
                 if path.is_file() and path.suffix != ".pyc" and inside.parts[0] != "_bin":
                     archive.write(path, Path("clonometer", inside))
-        for path in _executables():
+        for path in executables(bin_folder(os.environ)):
             archive.write(path, Path("clonometer", "_bin", path.name))
     return kept.getvalue()
-
-
-def _executables() -> Iterator[Path]:
-    folder = bin_folder(os.environ)
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_file() and os.access(path, os.X_OK):
-            yield path

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from clonometer.host.registry import register, register_file
 from clonometer.host.source import Lack, Source, parse_cpu_list
+from clonometer.units import parse_bytes
 
 _CPU = "/sys/devices/system/cpu"
 _CPUINFO = "/proc/cpuinfo"
@@ -36,7 +37,6 @@ _ARM_PARTS = {
     0xD84: "Neoverse V3",
     0xD8E: "Neoverse N3",
 }
-_SIZE_SHIFT = {"K": 10, "M": 20, "G": 30}
 
 
 def _implementer_and_part(source: Source) -> tuple[str, str]:
@@ -142,10 +142,9 @@ def _caches(source: Source) -> dict[tuple[int, str], int]:
     folder = f"{_CPU}/cpu{online_cpus(source)[0]}/cache"
     sizes = {}
     for index in source.names(folder, "index"):
-        text = source.text(f"{folder}/{index}/size")
-        shift = _SIZE_SHIFT.get(text[-1:], 0)
         level = source.integer(f"{folder}/{index}/level")
-        sizes[level, source.text(f"{folder}/{index}/type")] = int(text.rstrip("KMG")) << shift
+        size_bytes = parse_bytes(source.text(f"{folder}/{index}/size"))
+        sizes[level, source.text(f"{folder}/{index}/type")] = size_bytes
     if not sizes:
         raise Lack(f"{folder} lists no cache")
     return sizes

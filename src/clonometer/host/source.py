@@ -45,11 +45,9 @@ class Source:
 
     def _read(self, path: str) -> str | Lack:
         try:
-            with self.path(path).open("rb") as file:
-                content = file.read(_MOST_BYTES)
-        except OSError as error:
-            return Lack(f"{path}: {error.strerror or error}")
-        return content.decode("utf-8", "replace").strip("\x00 \t\r\n")
+            return self.bytes(path).decode("utf-8", "replace").strip("\x00 \t\r\n")
+        except Lack as lack:
+            return lack
 
     def bytes(self, path: str) -> bytes:
         """Content of a file as bytes; at most 1 MiB; Lack if it cannot be read."""

@@ -20,6 +20,8 @@ BIN_VARIABLE = "CLONOMETER_BIN"
 GUARDIAN = "clonometer-guardian"
 _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
+#: Begin the names of all that measuring needs: drivers, and the programs that those start.
+MEASURING = (*_PREFIXES, "target_")
 _DESCRIBE_TIMEOUT_S = 20.0
 _CALIBRATE_TIMEOUT_S = 20.0
 
@@ -171,8 +173,9 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mappi
         If there is no driver that can be used.
     """
     folder = bin_folder(os.environ if environ is None else environ)
-    candidates = [tuple(command) for command in commands] if commands is not None else _search(folder)
-    return describe_drivers([Driver(Path(argv[-1]).name, argv, {}) for argv in candidates], folder)
+    if commands is None:
+        commands = [[str(path)] for path in executables(folder, _PREFIXES)]
+    return describe_drivers([Driver(Path(argv[-1]).name, tuple(argv), {}) for argv in commands], folder)
 
 
 def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drivers:
@@ -221,14 +224,10 @@ def built_program(name: str, environ: Mapping[str, str]) -> Path:
     return path
 
 
-def _search(folder: Path) -> list[tuple[str, ...]]:
-    if not folder.is_dir():
-        return []
-    return [
-        (str(path),)
-        for path in sorted(folder.iterdir())
-        if path.name.startswith(_PREFIXES) and path.is_file() and os.access(path, os.X_OK)
-    ]
+def executables(folder: Path, prefixes: tuple[str, ...] = ("",)) -> list[Path]:
+    """The programs in a folder whose names begin with one of these, sorted; none where there is no such folder."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in paths if path.name.startswith(prefixes) and path.is_file() and os.access(path, os.X_OK)]
 
 
 def _ask(name: str, argv: Sequence[str], timeout_s: float) -> dict[str, Any]:

@@ -22,12 +22,11 @@ from typing import Any, Self
 
 from clonometer.errors import DriverError, SettingError, UsageError
 from clonometer.host.facts import collect_from
-from clonometer.runner.drivers import Driver, Drivers, bin_folder, describe_drivers
+from clonometer.runner.drivers import MEASURING, Driver, Drivers, bin_folder, describe_drivers, executables
 from clonometer.runner.far_source import FarSource
 from clonometer.runner.interfaces import Start, Starts
 from clonometer.runner.process import ANSWER_FD
 
-_COPIED = ("probe-", "driver-", "target_")
 # A packet each half minute, and none for two minutes is a lost host: less than any answer costs.
 _OPTIONS = (
     "-T", "-a", "-x", "-oBatchMode=yes", "-oConnectTimeout=15", "-oClearAllForwardings=yes",
@@ -270,7 +269,7 @@ class FarHost:
         if arch not in self._folders:
             known = ", ".join(self._folders)
             raise FarError(f"it is {arch}; the drivers here are for {known}: add --drivers {arch}=FOLDER", "refused")
-        self._files = _drivers_in(self._folders[arch])
+        self._files = executables(self._folders[arch], MEASURING)
         if not self._files:
             raise FarError(f"{self._folders[arch]} has no drivers for {arch}", "refused")
 
@@ -330,11 +329,6 @@ class _WhileThere(Starts):
     def described(self) -> Mapping[str, Any]:
         """What the run's metadata say of it."""
         return self._inner.described()
-
-
-def _drivers_in(folder: Path) -> list[Path]:
-    names = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [path for path in names if path.name.startswith(_COPIED) and path.is_file() and os.access(path, os.X_OK)]
 
 
 def _ssh(config: str | None) -> tuple[str, ...]:

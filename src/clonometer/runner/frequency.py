@@ -83,8 +83,9 @@ def _start(command: Sequence[str | Path], frequency: str) -> subprocess.Popen[by
 
 
 def _await_ready(child: subprocess.Popen[bytes], frequency: str) -> None:
-    ready = select.select([child.stdout], [], [], _PATIENCE_S)[0] if child.stdout is not None else []
-    line = child.stdout.readline().decode("utf-8", "replace").strip() if child.stdout is not None and ready else ""
+    assert child.stdout is not None  # It was asked for.
+    ready = select.select([child.stdout], [], [], _PATIENCE_S)[0]
+    line = child.stdout.readline().decode("utf-8", "replace").strip() if ready else ""
     if line != "ready":
         reason = line.removeprefix("refused: ") or "clonometer-guardian gave no answer"
         raise UnavailableError(f"frequency={frequency}: {reason}")

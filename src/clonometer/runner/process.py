@@ -95,9 +95,10 @@ def supervise(
             child = _start(argv, write_fd, environment or {})
         finally:
             os.close(write_fd)
+        assert child.stderr is not None  # It was asked for.
         tail = _Tail()
         with _gone_at_the_end(child, tail):
-            sinks = {read_fd: receive, _stderr_fd(child): tail.add}
+            sinks = {read_fd: receive, child.stderr.fileno(): tail.add}
             stopped = _listen(child, sinks, began_s + timeout_s, interrupt_fd)
             if stopped is None:
                 _kill_group(child)
@@ -221,12 +222,6 @@ def _drain(descriptor: int, sink: Callable[[bytes], bool]) -> None:
     with contextlib.suppress(BlockingIOError):
         while (data := os.read(descriptor, _CHUNK_BYTES)) and sink(data):
             pass
-
-
-def _stderr_fd(child: subprocess.Popen[bytes]) -> int:
-    if child.stderr is None:
-        raise DriverError("the driver was started without a pipe for its errors")
-    return child.stderr.fileno()
 
 
 class _Tail:
