@@ -12,9 +12,9 @@ import rich_click as click
 from clonometer.cli.check import EXIT_REGRESSION
 from clonometer.cli.console import print_record
 from clonometer.cli.options import (
-    DURATION,
     FILE,
     SHARE,
+    budget_option,
     drawn_seed_option,
     examples,
     force_option,
@@ -94,15 +94,7 @@ class _Wish:
 @only_option
 @click.option("--stage", "stages", metavar="STAGE", multiple=True, help="Compare these stages only; repeatable.")
 @click.option("--pairs", "most_pairs", metavar="N", type=int, default=200, show_default=True, help="The most pairs.")
-@click.option(
-    "--budget",
-    "budget_s",
-    metavar="TIME",
-    type=DURATION,
-    default="60s",
-    show_default=True,
-    help="How long to measure, at most: 30s or 2m.",
-)
+@budget_option("How long to measure, at most: 30s or 2m.", default="60s")
 @minimum_effect_option
 @click.option(
     "--max-regression",

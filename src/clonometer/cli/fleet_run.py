@@ -12,7 +12,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_json
 from clonometer.cli.measuring import find_catalogue
-from clonometer.cli.options import DURATION, FILE, drawn_seed_option, examples, json_option, only_option
+from clonometer.cli.options import DURATION, FILE, budget_option, drawn_seed_option, examples, json_option, only_option
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class _Way:
     "--rounds", metavar="N", type=click.IntRange(1, 1000), default=3, show_default=True,
     help="How often each machine is measured; the budget is divided among the rounds.",
 )  # fmt: skip
-@click.option("--budget", "budget_s", metavar="TIME", type=DURATION, help="How long to measure each machine, at most.")
+@budget_option("How long to measure each machine, at most.")
 @click.option(
     "--at-once", metavar="N", type=click.IntRange(1, 4096), default=32, show_default=True,
     help="How many machines measure at a time.",

@@ -10,7 +10,15 @@ import rich_click as click
 
 from clonometer.cli.console import print_record
 from clonometer.cli.fleet_folder import PLACE, read_folder, where_option
-from clonometer.cli.options import FILE, SHARE, examples, force_option, json_option, max_regression_option, only_option
+from clonometer.cli.options import (
+    FILE,
+    examples,
+    force_option,
+    json_option,
+    max_regression_option,
+    only_option,
+    share_option,
+)
 from clonometer.cli.outputs import write_and_say, write_text
 from clonometer.errors import EXIT_CANNOT_TELL, UsageError
 
@@ -41,15 +49,7 @@ _EXAMPLES = examples(
 @only_option
 @where_option
 @max_regression_option
-@click.option(
-    "--min-effect",
-    "minimum_effect",
-    metavar="SHARE",
-    type=SHARE,
-    default="1%",
-    show_default=True,
-    help="The least step to show.",
-)
+@share_option("--min-effect", "minimum_effect", "1%", "The least step to show.")
 @click.option(
     "--recent",
     metavar="RUNS",

@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_record
-from clonometer.cli.options import SHARE, drawn_seed_option, examples, json_option, only_option
+from clonometer.cli.options import drawn_seed_option, examples, json_option, only_option, share_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -39,14 +39,7 @@ _EXAMPLES = examples(
     show_default=True,
     help="Number of rounds; each takes twice the plan's time.",
 )
-@click.option(
-    "--max-regression",
-    metavar="SHARE",
-    type=SHARE,
-    default="5%",
-    show_default=True,
-    help="The largest slow-down allowed, as in 'clonometer check'.",
-)
+@share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed, as in 'clonometer check'.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @click.option("--wide", is_flag=True, help="Show every stage.")

@@ -13,6 +13,9 @@ from clonometer.cli.measuring import draw_seed
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
 
+#: What declares an option of a command.
+Option = Callable[[Callable[..., None]], Callable[..., None]]
+
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MOST_S = 1e7
 _MOST_BYTES = 1 << 30
@@ -78,30 +81,32 @@ FILE = click.Path(path_type=Path)
 run_argument = click.argument("run_file", metavar="RUN", type=FILE)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
-max_regression_option = click.option(
-    "--max-regression",
-    metavar="SHARE",
-    type=SHARE,
-    default="5%",
-    show_default=True,
-    help="The largest slow-down allowed.",
-)
-minimum_effect_option = click.option(
-    "--min-effect",
-    "minimum_effect",
-    metavar="SHARE",
-    type=SHARE,
-    default="2%",
-    show_default=True,
-    help="The least change that gets a verdict.",
-)
 only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 seed_option = click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order."
 )
 
 
-def drawn_seed_option(help_text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def share_option(name: str, parameter: str, default: str, help_text: str) -> Option:
+    """Make an option that takes a share."""
+    return click.option(
+        name, parameter, metavar="SHARE", type=SHARE, default=default, show_default=True, help=help_text
+    )
+
+
+max_regression_option = share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed.")
+minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "The least change that gets a verdict.")
+
+
+def budget_option(help_text: str, default: str | None = None) -> Option:
+    """Make the option that says how long to measure; None: the plan says it."""
+    shown = default is not None
+    return click.option(
+        "--budget", "budget_s", metavar="TIME", type=DURATION, default=default, show_default=shown, help=help_text
+    )
+
+
+def drawn_seed_option(help_text: str) -> Option:
     """Make the option of a seed that is drawn where none is given."""
     return click.option("--seed", metavar="N", type=click.IntRange(min=0), default=draw_seed, help=help_text)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import DURATION, FILE, examples, json_option, seed_option
+from clonometer.cli.options import FILE, budget_option, examples, json_option, seed_option
 
 if TYPE_CHECKING:
     from clonometer.results.peers.rows import PeerRow
@@ -29,13 +29,7 @@ _EXAMPLES = examples(
 
 
 @click.command(name="peers", epilog=_EXAMPLES)
-@click.option(
-    "--budget",
-    "budget_s",
-    metavar="TIME",
-    type=DURATION,
-    help="How long to measure, at most: 30s or 2m. Default: as the plan says.",
-)
+@budget_option("How long to measure, at most: 30s or 2m. Default: as the plan says.")
 @click.option("-o", "--out", metavar="FILE", type=FILE, help="Keep our samples as a run file.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
 @seed_option

@@ -13,7 +13,7 @@ import rich_click as click
 from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
 from clonometer.cli.console import plain_width
 from clonometer.cli.measuring import find_catalogue
-from clonometer.cli.options import DURATION, FILE, SHARE, drawn_seed_option, examples, only_option
+from clonometer.cli.options import DURATION, FILE, SHARE, budget_option, drawn_seed_option, examples, only_option
 from clonometer.cli.outputs import write_text
 from clonometer.cli.since import VARIABLE, since_last_time
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
@@ -78,13 +78,7 @@ class _Wish:
     "--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file. Without workloads and plan: default."
 )
 @only_option
-@click.option(
-    "--budget",
-    "budget_s",
-    metavar="TIME",
-    type=DURATION,
-    help="How long to measure, at most: 30s or 2m. Cells without a turn get 5 s more.",
-)
+@budget_option("How long to measure, at most: 30s or 2m. Cells without a turn get 5 s more.")
 @click.option(
     "--target-width",
     metavar="SHARE",
