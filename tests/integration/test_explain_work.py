@@ -58,14 +58,15 @@ def test_every_workers_parts_sum_to_the_whole(drivers: Drivers, how: str, side: 
 
 
 def test_processes_never_wait_for_the_stream_that_threads_share(drivers: Drivers) -> None:
-    thread, process = (followed(drivers, side)[1] for side in sides(drivers, *SHARED))
-    calls = {
-        name: sum(life.counts["futex_calls"] for lives in seen.lives if lives for life in lives.workers)
-        for name, seen in (("threads", thread), ("processes", process))
-    }
-    assert calls["processes"] == 0
+    def futex_calls(side: Target) -> int:
+        lives = followed(drivers, side)[1].lives
+        return sum(life.counts["futex_calls"] for each in lives if each for life in each.workers)
+
+    threads, processes = sides(drivers, *SHARED)
+    assert futex_calls(processes) == 0
     if len(os.sched_getaffinity(0)) > 1:
-        assert calls["threads"] > 0
+        # Threads that have one CPU, since others have the rest, need not meet: they get more than one chance.
+        assert any(futex_calls(threads) > 0 for _ in range(5))
 
 
 def test_the_kernels_own_accounts_agree(drivers: Drivers) -> None:
