@@ -62,8 +62,8 @@ def test_a_free_launch_says_where_its_task_ran():
 
 def test_a_figure_is_measured_if_one_of_its_numbers_is():
     fork_rows = rows("L1", measured({(LOOP_FORK, "wall_ns"): 2e5}))
-    assert figure_verdict("L1", fork_rows).status == "measured"
-    assert figure_verdict("L1", rows("L1", measured({}))).status == "not_measurable"
+    assert figure_verdict(fork_rows).status == "measured"
+    assert figure_verdict(rows("L1", measured({}))).status == "not_measurable"
 
 
 def test_runs_of_one_machine_join_their_processes():

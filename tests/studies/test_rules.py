@@ -70,8 +70,8 @@ def test_it_depends_only_where_two_conditions_disagree(parts, conditions, demand
 
 
 def test_in_how_many_of_several_conditions_it_is_sure_is_said():
-    assert "(sure in 2 of 3)" in verdict("S11", over_conditions, [YES, YES, FEW], "words", "").reason
-    assert "sure in" not in verdict("S11", over_conditions, [YES, YES], "words", "").reason
+    assert "(sure in 2 of 3)" in verdict(over_conditions, [YES, YES, FEW], "words", "").reason
+    assert "sure in" not in verdict(over_conditions, [YES, YES], "words", "").reason
 
 
 def test_a_message_through_shared_memory_that_costs_the_same_is_a_no_and_not_a_doubt():

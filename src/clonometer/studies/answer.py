@@ -18,6 +18,7 @@ from clonometer.studies.published import Item, Study, load_published
 from clonometer.studies.types import NOT_MEASURABLE, FigureRow, Reconciliation, Reproduction, Verdict
 
 SCHEMA = 1
+_UNKNOWN = Verdict(NOT_MEASURABLE, "This version has no workload that measures it.")
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
 _OF_FIGURE = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
 _OF_CLAIM = Only("judged", ("status", "direction", "size", "effect", "effect_is", "interval", "evidence", "reason"))
@@ -37,9 +38,9 @@ def answer(
     verdicts = {}
     for item in items:
         if item.kind == "figure":
-            verdicts[item.id] = figure_verdict(item.id, rows[item.id])
+            verdicts[item.id] = figure_verdict(rows[item.id])
         else:
-            verdicts[item.id] = judged.get(item.id, _unknown(item.id))
+            verdicts[item.id] = judged.get(item.id, _UNKNOWN)
     reconciled = (reconcile(pairing, judge) for pairing in PAIRINGS)
     return Reproduction(
         studies=tuple(published.studies[study] for study in chosen),
@@ -53,10 +54,6 @@ def answer(
         started=measured.started,
         quick=quick,
     )
-
-
-def _unknown(id_: str) -> Verdict:
-    return Verdict(id_, NOT_MEASURABLE, "This version has no workload that measures it.")
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clonometer.studies.cells import cell, heap, quantity_words
+from clonometer.studies.cells import cell, heap
 from clonometer.studies.claims_sysel import flags_verdict
-from clonometer.studies.judge import CALL, RUNS, Judge, claim
+from clonometer.studies.judge import CALL, Judge, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.types import HOLDS, Verdict
 from clonometer.studies.verdicts import over_conditions, over_demands, verdict
@@ -17,34 +17,27 @@ _FORK, _THREAD = "launch.fork", "launch.pthread"
 @claim("B6", "5%; its size within a quarter")
 def b6(judge: Judge) -> Verdict:
     """Fork over thread with a heap of 2 MB; the study's number is that of the call."""
-    parts = [
-        judge.part(quantity_words(stage), (heap(_FORK, "2MiB"), stage), (heap(_THREAD, "2MiB"), stage))
-        for stage in (CALL, RUNS)
-    ]
-    direction = verdict(
-        "B6", over_conditions, parts, "Fork over pthread_create with a 2 MB heap, warm", "fork over thread"
-    )
-    return sized(direction, parts[0], judge, heap(_THREAD, "2MiB"), CALL)
+    parts = judge.stages("", heap(_FORK, "2MiB"), heap(_THREAD, "2MiB"))
+    words = "Fork over pthread_create with a 2 MB heap, warm"
+    direction = verdict(over_conditions, parts, words, "fork over thread")
+    return sized("B6", direction, parts[0], judge, thread=heap(_THREAD, "2MiB"), quantity=CALL)
 
 
 @claim("B7", "fork 1.5 times as long, threads within 15%")
 def b7(judge: Judge) -> Verdict:
     """Both with 64 MiB against 1 MiB, until the call returns and until the task runs."""
     parts = [
-        judge.part(
-            f"{name} {quantity_words(stage)}", (heap(kind, "64MiB"), stage), (heap(kind, "1MiB"), stage), *wanted
-        )
-        for name, kind, wanted in (("fork", _FORK, ("above", 0.5)), ("pthread_create", _THREAD, ("alike", 0.15)))
-        for stage in (CALL, RUNS)
+        *judge.stages("fork ", heap(_FORK, "64MiB"), heap(_FORK, "1MiB"), "above", 0.5),
+        *judge.stages("pthread_create ", heap(_THREAD, "64MiB"), heap(_THREAD, "1MiB"), "alike", 0.15),
     ]
-    return verdict("B7", over_demands, parts, "With a heap of 64 MiB over 1 MiB", "64 MiB over 1 MiB")
+    return verdict(over_demands, parts, "With a heap of 64 MiB over 1 MiB", "64 MiB over 1 MiB")
 
 
 @claim("B8", "5%")
 def b8(judge: Judge) -> Verdict:
     """Fork with 2 MB against memcpy of 2 MB."""
     part = judge.part("until the call returns", (heap(_FORK, "2MiB"), CALL), ("memcpy.private", "copy_ns"), "below")
-    return verdict("B8", over_conditions, [part], "Fork with 2 MB over memcpy of 2 MB", "fork over memcpy")
+    return verdict(over_conditions, [part], "Fork with 2 MB over memcpy of 2 MB", "fork over memcpy")
 
 
 @claim("B9", "20% less")
@@ -58,7 +51,7 @@ def b9(judge: Judge) -> Verdict:
     each = judge.difference(judge.find(full, CALL), judge.find(heap(_FORK, "1MiB"), CALL))
     cost = format_duration_interval(*each.over(PAGES).ends)
     words = f"64 MiB that need (almost) no page-table entries over 64 MiB of 4 KiB pages; an entry costs {cost}"
-    return verdict("B9", over_demands, parts, words, "without entries over with them")
+    return verdict(over_demands, parts, words, "without entries over with them")
 
 
 @claim("B11", "half of the call")
@@ -71,10 +64,10 @@ def b11(judge: Judge) -> Verdict:
     words = (
         f"Copying the memory's bookkeeping is {share:.0%} of the call in a small process, {most}; shared over copied"
     )
-    return verdict("B11", over_conditions, parts, words, "memory shared over copied")
+    return verdict(over_conditions, parts, words, "memory shared over copied")
 
 
 @claim("B12", "5%")
 def b12(judge: Judge) -> Verdict:
     """The ladder of flags, the other way round."""
-    return flags_verdict("B12", judge, "below")
+    return flags_verdict(judge, "below")

@@ -14,7 +14,7 @@ from clonometer.studies.explained import EXPLANATIONS, WORK
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import judged_ratio, over_conditions, verdict
+from clonometer.studies.verdicts import certain, judged_ratio, over_conditions, verdict
 from clonometer.studies.workers import (
     LINE,
     PROCESS,
@@ -33,6 +33,7 @@ from clonometer.words import axis_words
 
 ALIKE = 0.05
 _RATIO = "threads over processes"
+_ONE_CPU = Verdict(NOT_MEASURABLE, "There is but one CPU here: no number of workers lies between one and the CPUs.")
 _COUNTED = {
     "voluntary_switches": "sleeps",
     "involuntary_switches": "preemptions",
@@ -46,18 +47,15 @@ def _beyond(judge: Judge, experiment: Experiment) -> Experiment:
     return experiment.between(judge.measured.cpus + 1, float("inf"))
 
 
-def _at_points(id_: str, judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
+def _at_points(judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
     """Judge every point of an experiment: where threads are faster at some and slower at others, it depends.
 
     The mean over the points is the effect that is shown, and decides nothing.
     """
     expected, least = ("alike", ALIKE) if alike else ("above", LEAST_EFFECT)
     mean = gap(judge, experiment)
-    parts = [
-        judged_ratio(f"{x:,}:", judge.ratio(*experiment.pair(x)), expected, least, _cells(experiment.pair(x)))
-        for x in experiment.x
-    ]
-    judged = verdict(id_, over_conditions, parts, words, _RATIO)
+    parts = [judge.compare(f"{x:,}:", *experiment.pair(x), expected, least) for x in experiment.x]
+    judged = verdict(over_conditions, parts, words, _RATIO)
     return replace(judged, effect=mean.value, interval=(mean.low, mean.high), effect_is=f"{_RATIO}, mean of all points")
 
 
@@ -75,22 +73,17 @@ def u7(judge: Judge) -> Verdict:
     """More workers than CPUs."""
     beyond = _beyond(judge, by_workers(judge.measured))
     words = f"Threads over processes, by workers, of which there are more than the {judge.measured.cpus} CPUs"
-    return _at_points("U7", judge, beyond, words)
+    return _at_points(judge, beyond, words)
 
 
 @claim("U8", "within 5% at every number of workers")
 def u8(judge: Judge) -> Verdict:
     """As many workers as CPUs at most."""
     if judge.measured.cpus < 2:
-        return _one_cpu("U8")
+        return _ONE_CPU
     within = by_workers(judge.measured).between(1, judge.measured.cpus)
     words = f"Threads over processes, by workers, of which there are no more than the {judge.measured.cpus} CPUs"
-    return _at_points("U8", judge, within, words, alike=True)
-
-
-def _one_cpu(id_: str) -> Verdict:
-    reason = "There is but one CPU here: no number of workers lies between one and the CPUs."
-    return Verdict(id_, NOT_MEASURABLE, reason)
+    return _at_points(judge, within, words, alike=True)
 
 
 @claim("U9", "the intervals of R2 do not overlap")
@@ -98,17 +91,14 @@ def u9(judge: Judge) -> Verdict:
     """Which line accounts for less of the scatter."""
     line = by_workers(judge.measured).between(*LINE)
     threads, processes = (fit(judge, line, kind, 1).r_squared for kind in (THREAD, PROCESS))
-    if threads.high < processes.low:
-        status = HOLDS
-    else:
-        status = DOES_NOT_HOLD if processes.high < threads.low else NOT_DISTINGUISHABLE
+    status = certain(met=threads.high < processes.low, missed=processes.high < threads.low)
     shares = [
         f"{name} {format_number(*r2.ends)} ({r2.low:.3f} to {r2.high:.3f})"
         for name, r2 in (("threads", threads), ("processes", processes))
     ]
     reason = f"R2 of a line through {_span(line)} workers: {', '.join(shares)} (the study's threads: 2.3% lower)."
     ends = (threads.low, threads.high)
-    return Verdict("U9", status, reason, threads.value, ends, "R2 of threads", line.cells)
+    return Verdict(status, reason, threads.value, ends, "R2 of threads", line.cells)
 
 
 @claim("U12", "2%; its size within a quarter")
@@ -124,10 +114,10 @@ def u12(judge: Judge) -> Verdict:
             f"An intercept may be zero or less (threads, processes: {intercepts}): "
             "it says nothing of the cost to create."
         )
-        return Verdict("U12", NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
+        return Verdict(NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
     part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
-    return sized(verdict("U12", over_conditions, [part], words, "ratio of intercepts"), part, judge)
+    return sized("U12", verdict(over_conditions, [part], words, "ratio of intercepts"), part, judge)
 
 
 @claim("U13", "2% at every number")
@@ -136,7 +126,7 @@ def u13(judge: Judge) -> Verdict:
     whole = by_numbers(judge.measured)
     upper = whole.between(whole.x[-1] * 2 / 3, float("inf"))
     words = f"Threads over processes, {whole.held} workers, by numbers, of which there are many"
-    return _at_points("U13", judge, upper, words)
+    return _at_points(judge, upper, words)
 
 
 def chain(judge: Judge) -> list[tuple[str, Evidence, Evidence]]:
@@ -229,8 +219,7 @@ def u10(judge: Judge) -> Verdict:
     worked = judge.measured.worked
     delayed = "" if worked is None else f" {worked.delayed or worked.text}"
     reason = f"{premise}: {scatter.reason}{delayed} {ablation}; {_counters(judge, beyond)}."
-    cells = (*cells, *_pieces(judge))
-    return Verdict("U10", scatter.status, reason, scatter.effect, scatter.interval, scatter.effect_is, cells)
+    return replace(scatter, reason=reason, evidence=(*cells, *_pieces(judge)))
 
 
 def _pieces(judge: Judge) -> tuple[str, ...]:
@@ -243,7 +232,7 @@ def _pieces(judge: Judge) -> tuple[str, ...]:
 def u11(judge: Judge) -> Verdict:
     """Whether the gap opens beyond the CPUs, and which shared thing opens it."""
     if judge.measured.cpus < 2:
-        return _one_cpu("U11")
+        return _ONE_CPU
     workers = by_workers(judge.measured)
     cpus = judge.measured.cpus
     within, beyond = workers.between(1, cpus), workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
@@ -267,9 +256,7 @@ def u11(judge: Judge) -> Verdict:
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{ablation}."
     )
     mean = gap(judge, beyond)
-    return Verdict(
-        "U11", status, reason, mean.value, (mean.low, mean.high), _RATIO, (*cells, *_pieces(judge)),
-    )  # fmt: skip
+    return Verdict(status, reason, mean.value, (mean.low, mean.high), _RATIO, (*cells, *_pieces(judge)))
 
 
 def _opening(judge: Judge, within: Experiment, few: int, beyond: Experiment, more: int) -> Interval:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from clonometer.explain.types import Versus
-from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell, quantity_words
+from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
 from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
 from clonometer.studies.judge import CALL, REAPED, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.sizes import sized
-from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, Verdict
-from clonometer.studies.verdicts import over_conditions, over_demands, verdict
+from clonometer.studies.types import Verdict
+from clonometer.studies.verdicts import certain, over_conditions, over_demands, verdict
 from clonometer.units import format_duration_interval, format_ratio
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")
@@ -23,18 +23,16 @@ _ROUNDING = 0.05
 def l6(judge: Judge) -> Verdict:
     """The loop: wall time of a launch, created and reaped."""
     part = judge.part("real time", (LOOP_FORK, "wall_ns"), (LOOP_THREAD, "wall_ns"))
-    direction = verdict("L6", over_conditions, [part], "10,000 processes over 10,000 threads", "processes over threads")
-    return sized(direction, part, judge, LOOP_THREAD, REAPED)
+    direction = verdict(over_conditions, [part], "10,000 processes over 10,000 threads", "processes over threads")
+    return sized("L6", direction, part, judge, thread=LOOP_THREAD, quantity=REAPED)
 
 
 @claim("L7", "5%")
 def l7(judge: Judge) -> Verdict:
     """The rung CLONE_VM of the ladder, all else being the same."""
     with_vm, without = (cell(f"flags.{name}", temperature="warm") for name in ("vm", "sysvsem"))
-    parts = [
-        judge.part(quantity_words(stage), (with_vm, stage), (without, stage), "below") for stage in (CALL, RUNS, REAPED)
-    ]
-    return verdict("L7", over_demands, parts, "clone3 with CLONE_VM over the same without", "with over without")
+    parts = judge.stages("", with_vm, without, "below", stages=(CALL, RUNS, REAPED))
+    return verdict(over_demands, parts, "clone3 with CLONE_VM over the same without", "with over without")
 
 
 @claim("L9", "the call less than 90% of the difference; by ratios: intervals that do not overlap")
@@ -55,9 +53,7 @@ def l9(judge: Judge) -> Verdict:
     closely = None if seen is None else seen.closely
     if closely is not None:
         return _taken_to_pieces(closely, both, cells)
-    apart = loop.value.low > call.value.high
-    other = call.value.low > loop.value.high
-    status = HOLDS if apart else DOES_NOT_HOLD if other else NOT_DISTINGUISHABLE
+    status = certain(met=loop.value.low > call.value.high, missed=call.value.low > loop.value.high)
     whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(*whole.ends)
     why = "" if seen is None else f" The kernel's own events could not be seen here ({seen.refused})."
@@ -66,12 +62,12 @@ def l9(judge: Judge) -> Verdict:
         "the child's own start, with the page faults of its copied memory. It is also the tear-down of that memory "
         f"before wait returns.{why}"
     )
-    return Verdict("L9", status, reason, loop.value.value, (loop.value.low, loop.value.high), "loop ratio", cells)
+    return Verdict(status, reason, loop.value.value, (loop.value.low, loop.value.high), "loop ratio", cells)
 
 
 def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdict:
     share = share_of(versus, _CALL_PART)
-    status = HOLDS if share.high <= _ALL else DOES_NOT_HOLD if share.low > _ALL else NOT_DISTINGUISHABLE
+    status = certain(met=share.high <= _ALL, missed=share.low > _ALL)
     over = ", ".join(f"{side.overhead.value:+.0%}" for side in (versus.first, versus.second))
     reason = (
         f"{both} Taken to pieces ({versus.first.tier.how}; listening changed their length by {over}), a process takes "
@@ -79,9 +75,8 @@ def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdi
         f"{say_reasons(versus)}."
     )
     evidence = (*cells, EXPLANATIONS[LOOP].evidence)
-    return Verdict(
-        "L9", status, reason, share.value, (share.low, share.high), "the call's share of the difference", evidence
-    )
+    ends = (share.low, share.high)
+    return Verdict(status, reason, share.value, ends, "the call's share of the difference", evidence)
 
 
 def _by_stages(judge: Judge, whole: float) -> str:
@@ -123,8 +118,7 @@ def l8(judge: Judge) -> Verdict:
         reason += f" The first time they take {first[0]} and {first[1]}: in a dynamic program the first pthread_exit "
         reason += "loads libgcc_s."
         evidence = (*evidence, "demo flags")
-    more = thread - fork
-    certain = abs(more) >= 1 - _ROUNDING
-    status = NOT_DISTINGUISHABLE if not certain else HOLDS if more > 0 else DOES_NOT_HOLD
+    least = 1 - _ROUNDING
+    status = certain(met=thread - fork >= least, missed=fork - thread >= least)
     # Counts of what happened, not a sample of it: the ratio has no interval.
-    return Verdict("L8", status, reason, thread / fork, None, "calls of a thread over those of a process", evidence)
+    return Verdict(status, reason, thread / fork, None, "calls of a thread over those of a process", evidence)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from clonometer.results.rows.description import median_interval
@@ -9,7 +11,7 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedPart, judged_ratio, over_conditions, over_some, verdict
+from clonometer.studies.verdicts import LEAST, JudgedPart, certain, judged_ratio, over_conditions, over_some, verdict
 from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
 
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
@@ -51,16 +53,16 @@ def s16(judge: Judge) -> Verdict:
         if a is not None and b is not None:
             size = approximate_bytes(parse_bytes(axes.get("message_bytes", "1")))
             words = f"{workload.partition('.')[2].replace('_', ' ')}, {size}"
-            parts.append(judged_ratio(words, judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)))
+            parts.append(judge.compare(words, a, b))
     if not parts:
         raise MissingEvidenceError(f"ipc.*: {_why(judge, 'ipc.')}")
     words = "A message between processes over one between threads through the memory that they share"
-    return verdict("S16", over_conditions, parts, words, _PROCESS_OVER_THREAD)
+    return verdict(over_conditions, parts, words, _PROCESS_OVER_THREAD)
 
 
 def _switches(judge: Judge) -> list[JudgedPart]:
     return [
-        judged_ratio(_where(workload, axes), judge.ratio(b, a), "above", 0.05, (a.cell, b.cell))
+        judged_ratio(_where(workload, axes), judge.ratio(b, a), "above", LEAST, (a.cell, b.cell))
         for workload, axes, a, b in _pairs(judge, "switch.", SWITCH)
     ]
 
@@ -75,7 +77,7 @@ def s17(judge: Judge) -> Verdict:
     """Every way to switch, between processes over between threads: can be cheaper, so that one is enough."""
     parts = _switches(judge)
     words = "Switches between processes over switches between threads"
-    return verdict("S17", over_some, parts, words, _PROCESS_OVER_THREAD)
+    return verdict(over_some, parts, words, _PROCESS_OVER_THREAD)
 
 
 @claim("B10", "5%")
@@ -86,9 +88,8 @@ def b10(judge: Judge) -> Verdict:
     for workload, axes, a, b in _pairs(judge, "switch.", SWITCH):
         times = [_time(row) for row in (a, b)]
         times_of_ways.append(f"{_where(workload, axes)} {times[0]} between threads, {times[1]} between processes")
-    judged = verdict("B10", over_conditions, parts, "", _PROCESS_OVER_THREAD)
-    reason = f"One way, with the wake-up: {'; '.join(times_of_ways)}."
-    return Verdict("B10", judged.status, reason, judged.effect, judged.interval, judged.effect_is, judged.evidence)
+    judged = verdict(over_conditions, parts, "", _PROCESS_OVER_THREAD)
+    return replace(judged, reason=f"One way, with the wake-up: {'; '.join(times_of_ways)}.")
 
 
 def _time(row: Evidence) -> str:
@@ -122,13 +123,13 @@ def s18(judge: Judge) -> Verdict:
             evidence.append(text)
     met = [low == 1.0 if kind == "process" else high == 0.0 for kind, low, high in shares]
     against = [high < 1.0 if kind == "process" else low > 0.0 for kind, low, high in shares]
-    status = HOLDS if all(met) else DOES_NOT_HOLD if any(against) else NOT_DISTINGUISHABLE
+    status = certain(met=all(met), missed=any(against))
     seen = judge.measured.observed.get("crash")
     if seen is not None:
         evidence.append("demo crash")
     low, high = min(share[1] for share in shares[::2]), max(share[2] for share in shares[::2])
     reason = f"Of workers, {'; '.join(outcomes)}."
-    return Verdict("S18", status, reason, low, (low, high), "share of other processes that work on", tuple(evidence))
+    return Verdict(status, reason, low, (low, high), "share of other processes that work on", tuple(evidence))
 
 
 @claim("S22", "1.5 times")
@@ -141,17 +142,16 @@ def s22(judge: Judge) -> Verdict:
     parts = []
     for quantity, words in ((_HELD, "memory held"), ("create_each_ns", "to create"), ("reap_each_ns", "to reap")):
         process, thread = (judge.find(cells[kind], quantity) for kind in _KINDS)
-        parts.append(judged_ratio(words, judge.ratio(process, thread), "above", 0.5, (process.cell, thread.cell)))
+        parts.append(judge.compare(words, process, thread, "above", 0.5))
     switch = [judge.measured.find(text, SWITCH) for text in (cell("switch.pipe", task_kind="process"), "switch.pipe")]
     if switch[0] is not None and switch[1] is not None:
-        both = (switch[0].cell, switch[1].cell)
-        parts.append(judged_ratio("to switch to", judge.ratio(switch[0], switch[1]), "above", 0.5, both))
+        parts.append(judge.compare("to switch to", switch[0], switch[1], "above", 0.5))
     held = [_bytes(judge.find(cells[kind], _HELD)) for kind in _KINDS]
     words = (
         f"To the kernel both are tasks; an idle process holds {held[0]}, an idle thread {held[1]}; a process over a "
         "thread"
     )
-    return verdict("S22", over_conditions, parts, words, _PROCESS_OVER_THREAD)
+    return verdict(over_conditions, parts, words, _PROCESS_OVER_THREAD)
 
 
 def _bytes(row: Evidence) -> str:
@@ -162,18 +162,16 @@ def _bytes(row: Evidence) -> str:
 def s19(judge: Judge) -> Verdict:
     """Each operation that touches what threads share, by as many workers as CPUs and more."""
     if judge.measured.cpus < 2:
-        return Verdict("S19", NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
+        return Verdict(NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
     parts = [
-        judged_ratio(
-            f"{workload.partition('.')[2]}, {_workers(axes)}", judge.ratio(a, b), "above", 0.05, (a.cell, b.cell)
-        )
+        judge.compare(f"{workload.partition('.')[2]}, {_workers(axes)}", a, b)
         for workload, axes, a, b in _pairs(judge, "contend.", OPERATION)
         if int(axes.get("workers", "1")) > 1
     ]
     if not parts:
         raise MissingEvidenceError("contend.*: no more than one worker was measured")
     words = "An operation by several threads over the same by several processes"
-    return verdict("S19", over_some, parts, words, "threads over processes")
+    return verdict(over_some, parts, words, "threads over processes")
 
 
 def _workers(axes: dict[str, str]) -> str:
@@ -189,7 +187,7 @@ def s20(judge: Judge) -> Verdict:
     status = next((status for status in (DOES_NOT_HOLD, NOT_DISTINGUISHABLE, DEPENDS) if status in statuses), HOLDS)
     reason = f"It follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
     evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence]))
-    return Verdict("S20", status, reason, evidence=evidence)
+    return Verdict(status, reason, evidence=evidence)
 
 
 _WORDS = {

@@ -10,12 +10,12 @@ from clonometer.results.noise.noise import rate_interval
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats
-from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, quantity_words, sysel_fork, sysel_thread
+from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread
 from clonometer.studies.conditions import largest
 from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
 from clonometer.studies.types import DOES_NOT_HOLD, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedPart, judged_ratio, judged_share, over_conditions, over_demands, verdict
+from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, verdict
 from clonometer.units import approximate_bytes, format_share
 
 RARE = 0.10
@@ -26,7 +26,7 @@ _TEMPERATURES = ("cold", "warm")
 def _first_stages(judge: Judge, words: str, temperature: str, **axes: str) -> list[JudgedPart]:
     """Thread over fork at both of the study's stages."""
     thread, fork = (make(temperature, **axes) for make in (sysel_thread, sysel_fork))
-    return [judge.part(f"{words}, {quantity_words(stage)}", (thread, stage), (fork, stage)) for stage in (CALL, RUNS)]
+    return judge.stages(f"{words}, ", thread, fork)
 
 
 def _can_be_set(judge: Judge, level: str) -> bool:
@@ -45,7 +45,7 @@ def s11(judge: Judge) -> Verdict:
     mhz = judge.find(sysel_fork("warm"), CALL).estimate.effective_mhz
     clock = f" at {mhz:,.0f} MHz" if mhz else ""
     words = f"pthread_create over fork{clock} (the study's launches were probably cold)"
-    return verdict("S11", over_conditions, parts, words, _THREAD_OVER_FORK)
+    return verdict(over_conditions, parts, words, _THREAD_OVER_FORK)
 
 
 @claim("S12", "fork twice as long, threads within 25%")
@@ -55,15 +55,11 @@ def s12(judge: Judge) -> Verdict:
     if fork is None or thread is None:
         raise MissingEvidenceError("no launch with memory in the parent was measured")
     parts = [
-        judge.part(f"{name} {quantity_words(stage)}", (full, stage), (bare, stage), *wanted)
-        for name, full, bare, wanted in (
-            ("fork", fork, sysel_fork("cold"), ("above", 1.0)),
-            ("pthread_create", thread, sysel_thread("cold"), ("alike", 0.25)),
-        )
-        for stage in (CALL, RUNS)
+        *judge.stages("fork ", fork, sysel_fork("cold"), "above", 1.0),
+        *judge.stages("pthread_create ", thread, sysel_thread("cold"), "alike", 0.25),
     ]
     words = f"Cold, with {approximate_bytes(parent_bytes(fork))} in the parent over none"
-    return verdict("S12", over_demands, parts, words, "with memory over without")
+    return verdict(over_demands, parts, words, "with memory over without")
 
 
 @claim("S13", "half of memcpy; shared pages 20% cheaper")
@@ -86,7 +82,7 @@ def s13(judge: Judge) -> Verdict:
         )
         for temperature in _TEMPERATURES
     ]
-    return verdict("S13", over_demands, parts, "Page tables are copied, pages are not", "fork over memcpy")
+    return verdict(over_demands, parts, "Page tables are copied, pages are not", "fork over memcpy")
 
 
 @claim("S14", "twice as long; 10% between programs")
@@ -103,7 +99,7 @@ def s14(judge: Judge) -> Verdict:
             "a C++ program over one without a C library", program("target_cxx"), program("target_nolibc"), "above", 0.10
         ),
     ]
-    return verdict("S14", over_demands, parts, "Cold launches, until the program runs", "fork+exec over fork")
+    return verdict(over_demands, parts, "Cold launches, until the program runs", "fork+exec over fork")
 
 
 @claim("S15", "10% of launches, 10% of time")
@@ -113,11 +109,11 @@ def s15(judge: Judge) -> Verdict:
     Where the task itself first runs is placement and no migration; it is said beside it.
     """
     if judge.measured.cpus < 2:
-        return Verdict("S15", NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
+        return Verdict(NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
     cells = [text for text in judge.measured.cells if _as_sysel(text) and judge.measured.find(text, MIGRATED)]
     rare = [_how_often(judge, temperature, cells) for temperature in _TEMPERATURES]
     effects = [
-        judged_ratio(_short(text), judge.ratio(moved, stayed), "alike", RARE, (text,))
+        judge.compare(_short(text), moved, stayed, "alike", RARE)
         for text in cells
         if (moved := judge.measured.find(text, CALL_MOVED)) is not None
         and (stayed := judge.measured.find(text, CALL_STAYED)) is not None
@@ -136,7 +132,7 @@ def s15(judge: Judge) -> Verdict:
         f"{_placed(judge, cells)}."
     )
     lead = max(rare, key=lambda part: part.value.value).value
-    return Verdict("S15", status, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
+    return Verdict(status, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
 
 
 def _as_sysel(text: str) -> bool:
@@ -192,23 +188,17 @@ def _short(text: str) -> str:
     return " ".join([workload.removeprefix("launch."), *more, axes.get("temperature", "")])
 
 
-def flags_verdict(name: str, judge: Judge, expected: str) -> Verdict:
+def flags_verdict(judge: Judge, expected: str) -> Verdict:
     """Judge the ladder of flags from none to all of pthread_create's, until the call returns and the task runs."""
-    parts = [
-        judge.part(
-            f"{temperature}, {quantity_words(stage)}",
-            (cell("flags.settls", temperature=temperature), stage),
-            (cell("flags.none", temperature=temperature), stage),
-            expected,
-        )
-        for temperature in _TEMPERATURES
-        for stage in (CALL, RUNS)
-    ]
+    parts: list[JudgedPart] = []
+    for temperature in _TEMPERATURES:
+        every, none = (cell(f"flags.{name}", temperature=temperature) for name in ("settls", "none"))
+        parts += judge.stages(f"{temperature}, ", every, none, expected)
     words = "clone3 with pthread_create's flags over clone3 with none"
-    return verdict(name, over_conditions, parts, words, "all flags over none")
+    return verdict(over_conditions, parts, words, "all flags over none")
 
 
 @claim("S21", "5%")
 def s21(judge: Judge) -> Verdict:
     """All flags of pthread_create against none of them, on bare calls of clone3."""
-    return flags_verdict("S21", judge, "above")
+    return flags_verdict(judge, "above")

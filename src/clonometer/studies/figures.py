@@ -43,18 +43,18 @@ def _computed(item: Item, judge: Judge) -> list[FigureRow]:
     ]
 
 
-def figure_verdict(id_: str, rows: Iterable[FigureRow]) -> Verdict:
+def figure_verdict(rows: Iterable[FigureRow]) -> Verdict:
     """A figure is measured if one of its numbers is."""
     rows = list(rows)
     measured = [row for row in rows if row.value is not None]
     cells = tuple(dict.fromkeys(cell for row in rows for cell in row.cells))
     if not measured:
-        return Verdict(id_, NOT_MEASURABLE, f"Not measured here: {rows[0].note}.", evidence=cells)
+        return Verdict(NOT_MEASURABLE, f"Not measured here: {rows[0].note}.", evidence=cells)
     first = measured[0]
     interval = None if first.low is None or first.high is None else (first.low, first.high)
     notes = "; ".join(dict.fromkeys(row.note for row in rows if row.note))
     reason = f"{first.published.what}, in {first.published.unit}" + (f" ({notes})" if notes else "") + "."
-    return Verdict(id_, MEASURED, reason, first.value, interval, f"{first.published.unit}", cells)
+    return Verdict(MEASURED, reason, first.value, interval, f"{first.published.unit}", cells)
 
 
 def _row(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:

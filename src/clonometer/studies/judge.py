@@ -9,6 +9,7 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
+from clonometer.studies.cells import quantity_words
 from clonometer.studies.measured import Measurements
 from clonometer.studies.types import NOT_MEASURABLE, Pair, Verdict
 from clonometer.studies.verdicts import LEAST, JudgedPart, judged_ratio
@@ -81,11 +82,32 @@ class Judge:
         """A seed of its own for each comparison."""
         return seed_of(*rows, seed=self._seed)
 
+    def compare(
+        self, label: str, a: Evidence, b: Evidence, expected: str = "above", least: float = LEAST
+    ) -> JudgedPart:
+        """Compare two rows."""
+        return judged_ratio(label, self.ratio(a, b), expected, least, (a.cell, b.cell))
+
     def part(
         self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = LEAST
     ) -> JudgedPart:
         """Compare two cells, each with its quantity; MissingEvidenceError where one was not measured."""
-        return judged_ratio(label, self.ratio(self.find(*a), self.find(*b)), expected, least, (a[0], b[0]))
+        return self.compare(label, self.find(*a), self.find(*b), expected, least)
+
+    def stages(
+        self,
+        label: str,
+        a: str,
+        b: str,
+        expected: str = "above",
+        least: float = LEAST,
+        *,
+        stages: Sequence[str] = (CALL, RUNS),
+    ) -> list[JudgedPart]:
+        """Compare two cells at several stages, which are said behind the label."""
+        return [
+            self.part(f"{label}{quantity_words(stage)}", (a, stage), (b, stage), expected, least) for stage in stages
+        ]
 
 
 def judge_all(claims: Mapping[str, Claim], judge: Judge) -> dict[str, Verdict]:
@@ -95,5 +117,5 @@ def judge_all(claims: Mapping[str, Claim], judge: Judge) -> dict[str, Verdict]:
         try:
             verdicts[id_] = claim.test(judge)
         except MissingEvidenceError as error:
-            verdicts[id_] = Verdict(id_, NOT_MEASURABLE, f"Not measured here: {error}.")
+            verdicts[id_] = Verdict(NOT_MEASURABLE, f"Not measured here: {error}.")
     return verdicts

@@ -21,13 +21,17 @@ ALIKE = 0.25
 _HEAP = ("parent_bytes", "pages")
 
 
-def sized(direction: Verdict, part: JudgedPart, judge: Judge, thread: str = "", quantity: str = "") -> Verdict:
+def sized(
+    id_: str, direction: Verdict, part: JudgedPart, judge: Judge, *, thread: str = "", quantity: str = ""
+) -> Verdict:
     """Add to a verdict of a claim's direction what is to be said of its size.
 
     Parameters
     ----------
+    id_
+        The claim's.
     direction
-        The verdict on the claim without its number.
+        The verdict on it without its number.
     part
         What its number is held against.
     judge
@@ -36,7 +40,7 @@ def sized(direction: Verdict, part: JudgedPart, judge: Judge, thread: str = "", 
         The cell of the claim's thread, and the quantity in which other conditions are searched for its number; none
         where there are no others.
     """
-    published = load_published().item(direction.id).size
+    published = load_published().item(id_).size
     assert published is not None
     size, agrees = part.value.over(published), _agrees(part.value, published)
     given, cells = (None, ()) if agrees == "yes" or not thread else _given(judge, published, thread, quantity)

@@ -57,7 +57,6 @@ class Size(OfInterval):
 class Verdict:
     """What is said of one claim, question or figure on this machine."""
 
-    id: Annotated[str, "The id of the study's."]
     status: Annotated[str, Known(STATUSES)]
     reason: Annotated[str, "A sentence with the numbers."]
     effect: Annotated[float | None, "The number that decided; its unit or kind is effect_is."] = None

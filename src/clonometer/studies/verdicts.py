@@ -108,6 +108,11 @@ def _share_text(value: float, low: float, high: float) -> str:
 Rule = Callable[[Sequence[JudgedPart]], str]
 
 
+def certain(*, met: bool, missed: bool) -> str:
+    """Status of what is certainly so, or certainly not; of both or neither that nobody can tell."""
+    return HOLDS if met else DOES_NOT_HOLD if missed else NOT_DISTINGUISHABLE
+
+
 def _outcomes(parts: Sequence[JudgedPart]) -> tuple[set[str], set[str]]:
     """What each part is by itself, which counts where all must agree; and what it is among all, where one decides."""
     return {part.outcome() for part in parts}, {part.outcome(len(parts)) for part in parts}
@@ -124,36 +129,24 @@ def over_conditions(parts: Sequence[JudgedPart]) -> str:
     alone, among = _outcomes(parts)
     if not alone:
         return NOT_MEASURABLE
-    if alone == {"yes"}:
-        return HOLDS
-    if alone == {"no"}:
-        return DOES_NOT_HOLD
     if {"yes", "no"} <= among:
         return DEPENDS
-    return HOLDS if "yes" in among else DOES_NOT_HOLD if "no" in among else NOT_DISTINGUISHABLE
+    return certain(met=alone == {"yes"} or "yes" in among, missed=alone == {"no"} or "no" in among)
 
 
 def over_some(parts: Sequence[JudgedPart]) -> str:
     """Status of a claim that something can be so: one part that is so is enough."""
     alone, among = _outcomes(parts)
-    if not alone:
-        return NOT_MEASURABLE
-    if "yes" in among:
-        return HOLDS
-    return DOES_NOT_HOLD if alone == {"no"} else NOT_DISTINGUISHABLE
+    return certain(met="yes" in among, missed=alone == {"no"}) if alone else NOT_MEASURABLE
 
 
 def over_demands(parts: Sequence[JudgedPart]) -> str:
     """Status of a claim that makes several demands, all of which must be met."""
     alone, among = _outcomes(parts)
-    if not alone:
-        return NOT_MEASURABLE
-    if alone == {"yes"}:
-        return HOLDS
-    return DOES_NOT_HOLD if "no" in among else NOT_DISTINGUISHABLE
+    return certain(met=alone == {"yes"}, missed="no" in among) if alone else NOT_MEASURABLE
 
 
-def verdict(id_: str, rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str) -> Verdict:
+def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str) -> Verdict:
     """Judge parts by a rule: the first part that decided gives the effect, all of them the reason."""
     status = rule(parts)
     wanted = {HOLDS: "yes", DEPENDS: "yes", DOES_NOT_HOLD: "no"}.get(status, "unclear")
@@ -164,7 +157,7 @@ def verdict(id_: str, rule: Rule, parts: Sequence[JudgedPart], words: str, effec
     outcomes = "; ".join(part.text for part in parts)
     interval = (lead.value.low, lead.value.high)
     reason = f"{words}{_told(rule, status, parts, len(deciding))}: {outcomes}."
-    return Verdict(id_, status, reason, lead.value.value, interval, effect_is, cells)
+    return Verdict(status, reason, lead.value.value, interval, effect_is, cells)
 
 
 def _told(rule: Rule, status: str, parts: Sequence[JudgedPart], deciding: int) -> str:
