@@ -96,23 +96,13 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
         return f"No condition that was tried reverses it here: {span}."
     first = against[0]
     base = bases[first.quantity]
-    changed = _changes(pairing, first)
-    more = len(dict.fromkeys(_changes(pairing, pair) for pair in against)) - 1
+    changed, *others = dict.fromkeys(condition_words(pairing.changed_in(pair)) for pair in against)
+    more = len(others)
     also = f" (so do {more} other conditions)" if more > 1 else " (so does one other)" if more == 1 else ""
     return (
         f"{changed[0].upper()}{changed[1:]} reverses it{also}: {quantity_words(first.quantity)}, {a} over {b} goes "
         f"from {_text(base)} to {_text(first)}; {span}."
     )
-
-
-def _changes(pairing: Pairing, pair: Pair) -> str:
-    """Name what differs from the base."""
-    names = sorted(set(pair.condition) | set(pairing.base))
-    changed = {
-        name: pair.condition.get(name, "") for name in names if pair.condition.get(name) != pairing.base.get(name)
-    }
-    set_axes = {name: value for name, value in changed.items() if value}
-    return condition_words(set_axes)
 
 
 def _effects(pairing: Pairing, quantity: str, judge: Judge) -> list[Effect]:

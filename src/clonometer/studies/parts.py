@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 
 from clonometer.plan.cell import make_cell
 from clonometer.plan.expand import axes_of
@@ -22,32 +23,21 @@ STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
     "burian-2015": ("work-ops", "work-workers", "work-ablation", RECONCILE_WORK),
     "loop-10000": ("loop-10000", "flags"),
 }
-#: Seconds for each plan with --quick, at most; what is not named gets a share of its own budget.
-QUICK_SECONDS: Mapping[str, float] = {
-    "sysel-2020": 26,
-    "bendersky-2018": 14,
-    "loop-10000": 11,
-    "flags": 5,
-    RECONCILE: 24,
-    "sharing": 13,
-    "contend": 12,
-    "work-ops": 11,
-    "work-workers": 9,
-    "work-ablation": 10,
-    RECONCILE_WORK: 10,
+#: Seconds that each plan gets with --quick, and those that it gets at most in the full form, so that all of them
+#: together stay within 20 minutes; without a limit it is the plan's own budget.
+SECONDS: Mapping[str, tuple[float, float]] = {
+    "sysel-2020": (26, 200),
+    "bendersky-2018": (14, inf),
+    "loop-10000": (11, inf),
+    "flags": (5, inf),
+    RECONCILE: (24, 160),
+    "sharing": (13, 40),
+    "contend": (12, 60),
+    "work-ops": (11, 140),
+    "work-workers": (9, 150),
+    "work-ablation": (10, 75),
+    RECONCILE_WORK: (10, 45),
 }
-#: What a plan gets at most in the full form, so that all of them together stay within 20 minutes.
-MOST_SECONDS: Mapping[str, float] = {
-    "sysel-2020": 200,
-    "contend": 60,
-    "work-ops": 140,
-    "work-workers": 150,
-    "work-ablation": 75,
-    RECONCILE: 160,
-    "sharing": 40,
-    RECONCILE_WORK: 45,
-}
-_QUICK_SHARE = 0.15
 _QUICK_PROCESSES = 6
 # One cold sample a process, left to the scheduler: those on the parent's CPU and those on another are told apart.
 _QUICK_COLD_FREE = 10
@@ -71,9 +61,7 @@ class Shrunk:
 
 def plans_for(studies: Iterable[str]) -> tuple[str, ...]:
     """Names of the plans that studies need, each once, what decides between them last."""
-    shipped = plan_names()
-    names = [name for study in studies for name in STUDY_PLANS[study] if name in shipped]
-    return (*dict.fromkeys(names), RECONCILE)
+    return (*dict.fromkeys(name for study in studies for name in STUDY_PLANS[study]), RECONCILE)
 
 
 def say_shrunk(shrunk: Iterable[Shrunk]) -> list[str]:
@@ -97,7 +85,7 @@ def load_part(
     """
     small = f"{name}-quick"
     plan = load_plan(small if quick and small in plan_names() else name, catalogue)
-    most = float("inf") if available_bytes is None else _MEMORY_SHARE * available_bytes
+    most = inf if available_bytes is None else _MEMORY_SHARE * available_bytes
     why = "this machine has no more memory to spare"
     if quick and most > _QUICK_PARENT_BYTES:
         most, why = float(_QUICK_PARENT_BYTES), "--quick"
@@ -110,8 +98,8 @@ def load_part(
         if quick:
             fitted = replace(fitted, limits=_quick_limits(fitted))
         targets.setdefault(fitted.cells[0].text, fitted)
-    full_s = min(plan.budget_seconds, MOST_SECONDS.get(name, plan.budget_seconds))
-    budget = QUICK_SECONDS.get(name, plan.budget_seconds * _QUICK_SHARE) if quick else full_s
+    quick_s, most_s = SECONDS[name]
+    budget = quick_s if quick else min(plan.budget_seconds, most_s)
     named = small if quick else plan.name
     made = replace(plan, name=named, targets=tuple(targets.values()), budget_seconds=float(budget))
     return made, tuple(dict.fromkeys(shrunk))

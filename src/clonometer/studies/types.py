@@ -213,6 +213,10 @@ class Pairing:
         """Which published items say what."""
         return tuple(self.favours)
 
+    def changed_in(self, pair: Pair) -> dict[str, str]:
+        """The axes that a pair names and that are not as in the base."""
+        return {axis: value for axis, value in pair.condition.items() if self.base.get(axis) != value}
+
 
 @dataclass(frozen=True)
 class Pair(OfInterval):

@@ -190,9 +190,7 @@ def reversal_text(flip: Reconciliation) -> str:
     if not flip.reversed_by:
         return f"none of {len(flip.pairs)} comparisons"
     first = flip.reversed_by[0]
-    base = flip.pairing.base
-    changed = {axis: value for axis, value in first.condition.items() if base.get(axis) != value}
-    words = f"{condition_words(changed)}: {_pair_text(first)} {quantity_words(first.quantity)}"
+    words = f"{condition_words(flip.pairing.changed_in(first))}: {_pair_text(first)} {quantity_words(first.quantity)}"
     count = len(flip.reversed_by)
     reverse = "reverses" if count == 1 else "reverse"
     return f"{words} ({count} of {len(flip.pairs)} comparisons surely {reverse} it)"
