@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from clonometer.host.target.locked import LockTime
 from clonometer.model.features import Features
+from clonometer.model.types import Contributor
 from clonometer.predict.copying import Copying
 from clonometer.predict.refusals import Refusal
 from clonometer.predict.spans import Nanoseconds, PredictedTime
@@ -54,31 +56,12 @@ class MappingPart:
 
 
 @dataclass(frozen=True)
-class TermPart:
-    """What a term of the model adds to a fork."""
-
-    term: str
-    count: Annotated[float, Least(0)]
-    first_ns: Nanoseconds
-    later_ns: Nanoseconds
-
-
-@dataclass(frozen=True)
-class LockHeld:
-    """How long reading kept the process's memory lock: the time of the reads, which is no less."""
-
-    longest_ns: Count
-    total_ns: Count
-    reads: Count
-
-
-@dataclass(frozen=True)
 class Basis:
     """What the answer rests on."""
 
     how: Annotated[str, Known(("smaps", "pagemap", "counters")), "How the process's areas were seen."]
     why: Annotated[str | None, "Why not by smaps; null where they were."]
-    lock: Annotated[LockHeld | None, "Null for a saved profile."]
+    lock: Annotated[LockTime | None, "Null for a saved profile."]
     model: Annotated[str, Known(("calibration", "quick calibration", "rough")), "Where the times come from."]
     age_days: Annotated[float | None, Least(0), "Age of the calibration."]
     scale: Annotated[float, Least(0), "Times of now over those of the calibration, by the reference scan."]
@@ -108,7 +91,7 @@ class Predicted:
     cow: Copying
     would_fail: Annotated[Refusal | None, "Null for a saved profile."]
     contributors: Annotated[Sequence[MappingPart], "Groups of areas, those that cost most first."]
-    terms: Annotated[Sequence[TermPart], "Terms of the model; they add up to fork's medians."]
+    terms: Annotated[Sequence[Contributor], "Terms of the model; they add up to fork's medians."]
     what_ifs: Sequence[WhatIf]
     features: Annotated[Features, "What was counted."]
     basis: Basis

@@ -12,7 +12,7 @@ from clonometer.model.features import Features
 from clonometer.model.predictor import predict, shares
 from clonometer.model.store import age_days, is_old
 from clonometer.model.types import SAME_MOMENT, Prediction, Scale
-from clonometer.predict.answer import Basis, ForkSpans, LockHeld, MappingPart, Predicted, Stall, TermPart
+from clonometer.predict.answer import Basis, ForkSpans, MappingPart, Predicted, Stall
 from clonometer.predict.copying import WriteRate, judge_copying
 from clonometer.predict.profile import Profile
 from clonometer.predict.refusals import judge_room
@@ -83,7 +83,6 @@ def judge(
     # What the process may have at least and at most.
     ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]
     fork = _fork(now, ends)
-    lock = None if reading is None else reading.lock
     cow = judge_copying(profile.features, now.cow, question.rate, question.child_lives_s)
     return Predicted(
         pid=None if reading is None else reading.standing.pid,
@@ -100,13 +99,13 @@ def judge(
         if room is None
         else judge_room(profile, room, now.page_tables_bytes, cow.copied_at_worst_bytes),
         contributors=_parts(profile, machine, now),
-        terms=[TermPart(each.term, each.count, each.first_ns, each.later_ns) for each in now.contributors],
+        terms=now.contributors,
         what_ifs=what_ifs(profile, machine.predict, is_measured=not machine.is_rough),
         features=profile.features,
         basis=Basis(
             how=profile.how,
             why=profile.why,
-            lock=None if lock is None else LockHeld(lock.longest_ns, lock.total_ns, lock.reads),
+            lock=None if reading is None else reading.lock,
             model=machine.name,
             age_days=None if machine.is_rough else age_days(machine.calibration),
             scale=machine.scale_now.factor,
@@ -142,7 +141,7 @@ def _stall(fork: ForkSpans, threads: int) -> Stall:
 def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingPart]:
     # Two groups may have one label, as a file that is mapped shared and private.
     by_number = {str(number): group.features for number, group in enumerate(profile.groups)}
-    divided = shares(by_number, profile.features, machine.calibration, scale=machine.scale_now)
+    divided = shares(by_number, profile.features, machine.calibration, scale=machine.scale_now).values()
     whole = now.fork.first.median_ns
     parts = [
         MappingPart(
@@ -151,11 +150,11 @@ def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingP
             group.areas,
             group.size_bytes,
             group.rss_bytes,
-            divided[str(number)].first_ns,
-            divided[str(number)].later_ns,
-            divided[str(number)].first_ns / whole if whole else 0.0,
+            share.first_ns,
+            share.later_ns,
+            share.first_ns / whole if whole else 0.0,
         )
-        for number, group in enumerate(profile.groups)
+        for group, share in zip(profile.groups, divided, strict=True)
     ]
     return sorted(parts, key=lambda part: -part.first_ns)[:_MOST_PARTS]
 

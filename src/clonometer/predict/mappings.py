@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -55,42 +56,30 @@ def group_areas(areas: Sequence[MemoryArea], page_table_bytes: int, *, pages_kno
     usable = [area for area in areas if area.start < _USER_END]
     tables = _share_tables(usable, page_table_bytes)
     large_kb = max(1, int(_LARGE_SHARE * sum(area.rss_kb for area in usable)))
-    groups: dict[tuple[str, str], _Sums] = {}
+    members: dict[tuple[str, str], list[tuple[MemoryArea, int]]] = {}
     for area, label, count in zip(usable, _labels(usable, large_kb), tables, strict=True):
-        groups.setdefault(label, _Sums()).add(area, count, pages_known=pages_known)
-    made = [sums.group(label, kind) for (label, kind), sums in groups.items()]
-    return sorted(made, key=lambda group: (-group.rss_bytes, -group.areas))
+        members.setdefault(label, []).append((area, count))
+    groups = [_group(*label, together, pages_known=pages_known) for label, together in members.items()]
+    return sorted(groups, key=lambda group: (-group.rss_bytes, -group.areas))
 
 
-class _Sums:
-    """The sums of a group, built area by area: a process may have 65,000."""
-
-    def __init__(self) -> None:
-        self._areas = self._size_bytes = self._rss_kb = self._could_be_huge = 0
-        self._counts: dict[str, int] = {}
-
-    def add(self, area: MemoryArea, tables: int, *, pages_known: bool) -> None:
-        """Add an area, which has so many page tables."""
-        self._areas += 1
-        self._size_bytes += area.end - area.start
-        self._rss_kb += area.rss_kb + area.shared_hugetlb_kb + area.private_hugetlb_kb
-        self._could_be_huge += _could_be_huge(area)
+def _group(label: str, kind: str, members: Sequence[tuple[MemoryArea, int]], *, pages_known: bool) -> MappingGroup:
+    """Add areas up, each with how many page tables it has."""
+    counts: Counter[str] = Counter()
+    for area, tables in members:
         for name, count in _counts(area, tables, pages_known=pages_known):
-            self._counts[name] = self._counts.get(name, 0) + count
+            counts[name] += count
         if area.private_hugetlb_kb:
-            self._counts["hugetlb_page_bytes"] = area.page_kb * 1024
-
-    def group(self, label: str, kind: str) -> MappingGroup:
-        """Make the group."""
-        return MappingGroup(
-            label,
-            kind,
-            self._areas,
-            self._size_bytes,
-            self._rss_kb * 1024,
-            self._could_be_huge,
-            Features(**self._counts),
-        )
+            counts["hugetlb_page_bytes"] = area.page_kb * 1024
+    return MappingGroup(
+        label,
+        kind,
+        areas=len(members),
+        size_bytes=sum(area.size_bytes for area, _ in members),
+        rss_bytes=1024 * sum(area.rss_kb + area.shared_hugetlb_kb + area.private_hugetlb_kb for area, _ in members),
+        could_be_huge=sum(_could_be_huge(area) for area, _ in members),
+        features=Features(**counts),
+    )
 
 
 def _counts(area: MemoryArea, tables: int, *, pages_known: bool) -> Iterator[tuple[str, int]]:

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from clonometer.host.source import Lack, Source
+from clonometer.records import Count
 
 _PIECE_BYTES = 1 << 16
 
 
 @dataclass
 class LockTime:
-    """Time within the reads that take the lock: no less than it was held.
+    """Time within the reads that take the process's memory lock: no less than it was held.
 
     Attributes
     ----------
@@ -24,9 +25,9 @@ class LockTime:
         How many.
     """
 
-    longest_ns: int = 0
-    total_ns: int = 0
-    reads: int = 0
+    longest_ns: Count = 0
+    total_ns: Count = 0
+    reads: Count = 0
 
     @contextmanager
     def timed(self) -> Iterator[None]:
