@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import LEAST_EFFECT
@@ -201,8 +202,6 @@ def _counters(judge: Judge, experiment: Experiment) -> str:
 
 
 def _median(row: Evidence) -> str:
-    from statistics import median
-
     value = median(row.processes.values.tolist())
     return format_duration_interval(value, value, value) if row.is_time else f"{value:,.0f}"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from clonometer.results.rows.description import median_interval
 from clonometer.results.rows.evidence import Evidence
+from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
@@ -93,9 +93,7 @@ def b10(judge: Judge) -> Verdict:
 
 
 def _time(row: Evidence) -> str:
-    median = median_interval(row.processes.values)
-    low, high = (median.value if end is None else end for end in (median.low, median.high))
-    return format_duration_interval(median.value, low, high)
+    return format_duration_interval(*median_in_time(row.processes.values).ends)
 
 
 _WORKER = "isolate.worker"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.rows.description import median_interval
 from clonometer.results.rows.evidence import Evidence
+from clonometer.stats.serial import median_in_time
 from clonometer.studies.types import CurveLine
 
 
@@ -18,11 +18,13 @@ def line_of(
     published: Sequence[tuple[float, float]] = (),
 ) -> CurveLine:
     """Make a line of rows: x and the row there; ``scale`` is how many of its units make one of the axis."""
-    x, y, low, high = [], [], [], []
-    for at, row in points:
-        interval = median_interval(row.processes.values)
-        x.append(at)
-        y.append(interval.value / scale)
-        low.append((interval.value if interval.low is None else interval.low) / scale)
-        high.append((interval.value if interval.high is None else interval.high) / scale)
-    return CurveLine(label, x, y, low, high, fit, published)
+    medians = [median_in_time(row.processes.values).over(scale) for _, row in points]
+    return CurveLine(
+        label,
+        [x for x, _ in points],
+        [median.value for median in medians],
+        [median.low for median in medians],
+        [median.high for median in medians],
+        fit,
+        published,
+    )
