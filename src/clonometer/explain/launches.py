@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from clonometer.explain.source import Trace
 from clonometer.words import STAGE_ORDER
 
-_STAGES = tuple(f"{stage}_ns" for stage in STAGE_ORDER)
 _NULL = -(2**63)
 
 
@@ -43,6 +43,12 @@ class Launch:
         return self.start_ns + self.reaped_ns
 
 
+def whole_number(columns: Mapping[str, Any], name: str, row: int) -> int | None:
+    """What a column has in a row; None where that is null or there is no such column."""
+    value = int(columns[name][row]) if name in columns else _NULL
+    return None if value == _NULL else value
+
+
 def launches_of(trace: Trace) -> Iterator[Launch]:
     """Every launch of a trace that was reaped, in the order of time."""
     for index, block in enumerate(trace.blocks):
@@ -50,13 +56,11 @@ def launches_of(trace: Trace) -> Iterator[Launch]:
         columns = block.columns
         cpus = [columns[name].tolist() for name in ("cpu_before", "cpu_child") if name in columns]
         for row, errno in enumerate(columns["errno"].tolist()):
-            reaped = int(columns["reaped_ns"][row])
-            if errno != 0 or reaped == _NULL:
+            reaped = whole_number(columns, "reaped_ns", row)
+            if errno != 0 or reaped is None:
                 continue
             stages = {
-                name.removesuffix("_ns"): int(columns[name][row])
-                for name in _STAGES[:-1]
-                if name in columns and int(columns[name][row]) != _NULL
+                stage: at for stage in STAGE_ORDER[:-1] if (at := whole_number(columns, f"{stage}_ns", row)) is not None
             }
             places = [column[row] for column in cpus]
             same = places[0] == places[1] if len(places) == 2 and min(places) >= 0 else None

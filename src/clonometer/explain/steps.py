@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from clonometer.errors import DriverError
+from clonometer.explain.launches import whole_number
 from clonometer.explain.source import Tracer
 from clonometer.explain.types import ProgramSteps, StepsPhase
 from clonometer.families import is_launch
@@ -20,7 +21,6 @@ PHASES = {
     "main": "child_main",
     "exit": "child_library_exit",
 }
-_NULL = -(2**63)
 _REPETITIONS = Limits(processes=1, samples=100, blocks=2, warmup=1)
 _ONCE = Limits(processes=1, samples=1, blocks=1, warmup=0)
 
@@ -52,16 +52,12 @@ def count_steps(tracer: Tracer, target: Target, catalogue: Catalogue) -> Program
         phases=tuple(
             StepsPhase(part, int(counted[f"{name}_instructions"][0]), int(counted[f"{name}_cpuid"][0]))
             for name, part in PHASES.items()
-            if int(counted[f"{name}_instructions"][0]) != _NULL
+            if whole_number(counted, f"{name}_instructions", 0) is not None
         ),
-        main_from_entry=_number(counted.get("main_from_entry", [_NULL])[0]),
+        main_from_entry=whole_number(counted, "main_from_entry", 0),
         cpuid_ns=median(costs),
         cpuid_least_ns=min(costs),
     )
-
-
-def _number(value: float) -> int | None:
-    return None if int(value) == _NULL else int(value)
 
 
 def _target(name: str, condition: Mapping[str, AxisValue], catalogue: Catalogue, limits: Limits) -> Target:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from clonometer.explain.launches import whole_number
 from clonometer.explain.memory import SHARED, areas_of
 from clonometer.explain.partition import read_events
 from clonometer.explain.source import LaunchBlock, Trace
 from clonometer.explain.work.life import Lives, live
 
-_NULL = -(2**63)
 _RECORDED = {
     "worker_begins_ns": "begins_ns",
     "worker_ends_ns": "ends_ns",
@@ -54,23 +54,18 @@ def executions(trace: Trace) -> Iterator[Execution]:
         columns = block.columns
         firsts = [row for row, worker in enumerate(columns["worker"].tolist()) if worker == 0]
         for row, last in pairwise([*firsts, len(columns["worker"])]):
-            whole_ns = int(columns["whole_ns"][row])
-            if any(columns["errno"][row:last]) or whole_ns == _NULL:
+            whole_ns = whole_number(columns, "whole_ns", row)
+            if any(columns["errno"][row:last]) or whole_ns is None:
                 continue
             yield Execution(
                 begin_ns + int(columns["start_ns"][row]),
                 whole_ns,
-                tuple(_recorded(block, worker) for worker in range(row, last)),
+                tuple(
+                    {name: whole_number(columns, column, worker) for column, name in _RECORDED.items()}
+                    for worker in range(row, last)
+                ),
                 frequency(block),
             )
-
-
-def _recorded(block: LaunchBlock, row: int) -> dict[str, int | None]:
-    recorded: dict[str, int | None] = {}
-    for column, name in _RECORDED.items():
-        value = int(block.columns[column][row]) if column in block.columns else _NULL
-        recorded[name] = None if value == _NULL else value
-    return recorded
 
 
 def frequency(block: LaunchBlock) -> float | None:
