@@ -17,6 +17,7 @@ import numpy as np
 
 from bench.harness import Line, say
 from clonometer.results.findings.all import find_all
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import Estimate, Finding
@@ -82,7 +83,7 @@ def report(random: Generator, machine: Machine) -> tuple[Finding, ...]:
             logs = machine.drift * wander + common + 0.6 * _scattered(random, machine)
             starts = np.arange(n) + place / len(_CELLS)
             rows.append(_row(workload, changes, stage, Processes(level * np.exp(logs), starts)))
-    return find_all(Book(rows, {"catalogue": _CATALOGUE}), seed=1)
+    return find_all(Comparer(Book(rows, {"catalogue": _CATALOGUE}), seed=1))
 
 
 def _scattered(random: Generator, machine: Machine) -> Floats:

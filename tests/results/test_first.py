@@ -81,14 +81,13 @@ def test_what_disturbs_trust_is_counted_by_rows() -> None:
 
 
 def test_a_first_screen_changes_no_finding() -> None:
-    from clonometer.results.findings.all import find_all, find_with
-    from clonometer.results.first.screen import first_screen
+    from clonometer.results.findings.all import find_all
+    from clonometer.results.findings.comparing import Comparer
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.evidence import Book
     from clonometer.results.rows.observed import observe
 
     run = RUNS["default_plan"]()
     rows = list(estimate_cells(observe(run), run.metadata))
-    books = [Book([row for row in rows if row.estimate.n_samples], run.metadata) for _ in range(2)]
-    findings, _ = find_with(books[0], 1, first_screen)
-    assert findings == find_all(books[1], 1)
+    book = Book([row for row in rows if row.estimate.n_samples], run.metadata)
+    assert summarize(run).findings == find_all(Comparer(book, int(run.metadata["seed"])))

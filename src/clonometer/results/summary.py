@@ -10,7 +10,8 @@ from typing import Any
 
 from clonometer.errors import RunFileError
 from clonometer.results.ended import cell_statuses
-from clonometer.results.findings.all import find_with
+from clonometer.results.findings.all import find_all
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
 from clonometer.results.rows.estimates import estimate_cells
@@ -51,7 +52,10 @@ def _results(metadata: Mapping[str, Any], run_name: str, observed: list[Observed
     book = Book((row for row in rows if row.estimate.n_samples), metadata, run_name)
     seed = int(metadata["seed"])
     estimates = tuple(row.estimate for row in rows)
-    findings, first = find_with(book, seed, first_screen)
+    comparer = Comparer(book, seed)
+    findings = find_all(comparer)
+    # What it compares besides is corrected together with all comparisons of the findings, and changes none of them.
+    first = comparer.corrected(lambda: first_screen(comparer, findings))
     warnings = run_warnings(estimates, metadata)
     present = {estimate.workload for estimate in estimates}
     return Results(

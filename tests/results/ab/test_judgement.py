@@ -12,6 +12,7 @@ from clonometer.errors import ClonometerError, InputError, RunFileError
 from clonometer.results.ab.judgement import judge_run
 from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
 from clonometer.results.findings.all import find_all
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.observed import observe
@@ -181,7 +182,9 @@ def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() ->
     run = Pairs(scattered(0.06))
     book = Book(estimate_cells(observe(run), run.metadata), run.metadata)
     [finding] = [
-        finding for finding in find_all(book, 1) if "side" in finding.sentence.lower() or "B is" in finding.sentence
+        finding
+        for finding in find_all(Comparer(book, 1))
+        if "side" in finding.sentence.lower() or "B is" in finding.sentence
     ]
     [row] = judge_run(run, "").rows
     assert finding.sentence == f"B is as usual, A is linkage=static; {row.sentence}."

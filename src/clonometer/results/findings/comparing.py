@@ -164,11 +164,7 @@ def doubt(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str
 
 
 class Comparer:
-    """Makes the comparisons of a run's findings.
-
-    Findings are made twice. The first time shows which comparisons a report makes; `correct` corrects all of them
-    together; what the findings say the second time counts.
-    """
+    """Makes the comparisons of a run's findings."""
 
     def __init__(self, book: Book, seed: int) -> None:
         self.book = book
@@ -178,7 +174,17 @@ class Comparer:
         self._limit = ERROR_RATE
         self._claims: set[tuple[object, ...]] = set()
 
-    def correct(self) -> None:
+    def corrected(self, make: Callable[[], _Value]) -> _Value:
+        """Make something that rests on comparisons, twice, and give what it is the second time.
+
+        What is said of any comparison depends on how many the report makes: the first time shows that. All comparisons
+        made so far are then corrected together.
+        """
+        make()
+        self._correct()
+        return make()
+
+    def _correct(self) -> None:
         """Correct all comparisons made so far together, and forget what findings said on the way."""
         family = max(len(self._p_values), 1)
         self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
