@@ -69,6 +69,11 @@ class Processes:
                 raise ValueError(f"{checked.size} processes, but {len(other)} starts or lists of blocks")
         return cls(checked, when, parts)
 
+    @property
+    def in_time(self) -> Floats:
+        """The values in the order in which their processes started."""
+        return self.values if self.starts is None else self.values[np.argsort(self.starts, kind="stable")]
+
     def at(self, places: Sequence[int]) -> Processes:
         """Some of the processes, or all in another order."""
         return Processes(
@@ -271,16 +276,12 @@ def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) 
         # What both drift by together is in neither the pairs nor their interval.
         pair_a, pair_b = pairs
         return math.sqrt(inflation_in_time(a.values[pair_a] - b.values[pair_b]))
-    factors = [inflation_in_time(_in_order(side)) for side in (a, b)]
+    factors = [inflation_in_time(side.in_time) for side in (a, b)]
     variances = [median(np.abs(side.values - median(side.values))) ** 2 / side.values.size for side in (a, b)]
     total = sum(variances)
     if total == 0:
         return math.sqrt(max(factors))
     return math.sqrt(sum(factor * variance for factor, variance in zip(factors, variances, strict=True)) / total)
-
-
-def _in_order(side: Processes) -> Floats:
-    return side.values if side.starts is None else side.values[np.argsort(side.starts, kind="stable")]
 
 
 def _logs(side: Processes) -> Processes:

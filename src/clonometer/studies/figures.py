@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clonometer.results.rows.description import median_interval
+from clonometer.results.findings.ends import interval_ends
 from clonometer.results.rows.evidence import Evidence
+from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import parent_bytes, with_memory
 from clonometer.studies.conditions import largest
 from clonometer.studies.figures_burian import computed
@@ -81,10 +82,10 @@ def _inside(value: PublishedValue, measured: Measurements) -> str:
 
 
 def _scaled(row: Evidence, value: PublishedValue) -> tuple[float, float | None, float | None]:
-    interval = median_interval(row.processes.values)
+    interval = median_in_time(row.processes.values)
     factor = value.times / _SCALE[value.unit]
-    ends = (None if end is None else end * factor for end in (interval.low, interval.high))
-    return (interval.value * factor, *ends)  # type: ignore[return-value]
+    low, high = interval_ends(interval, factor) or (None, None)
+    return interval.value * factor, low, high
 
 
 def _place(row: Evidence, measured: Measurements) -> str:

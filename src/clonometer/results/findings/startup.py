@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, doubt
+from clonometer.results.findings.ends import interval_ends
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, short_median
-from clonometer.results.rows.description import MedianInterval, median_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.startup import CPUID, STEPS, traps
 from clonometer.results.types import Finding
+from clonometer.stats.bootstrap import Processes
+from clonometer.stats.interval import Interval
+from clonometer.stats.serial import median_in_time
 from clonometer.units import format_duration
 from clonometer.words import axis_words, mechanism_name
 
@@ -34,31 +37,34 @@ def startup(comparer: Comparer) -> list[Finding]:
     return []
 
 
-def _between(first: Evidence, second: Evidence) -> MedianInterval | None:
+def _between(first: Evidence, second: Evidence) -> Interval | None:
     """The difference of two stages of the same launches, by process."""
     if first.processes.values.size != second.processes.values.size:
         return None
     differences = second.processes.values - first.processes.values
-    return median_interval(differences, second.processes.starts) if (differences > 0).all() else None
+    if not (differences > 0).all():
+        return None
+    return median_in_time(Processes(differences, second.processes.starts).in_time)
 
 
-def _finding(book: Book, runs: Evidence, reaped: Evidence, start: MedianInterval) -> Finding:
+def _finding(book: Book, runs: Evidence, reaped: Evidence, start: Interval) -> Finding:
     estimate = reaped.estimate
     whole_ns = estimate.median_ns or 0.0
     program = str(estimate.condition.get("program", ""))
+    low, high = interval_ends(start) or (None, None)
     numbers: dict[str, Any] = {
         "workload": estimate.workload,
         "temperature": estimate.temperature,
         "program": program,
         "reaped_ns": whole_ns,
         "library_start_ns": start.value,
-        "library_start_low_ns": start.low,
-        "library_start_high_ns": start.high,
+        "library_start_low_ns": low,
+        "library_start_high_ns": high,
         "share": start.value / whole_ns,
         "cells": [estimate.cell],
     }
     whole = short_median(reaped)
-    start_text = format_duration(start.value, start.low, start.high)
+    start_text = format_duration(start.value, low, high)
     what = axis_words("program", program) + doubt(estimate.n_processes, uncertain=False, too_few=False, family=1)
     texts = [f"{start_text} of a new program's {whole} ({what}) are the start of its C library"]
     brief = f"of {mechanism_name(estimate.workload)}'s {whole} ({what}), {start_text} are the C library's start"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, quantile_of_ordered, row_medians
-from clonometer.stats.serial import inflation_in_time, median_in_time
+from clonometer.stats.serial import inflation_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
 
 if TYPE_CHECKING:
@@ -30,39 +30,6 @@ _LEAST_PROFILE = 10
 _LEAST_PROCESSES = 5
 _AGREEING = 0.9
 _MODE_SAMPLES = 20_000
-
-
-@dataclass(frozen=True)
-class MedianInterval:
-    """Median of process medians with its 95% interval; one process has no interval, and its ends are None."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-def median_interval(process_medians: NDArray[Any], starts: NDArray[Any] | None = None) -> MedianInterval:
-    """Take the median of process medians with its interval, wider where neighbours in time are alike.
-
-    Parameters
-    ----------
-    process_medians
-        Shape (processes,), finite.
-    starts
-        Shape (processes,): when each started; None where they are in order of time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> median_interval(np.array([3.0]))
-    MedianInterval(value=3.0, low=None, high=None)
-    """
-    import numpy as np
-
-    interval = median_in_time(process_medians if starts is None else process_medians[np.argsort(starts, kind="stable")])
-    if process_medians.size == 1:
-        return MedianInterval(interval.value, None, None)
-    return MedianInterval(interval.value, interval.low, interval.high)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from clonometer.results.rows.description import describe, median_interval
+from clonometer.results.rows.description import describe
 from clonometer.results.rows.evidence import Evidence, facts_of
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import block_causes, find_outliers
@@ -17,6 +17,7 @@ from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import finite_values
+from clonometer.stats.serial import median_in_time
 
 P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1
@@ -116,11 +117,13 @@ def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:
     fields |= {"n_samples": size, "n_processes": group.n_processes, "p99_reason": None}
     if size == 0:
         return fields | {"p99_reason": "no sample"}
-    interval = median_interval(processes.values, processes.starts)
+    interval = median_in_time(processes.in_time)
+    # Of one process it is not known what others would have given.
+    low, high = (interval.low, interval.high) if interval.n > 1 else (None, None)
     if group.quantity.ns_per_unit is None:
-        value = {"value": interval.value, "value_low": interval.low, "value_high": interval.high}
+        value = {"value": interval.value, "value_low": low, "value_high": high}
         return fields | value | {"p99_reason": f"its unit is {group.quantity.unit}, not a time"}
-    fields |= {"median_ns": interval.value, "median_low_ns": interval.low, "median_high_ns": interval.high}
+    fields |= {"median_ns": interval.value, "median_low_ns": low, "median_high_ns": high}
     if size < P99_LEAST_SAMPLES:
         return fields | {"p99_reason": f"{size} samples; {P99_LEAST_SAMPLES} are needed"}
     return fields | {"p99_ns": group.quantile(0.99)}
