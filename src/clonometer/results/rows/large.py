@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -10,11 +11,9 @@ from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
     PLACEMENTS,
     MeasuredQuantity,
-    ObservedCell,
     Rows,
     SampleGroup,
     Totals,
-    column_names,
     count_outcomes,
     rows_of,
 )
@@ -106,10 +105,17 @@ def is_large(run: PiecewiseSource, cell: str) -> bool:
     return run.n_rows(cell) > LARGE_ROWS
 
 
-def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Mapping[str, Any]) -> ObservedCell:
+def observe_large(
+    run: PiecewiseSource, cell: str, quantities: Sequence[MeasuredQuantity], names: Sequence[str]
+) -> tuple[list[SampleGroup], dict[str, int], int]:
     """Observe a cell without holding its samples.
 
     Its groups hold every k-th sample, about 50,000 in all, and a `Totals` made of all of them.
+
+    Returns
+    -------
+    tuple
+        Its groups, how its launches ended, and how many samples were left out because their stages were out of order.
 
     Raises
     ------
@@ -118,33 +124,21 @@ def observe_large(run: PiecewiseSource, planned: Mapping[str, Any], metadata: Ma
     """
     import numpy as np
 
-    quantities, names = column_names(metadata, planned["workload"])
-    names = [name for name in names if name != "sample"]
-    step = -(-run.n_rows(planned["cell"]) // KEPT_SAMPLES)
+    step = -(-run.n_rows(cell) // KEPT_SAMPLES)
     collectors = {(quantity.name, code): _Collector(quantity) for quantity in quantities for code in range(3)}
-    outcomes: dict[str, int] = {"ok": 0}
+    outcomes = Counter(ok=0)
     skew = offset = 0
-    for columns in run.pieces(planned["cell"], names):
+    for columns in run.pieces(cell, [name for name in names if name != "sample"]):
         rows = rows_of(columns, quantities)
         skew += int(rows.skewed.sum())
-        for name, count in count_outcomes(columns, rows.failed).items():
-            outcomes[name] = outcomes.get(name, 0) + count
+        outcomes.update(count_outcomes(columns, rows.failed))
         every = np.zeros(rows.valid.size, np.bool_)
         every[-offset % step :: step] = True
         offset += rows.valid.size
         for quantity in quantities:
             if quantity.name in columns:
                 _collect(columns, quantity, rows, every, collectors)
-    groups = [group for quantity in quantities for group in _groups(quantity, collectors, step)]
-    return ObservedCell(
-        planned["cell"],
-        planned["workload"],
-        dict(planned["condition"]),
-        planned["temperature"],
-        tuple(groups),
-        outcomes,
-        skew,
-    )
+    return [group for quantity in quantities for group in _groups(quantity, collectors, step)], dict(outcomes), skew
 
 
 def _collect(

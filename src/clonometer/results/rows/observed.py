@@ -48,37 +48,35 @@ def observe(run: RunSource) -> list[ObservedCell]:
 
 
 def _observe(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
-    if isinstance(run, PiecewiseSource) and is_large(run, planned["cell"]):
-        return observe_large(run, planned, run.metadata)
-    return _observe_cell(run, planned)
+    cell, condition = planned["cell"], dict(planned["condition"])
+    quantities, names = column_names(run.metadata, planned["workload"])
+    if isinstance(run, PiecewiseSource) and is_large(run, cell):
+        groups, outcomes, skew = observe_large(run, cell, quantities, names)
+    else:
+        groups, outcomes, skew = _observe_small(run, cell, quantities, names)
+    return ObservedCell(cell, planned["workload"], condition, planned["temperature"], tuple(groups), outcomes, skew)
 
 
-def _observe_cell(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
+def _observe_small(
+    run: RunSource, cell: str, quantities: Sequence[MeasuredQuantity], names: Sequence[str]
+) -> tuple[list[SampleGroup], dict[str, int], int]:
+    """Observe a cell at once: its groups, how its launches ended, and how many samples were left out."""
     import numpy as np
 
-    quantities, names = column_names(run.metadata, planned["workload"])
-    read = run.columns(planned["cell"], names)
-    columns = read
-    if not _in_order(read):
-        order = np.lexsort(tuple(read[level] for level in reversed(LEVELS)))
-        columns = {name: column[order] for name, column in read.items()}
+    columns = run.columns(cell, names)
+    if not _in_order(columns):
+        order = np.lexsort(tuple(columns[level] for level in reversed(LEVELS)))
+        columns = {name: column[order] for name, column in columns.items()}
     rows = rows_of(columns, quantities)
-    return ObservedCell(
-        cell=planned["cell"],
-        workload=planned["workload"],
-        condition=dict(planned["condition"]),
-        temperature=planned["temperature"],
-        groups=tuple(sample_groups(columns, quantities, rows)),
-        outcomes=count_outcomes(columns, rows.failed),
-        clock_skew=int(rows.skewed.sum()),
-    )
+    return sample_groups(columns, quantities, rows), count_outcomes(columns, rows.failed), int(rows.skewed.sum())
 
 
 def sample_groups(
     columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity], rows: Rows
 ) -> list[SampleGroup]:
     """Group the valid samples of columns that are in the order of process, block and sample."""
-    return [group for quantity in quantities for group in _groups(columns, quantity, rows.valid, rows.placement)]
+    moved = _migrations(columns)
+    return [group for quantity in quantities for group in _groups(columns, quantity, rows, moved)]
 
 
 def _in_order(columns: Mapping[str, NDArray[Any]]) -> bool:
@@ -106,20 +104,19 @@ def _migrations(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None
 def _groups(
     columns: Mapping[str, NDArray[Any]],
     quantity: MeasuredQuantity,
-    valid: NDArray[np.bool_],
-    placement: NDArray[np.int8],
+    rows: Rows,
+    moved: NDArray[np.bool_] | None,
 ) -> list[SampleGroup]:
     import numpy as np
 
     column = columns.get(quantity.name)
     if column is None:
-        column = np.full(valid.size, np.nan)
-    usable = valid & ~null_mask(column)
+        column = np.full(rows.valid.size, np.nan)
+    usable = rows.valid & ~null_mask(column)
     scale = quantity.ns_per_unit or 1.0
-    moved = _migrations(columns)
     groups: list[SampleGroup] = []
     for code, name in enumerate(PLACEMENTS):
-        chosen = usable & (placement == code)
+        chosen = usable & (rows.placement == code)
         if chosen.any() or (name is None and not groups):
             groups.append(
                 SampleGroup(
