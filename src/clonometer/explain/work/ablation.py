@@ -16,7 +16,7 @@ from clonometer.plan.adhoc import apply_settings
 from clonometer.plan.cell import AxisValue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
-from clonometer.results.series.ablation import written_rungs
+from clonometer.results.series.ablation import written_ablation
 from clonometer.results.series.types import AblationSeries
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.ladder import Ladder, ladder_of_differences
@@ -55,7 +55,7 @@ def ablate(
     processes = {text: Processes.of(values, starts[text]) for text, values in whole_ns.items()}
     measured = [(condition, tuple(processes[side.cells[0].text] for side in sides)) for condition, sides in rungs]
     ladder = ladder_of_differences([(sides[0], sides[1]) for _, sides in measured], seed=SEED)
-    return _series([condition for condition, _ in measured], [sides for _, sides in measured], ladder, target, rounds)
+    return _series([condition for condition, _ in measured], [sides for _, sides in measured], ladder, target)
 
 
 def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Changes, tuple[Target, Target]]]:
@@ -75,24 +75,11 @@ def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Changes, tuple[Ta
 
 
 def _series(
-    conditions: list[Changes],
-    sides: list[tuple[Processes, ...]],
-    ladder: Ladder,
-    target: Target,
-    rounds: int,
+    conditions: list[Changes], sides: list[tuple[Processes, ...]], ladder: Ladder, target: Target
 ) -> AblationSeries:
     taken: list[tuple[str, AxisValue] | None] = [None]
     for before, after in pairwise(conditions):
         taken.append(next(((axis, after[axis]) for axis in after if before.get(axis) != after[axis]), None))
     medians_ns = [(float(median(thread.values)), float(median(process.values))) for thread, process in sides]
-    rest = ladder.remainder_share
-    return AblationSeries(
-        workload=WORKLOAD,
-        quantity="whole_ns",
-        axis=KIND,
-        sides=SIDES,
-        condition={axis: target.condition[axis] for axis in ("workers", "numbers")},
-        rungs=written_rungs(ladder, taken, medians_ns),
-        remainder_share=None if rest is None else rest.ends,
-        n_processes=rounds,
-    )
+    condition = {axis: target.condition[axis] for axis in ("workers", "numbers")}
+    return written_ablation(ladder, taken, medians_ns, workload=WORKLOAD, quantity="whole_ns", condition=condition)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
-from clonometer.results.series.kinds import KIND, pairs_of_kinds
-from clonometer.results.series.types import AblationRung
+from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
+from clonometer.results.series.types import AblationRung, AblationSeries
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
 # Fewer things taken away are a comparison, not an ablation.
@@ -87,9 +87,34 @@ def _only_change(book: Book, before: Changes, after: Changes) -> tuple[str, int 
     return changed[0], after[changed[0]]
 
 
-def written_rungs(
-    ladder: Ladder, taken: Sequence[tuple[str, int | str] | None], medians_ns: Sequence[tuple[float, float]]
-) -> tuple[AblationRung, ...]:
+def ablation_series(book: Book, seed: int) -> tuple[AblationSeries, ...]:
+    """Every ablation of a run (`ablations_of`), ready to draw and to print."""
+    return tuple(
+        written_ablation(
+            evidence.ladder,
+            [rung.taken for rung in evidence.rungs],
+            [(_median(rung.sides[0]), _median(rung.sides[1])) for rung in evidence.rungs],
+            workload=evidence.workload,
+            quantity=evidence.quantity,
+            condition=book.changes(evidence.rungs[0].sides[0].estimate, KIND),
+        )
+        for evidence in ablations_of(book, seed)
+    )
+
+
+def _median(row: Evidence) -> float:
+    return row.estimate.median_ns or 0.0
+
+
+def written_ablation(
+    ladder: Ladder,
+    taken: Sequence[tuple[str, int | str] | None],
+    medians_ns: Sequence[tuple[float, float]],
+    *,
+    workload: str,
+    quantity: str,
+    condition: Changes,
+) -> AblationSeries:
     """Write rungs along a ladder: what changed on each (None: nothing), and the medians of both sides."""
     rungs = []
     for place, (change, (first_ns, second_ns)) in enumerate(zip(taken, medians_ns, strict=True)):
@@ -107,4 +132,9 @@ def written_rungs(
                 share=None if share is None else share.ends,
             )
         )
-    return tuple(rungs)
+    rest = ladder.remainder_share
+    remainder_share = None if rest is None else rest.ends
+    return AblationSeries(workload, quantity, KIND, SIDES, condition, tuple(rungs), remainder_share, ladder.gaps[0].n)
+
+
+SERIES = {"ablations": ablation_series}

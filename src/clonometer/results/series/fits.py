@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from clonometer.families import family
 from clonometer.families.types import CurveShape
 from clonometer.results.rows.evidence import Book, once_per_book
-from clonometer.results.series.scans import Scan, scans_of
+from clonometer.results.series.scans import Scan, said_condition, scans_of
+from clonometer.results.series.types import FitSeries
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 
 _CURVE_POINTS = 41
@@ -58,3 +59,30 @@ def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
         fitted = polynomial_through_medians(x, values, shape.degree, seed=seed)
         fits.append(Fit(scan, fitted, x, sum(group.size for group in values)))
     return tuple(fits)
+
+
+def fit_series(book: Book, seed: int) -> tuple[FitSeries, ...]:
+    """Every fit of a run (`fits_of`), ready to draw and to print."""
+    fits = []
+    for fit in fits_of(book, seed):
+        first = fit.scan.points[0].estimate
+        x, y_ns = fit.curve()
+        fits.append(
+            FitSeries(
+                workload=first.workload,
+                family=first.family,
+                quantity=first.quantity,
+                axis=fit.scan.axis,
+                condition=said_condition(fit.scan),
+                points=fit.x,
+                coefficients=tuple(coefficient.ends for coefficient in fit.polynomial.coefficients),
+                r_squared=fit.polynomial.r_squared.ends,
+                n_values=fit.n_values,
+                x=x,
+                y_ns=y_ns,
+            )
+        )
+    return tuple(fits)
+
+
+SERIES = {"fits": fit_series}
