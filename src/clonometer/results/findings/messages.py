@@ -6,9 +6,10 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.switching import Where, way, where_words
+from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
 from clonometer.results.rows.evidence import Evidence
+from clonometer.results.series.kinds import KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
 
@@ -36,13 +37,15 @@ def _lines(comparer: Comparer, quantity: str) -> dict[Where, Lines]:
         estimate = row.estimate
         if estimate.family != "ipc" or estimate.quantity != quantity:
             continue
-        if estimate.condition.get("placement") == "free" and estimate.placement is None:
-            continue
-        others = comparer.book.changes(estimate, "task_kind", "message_bytes")
-        lines = places.setdefault((tuple(others.items()), estimate.free_placement), {})
-        key = (str(estimate.condition["task_kind"]), estimate.workload)
-        lines.setdefault(key, {})[int(estimate.condition["message_bytes"])] = row
+        where = where_of(comparer.book, row, KIND, "message_bytes")
+        if where is not None:
+            key = (str(estimate.condition[KIND]), estimate.workload)
+            places.setdefault(where, {}).setdefault(key, {})[_size(row)] = row
     return places
+
+
+def _size(row: Evidence) -> int:
+    return int(row.estimate.condition["message_bytes"])
 
 
 def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: Lines) -> Finding | None:
@@ -52,15 +55,13 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
         if kind != "process":
             continue
         sizes = sorted(rows.keys() & threads.keys())
-        made = {size: comparer.compare(rows[size], threads[size]) for size in sizes}
-        curve = {size: comparison for size, comparison in made.items() if comparison is not None}
+        made = comparer.compare_all((rows[size], threads[size]) for size in sizes)
+        curve = {_size(comparison.a): comparison for comparison in made}
         if curve:
             curves[workload] = curve
     if not curves:
         return None
-    comparer.claim(
-        (row for rows in lines.values() for row in rows.values()), "message_bytes", "task_kind", "partner_cpu"
-    )
+    comparer.claim((row for rows in lines.values() for row in rows.values()), "message_bytes", KIND, "partner_cpu")
     words = where_words(comparer, where, next(iter(threads.values())))
     head = f"{what}, {words}"
     clauses = [clause for workload, curve in curves.items() for clause in _curve_texts(workload, curve)]
@@ -98,14 +99,13 @@ def crossover(curve: dict[int, Comparison]) -> int | None:
 def _curve_texts(workload: str, curve: dict[int, Comparison]) -> list[str]:
     sizes = sorted(curve)
     ends = sizes if len(sizes) == 1 else [sizes[0], sizes[-1]]
-    of_comparison = {id(curve[size]): size for size in ends}
     name = f"processes by {way(workload)}"
     texts = several_ratios(
         name,
         _THREADS,
         [curve[size] for size in ends],
         plural=True,
-        at=lambda each: f"at {approximate_bytes(of_comparison[id(each)])}",
+        at=lambda each: f"at {approximate_bytes(_size(each.a))}",
     )
     begin = crossover(curve)
     if begin is not None and len(sizes) > 1:

@@ -9,7 +9,8 @@ from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.ends import confidence_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.series.kinds import KIND, pairs_of_kinds
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
@@ -19,7 +20,6 @@ _FAMILY = "switch"
 _HANDOVER, _SWITCH = "handover_ns", "switch_ns"
 _OF_LARGE_CELLS = frozenset(("ring_tasks", "working_set_bytes"))
 Where = tuple[tuple[tuple[str, int | str], ...], str | None]
-Pair = tuple[Evidence, Evidence]
 
 
 def way(workload: str) -> str:
@@ -33,6 +33,14 @@ def way(workload: str) -> str:
     return workload.partition(".")[2].replace("_", " ")
 
 
+def where_of(book: Book, row: Evidence, *left_out: str) -> Where | None:
+    """What is off its default but these axes, and where tasks ran if they were free; None where nobody saw that."""
+    estimate = row.estimate
+    if estimate.condition.get("placement") == "free" and estimate.placement is None:
+        return None
+    return tuple(book.changes(estimate, *left_out).items()), estimate.free_placement
+
+
 def where_words(comparer: Comparer, where: Where, row: Evidence) -> str:
     """Say where tasks ran: pinned to one CPU or two, or free with what was observed, and what else was changed."""
     changes = {axis: value for axis, value in where[0] if axis != "partner_cpu"}
@@ -44,35 +52,25 @@ def where_words(comparer: Comparer, where: Where, row: Evidence) -> str:
     return ", ".join(words)
 
 
-def pairs_of(comparer: Comparer, family: str, quantity: str, left_out: frozenset[str]) -> dict[Where, list[Pair]]:
-    """Processes and threads that differ in nothing else, by where they ran; each pair in the order of the plan."""
-    threads: dict[tuple[str, Where], Evidence] = {}
-    processes: dict[tuple[str, Where], Evidence] = {}
-    for row in comparer.book.rows:
-        estimate = row.estimate
-        changes = comparer.book.changes(estimate)
-        kind = estimate.condition.get("task_kind")
-        if estimate.family != family or estimate.quantity != quantity or left_out & changes.keys() or kind is None:
-            continue
-        others = tuple(comparer.book.changes(estimate, "task_kind").items())
-        key = (estimate.workload, (others, estimate.free_placement))
-        if estimate.condition.get("placement") != "free" or estimate.placement is not None:
-            (threads if kind == "thread" else processes)[key] = row
-    pairs: dict[Where, list[Pair]] = {}
-    for (workload, where), row in processes.items():
-        if (workload, where) in threads:
-            pairs.setdefault(where, []).append((row, threads[(workload, where)]))
+def _pairs(book: Book) -> dict[Where, list[tuple[Evidence, Evidence]]]:
+    """Hand-overs between threads and between processes that differ in nothing else, by where they ran."""
+    rows = [row for row in book.rows if (row.estimate.family, row.estimate.quantity) == (_FAMILY, _HANDOVER)]
+    pairs: dict[Where, list[tuple[Evidence, Evidence]]] = {}
+    for thread, process in pairs_of_kinds(rows):
+        where = where_of(book, process, KIND)
+        if where is not None and not _OF_LARGE_CELLS & dict(where[0]).keys():
+            pairs.setdefault(where, []).append((process, thread))
     return pairs
 
 
 def kinds(comparer: Comparer) -> list[Finding]:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
     findings = []
-    for where, pairs in pairs_of(comparer, _FAMILY, _HANDOVER, _OF_LARGE_CELLS).items():
+    for where, pairs in _pairs(comparer.book).items():
         made = comparer.compare_all(pairs)
         if not made:
             continue
-        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "task_kind", "partner_cpu")
+        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), KIND, "partner_cpu")
         words = where_words(comparer, where, made[0].a)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
@@ -156,8 +154,8 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
     entries = [_entry(comparer, point, none) for point in scan.points[1:]]
     seen = [entry for entry in entries if entry["verdict"] == "longer"]
     # Said first, whether it is the default or not.
-    kind = axis_words("task_kind", first.condition["task_kind"])
-    where: Where = (tuple(item for item in scan.condition.items() if item[0] != "task_kind"), first.free_placement)
+    kind = axis_words(KIND, first.condition[KIND])
+    where: Where = (tuple(item for item in scan.condition.items() if item[0] != KIND), first.free_placement)
     words = f"{way(first.workload)}, {kind}, {where_words(comparer, where, none)}"
     if seen:
         most = max(seen, key=lambda entry: entry["indirect_ns"])

@@ -82,8 +82,8 @@ def _gathered(estimates: Iterable[Estimate], left_out: set[str]) -> list[RunWarn
 
 
 def _name(estimate: Estimate) -> str:
-    where = {"same_cpu": " on the same CPU", "other_cpu": " on another CPU"}.get(estimate.placement or "", "")
-    return estimate.cell + (where if estimate.condition.get("placement") == "free" else "")
+    where = {"same_cpu": " on the same CPU", "other_cpu": " on another CPU"}.get(estimate.free_placement or "", "")
+    return estimate.cell + where
 
 
 def _failed_launches(estimate: Estimate) -> RunWarning | None:
