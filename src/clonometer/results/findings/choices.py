@@ -22,7 +22,7 @@ Value = int | str
 
 
 @dataclass(frozen=True)
-class _Choice:
+class Choice:
     """One value of an axis against another one; ``others`` is what else is off its default."""
 
     workload: str
@@ -40,25 +40,25 @@ class _Choice:
         """The sizes and counts among the others."""
         return tuple(value for _, value in self.others if isinstance(value, int))
 
-    def kin(self) -> _Choice:
+    def kin(self) -> Choice:
         """The same choice at any size and count."""
         kept = tuple((name, 0 if isinstance(value, int) else value) for name, value in self.others)
-        return _Choice(self.workload, self.axis, self.value, self.base, kept)
+        return Choice(self.workload, self.axis, self.value, self.base, kept)
 
 
 def choices(comparer: Comparer) -> list[Finding]:
     """Say of each value of a choice how many times as long it takes as the default one, all else being equal.
 
-    Where the default was not measured, the first value that was takes its place. Where the choice was measured at
-    several sizes or counts of something else, it is told at the largest: in between, scans have their own findings.
-    Of two rungs of an ablation nothing is said: that tells them together, by the gap between its sides.
+    Where the choice was measured at several sizes or counts of something else, it is told at the largest: in between,
+    scans have their own findings. Of two rungs of an ablation nothing is said: that tells them together, by the gap
+    between its sides.
     """
     book = comparer.book
     axes = dict.fromkeys(axis for row in book.rows for axis in row.estimate.condition if book.kind(axis) in _KINDS)
     rungs = rung_cells(book)
-    largest_of: dict[_Choice, _Choice] = {}
+    largest_of: dict[Choice, Choice] = {}
     for axis in axes:
-        for choice in _scanned(book, axis, rungs) if axis != _NOT_AVERAGED else ():
+        for choice in scanned(book, axis, rungs) if axis != _NOT_AVERAGED else ():
             largest = largest_of.setdefault(choice.kin(), choice)
             if choice.numbers() > largest.numbers():
                 largest_of[choice.kin()] = choice
@@ -71,8 +71,11 @@ def choices(comparer: Comparer) -> list[Finding]:
     return [finding for finding in findings if finding is not None]
 
 
-def _scanned(book: Book, axis: str, rungs: frozenset[str]) -> list[_Choice]:
-    """Every value of an axis against its default, wherever two values or more were measured."""
+def scanned(book: Book, axis: str, rungs: frozenset[str] = frozenset()) -> list[Choice]:
+    """Every value of an axis against its default, wherever two values or more were measured.
+
+    Where the default was not, the first value that was takes its place. Of two ``rungs`` nothing is given.
+    """
     values: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[Value, set[str]]] = {}
     for row in book.rows:
         if axis in row.estimate.condition:
@@ -84,14 +87,14 @@ def _scanned(book: Book, axis: str, rungs: frozenset[str]) -> list[_Choice]:
         usual = book.default(axis)
         base = usual if usual is not None and usual in measured else next(iter(measured))
         scanned += [
-            _Choice(workload, axis, value, base, others)
+            Choice(workload, axis, value, base, others)
             for value, cells in measured.items()
             if value != base and not cells | measured[base] <= rungs
         ]
     return scanned
 
 
-def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
+def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
     for temperature in _TEMPERATURES:
         made = _comparisons(comparer, choice, temperature)
         if not made:
@@ -113,7 +116,7 @@ def _finding(comparer: Comparer, choice: _Choice) -> Finding | None:
     return None
 
 
-def _comparisons(comparer: Comparer, choice: _Choice, temperature: str | None) -> list[Comparison]:
+def _comparisons(comparer: Comparer, choice: Choice, temperature: str | None) -> list[Comparison]:
     """One for each quantity that both have, stages in order of time."""
     pairs = []
     for stage, quantity in _quantities(comparer.book, choice.workload):

@@ -30,17 +30,16 @@ _Value = TypeVar("_Value")
 class Comparison:
     """How many times as long ``a`` takes as ``b``.
 
-    ``ratio`` is a's median over b's with its interval; ``inverse`` is b's over a's. ``verdict`` is ``longer``,
-    ``shorter`` or ``same``: the last where the interval contains 1, where the effect is below 2%, where a side has
-    fewer than 4 processes, or where so many comparisons give such a difference by chance. ``p_value`` is that of the
-    rank-sum test of the processes, for both directions; ``family`` is how many comparisons the report makes, and
-    ``too_few`` whether it makes so many that no difference between so few processes counts.
+    ``ratio`` is a's median over b's with its interval. ``verdict`` is ``longer``, ``shorter`` or ``same``: the last
+    where the interval contains 1, where the effect is below 2%, where a side has fewer than 4 processes, or where so
+    many comparisons give such a difference by chance. ``p_value`` is that of the rank-sum test of the processes, for
+    both directions; ``family`` is how many comparisons the report makes, and ``too_few`` whether it makes so many that
+    no difference between so few processes counts.
     """
 
     a: Evidence
     b: Evidence
     ratio: Interval
-    inverse: Interval
     verdict: str
     p_value: float = 1.0
     family: int = 1
@@ -49,10 +48,7 @@ class Comparison:
     @property
     def text(self) -> str:
         """The ratio with its interval, as words."""
-        # The blocks of one process tell nothing of another: there is a ratio then, and no interval.
-        if self.ratio.n == 1:
-            return format_ratio(self.ratio.value)
-        return format_ratio(self.ratio.value, self.ratio.low, self.ratio.high)
+        return _ratio_words(self.ratio)
 
     @property
     def aside(self) -> str:
@@ -67,19 +63,21 @@ class Comparison:
         return self.ratio.contains(1.0) or abs(self.ratio.value - 1) < LEAST_EFFECT
 
     @property
-    def inverse_text(self) -> str:
-        """The inverse ratio with its interval, as words."""
-        return format_ratio(self.inverse.value, self.inverse.low, self.inverse.high)
-
-    @property
     def times(self) -> float:
         """How many times as long the longer side takes."""
-        return max(self.ratio.value, self.inverse.value)
+        return self._longer_over_shorter.value
 
     @property
     def times_text(self) -> str:
         """The same with its interval, as words."""
-        return self.text if self.ratio.value > 1 else self.inverse_text
+        return _ratio_words(self._longer_over_shorter)
+
+    @property
+    def _longer_over_shorter(self) -> Interval:
+        ratio = self.ratio
+        if ratio.value > 1:
+            return ratio
+        return replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
 
     @property
     def by_length(self) -> tuple[Evidence, Evidence]:
@@ -102,6 +100,11 @@ class Comparison:
             "temperature": self.a.estimate.temperature,
             "cells": cells_of([self]),
         }
+
+
+def _ratio_words(ratio: Interval) -> str:
+    # The blocks of one process tell nothing of another: there is a ratio then, and no interval.
+    return format_ratio(ratio.value) if ratio.n == 1 else format_ratio(*ratio.ends)
 
 
 def cells_of(comparisons: Iterable[Comparison]) -> list[str]:
@@ -206,9 +209,8 @@ class Comparer:
             return None
         p_value = self._p_value(a, b)
         ratio = self.keep(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
-        inverse = replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
         direction = "longer" if ratio.value > 1 else "shorter"
-        comparison = Comparison(a, b, ratio, inverse, direction, p_value, len(self._p_values), self._are_too_few(a, b))
+        comparison = Comparison(a, b, ratio, direction, p_value, len(self._p_values), self._are_too_few(a, b))
         if comparison.sees_nothing or p_value > self._limit:
             comparison = replace(comparison, verdict="same")
         return comparison

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
+from clonometer.results.findings.choices import Choice, scanned
 from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import STAGES, Changes, Evidence
+from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.rows.warnings import RARE_PROCESSES
 from clonometer.results.types import Finding
 from clonometer.words import axis_words, mechanism_name, until
@@ -66,43 +67,28 @@ def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, 
     Gives the base's row, the other value, and the comparisons of other over base: last stage first, warm before
     cold.
     """
+    book = comparer.book
     variants = []
-    for workload, changes in _bases(comparer, axis):
-        for value in _values(comparer, workload, axis):
-            pairs = _pairs(comparer, workload, changes, {**changes, axis: value})
-            comparisons = comparer.compare_all(pairs)
+    for choice in scanned(book, axis):
+        if choice.base == book.default(axis):
+            comparisons = comparer.compare_all(_pairs(book, choice))
             if comparisons:
                 comparer.claim((row for comparison in comparisons for row in (comparison.a, comparison.b)), axis)
-                variants.append((comparisons[0].b, value, comparisons))
+                variants.append((comparisons[0].b, choice.value, comparisons))
     return variants
 
 
-def _values(comparer: Comparer, workload: str, axis: str) -> list[int | str]:
-    """Values of an axis that occur, the default left out."""
-    rows = [row.estimate.condition for row in comparer.book.rows if row.estimate.workload == workload]
-    values = dict.fromkeys(condition[axis] for condition in rows if axis in condition)
-    return [value for value in values if value != comparer.book.default(axis)]
-
-
-def _pairs(comparer: Comparer, workload: str, base: Changes, other: Changes) -> list[tuple[Evidence, Evidence]]:
+def _pairs(book: Book, choice: Choice) -> list[tuple[Evidence, Evidence]]:
     pairs = []
     for stage in reversed(STAGES):
         for temperature in (*TEMPERATURES, None):
-            a = comparer.book.main(workload, other, temperature, stage)
-            b = comparer.book.main(workload, base, temperature, stage)
+            a, b = (
+                book.main(choice.workload, choice.changes(book, value), temperature, stage)
+                for value in (choice.value, choice.base)
+            )
             if a is not None and b is not None and a.estimate.rankable:
                 pairs.append((a, b))
     return pairs
-
-
-def _bases(comparer: Comparer, axis: str) -> list[tuple[str, Changes]]:
-    """Workloads and conditions with the default of ``axis``, each once."""
-    bases: list[tuple[str, Changes]] = []
-    for row in comparer.book.rows:
-        entry = (row.estimate.workload, comparer.book.changes(row.estimate))
-        if axis in row.estimate.condition and axis not in entry[1] and entry not in bases:
-            bases.append(entry)
-    return bases
 
 
 def placements(comparer: Comparer) -> list[Finding]:
