@@ -62,7 +62,7 @@ def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Findi
     changes = _others(comparer, whole)
     shares = _shares(footprint)
     texts = [f"each of {count:,} idle {many}{_clause(changes)} takes {_size(whole)}", *shares]
-    virtual, resident = (book.size(whole, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
+    virtual, resident = (book.find(whole.cell, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
     if virtual is not None and resident is not None:
         texts.append(f"it has {_size(virtual)} of address space, {_size(resident)} of it in memory")
     times = {kind: _time(comparer, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
@@ -70,7 +70,7 @@ def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Findi
         texts.append(f"creating it takes {times['create']}, reaping it {times['reap']}")
     numbers: dict[str, Any] = {
         "tasks": count,
-        **{other.estimate.quantity: other.estimate.value for other in book.sizes_of(whole)},
+        **{other.estimate.quantity: other.estimate.value for other in book.sizes if other.cell == whole.cell},
         "whole_each_bytes_interval": [estimate.value_low, estimate.value_high],
         "cells": [estimate.cell],
     }
@@ -113,16 +113,16 @@ def _is_by_group(row: Evidence) -> bool:
 def _against_threads(comparer: Comparer) -> list[Finding]:
     """Compare processes with threads under the same condition, at the most tasks that both have."""
     book = comparer.book
-    rows = [footprint.whole for footprint in footprints_of(book) if footprint.whole is not None]
+    wholes = [footprint.whole for footprint in footprints_of(book) if footprint.whole is not None]
+    processes, threads = (
+        {tuple(book.changes(row.estimate).items()): row for row in wholes if row.estimate.workload == workload}
+        for workload in (PROCESS, THREAD)
+    )
     best: dict[tuple[object, ...], tuple[Evidence, Evidence]] = {}
-    for process in rows:
-        for thread in rows:
-            same = book.changes(process.estimate) == book.changes(thread.estimate)
-            if not same or (process.estimate.workload, thread.estimate.workload) != (PROCESS, THREAD):
-                continue
-            key = tuple(_others(comparer, process).items())
-            if key not in best or _tasks(process) > _tasks(best[key][0]):
-                best[key] = (process, thread)
+    for condition, process in processes.items():
+        key = tuple(_others(comparer, process).items())
+        if condition in threads and (key not in best or _tasks(process) > _tasks(best[key][0])):
+            best[key] = (process, threads[condition])
     findings = []
     by_group = [_others(comparer, process) for process, _ in best.values()]
     for process, thread in best.values():

@@ -24,10 +24,11 @@ _BUSY = 1.0
 def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequence[RunWarning]) -> tuple[Finding, ...]:
     """List what disturbs trust: what the whole run met, the load, then what most rows have, each with its words."""
     names = tuple(dict.fromkeys(estimate.cell for estimate in cells)) or ("",)
+    of_any_row = {*_OF_ROWS, *(warning.id for estimate in cells for warning in estimate.warnings)}
     listed = [
         Finding(f"doubt.{warning.id}", warning.sentence.removeprefix("the run: "), {"cells": list(names[:1])})
         for warning in warnings
-        if warning.id not in _OF_ROWS and not _is_of_row(warning, cells)
+        if warning.id not in of_any_row
     ]
     load, cpus = host.get("load.one_minute"), host.get("cpu.online")
     if isinstance(load, int | float) and isinstance(cpus, int) and load >= _BUSY * cpus:
@@ -47,7 +48,3 @@ def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequenc
             of_rows.append(Finding(f"doubt.{name}", f"{count} rows {words}", numbers, f"{len(touched)} {words}"))
     of_rows.sort(key=lambda doubt: -int(doubt.numbers["rows"]))
     return (*listed, *of_rows)
-
-
-def _is_of_row(warning: RunWarning, cells: Sequence[Estimate]) -> bool:
-    return any(warning.id == other.id for estimate in cells for other in estimate.warnings)

@@ -141,14 +141,6 @@ class Book:
         """What the catalogue says of a workload under a key; None where it says nothing."""
         return self._facts.get(workload, {}).get(name)
 
-    def sizes_of(self, row: Evidence) -> list[Evidence]:
-        """All sizes of the cell that a row belongs to."""
-        return [other for other in self.cells[row.cell].values() if other.estimate.unit == "bytes"]
-
-    def size(self, row: Evidence, quantity: str) -> Evidence | None:
-        """Another size of the cell that a row belongs to, or None where it has none."""
-        return next((size for size in self.sizes_of(row) if size.estimate.quantity == quantity), None)
-
     def is_rung(self, workload: str) -> bool:
         """Whether a workload is part of a ladder, where each differs from another by one thing."""
         return self.fact(workload, "step_from") is not None or workload in self._bases

@@ -32,17 +32,15 @@ class Footprint:
 @once_per_book
 def footprints_of(book: Book) -> tuple[Footprint, ...]:
     """Gather what tasks hold, for each cell that measured it, in the order of the plan."""
-    cells = {row.estimate.cell: row for row in book.sizes if row.estimate.quantity in (WHOLE, KERNEL)}
+    cells = dict.fromkeys(row.cell for row in book.sizes if row.estimate.quantity in (WHOLE, KERNEL))
     return tuple(
         Footprint(
-            whole=book.size(row, WHOLE),
-            kernel=book.size(row, KERNEL),
-            user=book.size(row, USER),
-            kernel_parts={
-                words: part for key, words in KERNEL_PARTS.items() if (part := book.size(row, key)) is not None
-            },
+            whole=book.find(cell, WHOLE),
+            kernel=book.find(cell, KERNEL),
+            user=book.find(cell, USER),
+            kernel_parts={words: part for key, words in KERNEL_PARTS.items() if (part := book.find(cell, key))},
         )
-        for row in cells.values()
+        for cell in cells
     )
 
 

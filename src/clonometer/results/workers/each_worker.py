@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.errors import RunFileError
+from clonometer.results.rows.groups import quantities_of
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.results.workers.types import WorkerRow, WorkersOfCell
 from clonometer.runfile import check_soundness
@@ -34,32 +35,24 @@ def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
 def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
     import numpy as np
 
-    declared = run.metadata["columns"]
-    catalogue = run.metadata["catalogue"]
-    own_names = {entry["id"]: entry["quantities"] for entry in catalogue["workloads"]}
     described = []
     for cell in cells:
-        quantities = own_names.get(cell.partition("[")[0], ())
-        about = catalogue["quantities"]
-        names = [name for name in quantities if name in declared and about.get(name, {}).get("detail")]
-        columns = run.columns(cell, ["process", WORKER, *names])
+        quantities = quantities_of(run.metadata, cell.partition("[")[0])
+        units = {quantity.name: quantity.unit for quantity in quantities if quantity.detail}
+        columns = run.columns(cell, ["process", WORKER, *units])
         worker = columns[WORKER]
         sound = ~null_mask(worker)
         # What is true of the whole stands with the first worker alone.
         others = worker > 0 if (worker > 0).any() else sound
-        quantities = [name for name in names if not null_mask(columns[name][others]).all()]
-        if not quantities:
+        units = {name: unit for name, unit in units.items() if not null_mask(columns[name][others]).all()}
+        if not units:
             continue
         rows = []
         for number in np.unique(worker[sound]).tolist():
             of_worker = worker == number
-            values = {name: columns[name][of_worker & ~null_mask(columns[name])] for name in quantities}
-            rows.append(
-                WorkerRow(
-                    number, {name: float(np.median(some)) if some.size else None for name, some in values.items()}
-                )
-            )
-        units = {name: declared[name]["unit"] for name in quantities}
-        ran = int(max((~null_mask(columns[name]))[worker == rows[0].worker].sum() for name in quantities))
+            values = {name: columns[name][of_worker & ~null_mask(columns[name])] for name in units}
+            medians = {name: float(np.median(some)) if some.size else None for name, some in values.items()}
+            rows.append(WorkerRow(number, medians))
+        ran = int(max((~null_mask(columns[name]))[worker == rows[0].worker].sum() for name in units))
         described.append(WorkersOfCell(cell, ran, units, tuple(rows)))
     return described
