@@ -7,8 +7,8 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
-from clonometer.results.rows.evidence import Changes, Evidence
-from clonometer.results.types import Finding
+from clonometer.results.rows.evidence import Book, Changes, Evidence
+from clonometer.results.types import Estimate, Finding
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import axis_words
 
@@ -41,13 +41,12 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
             row = book.main(workload, {**changes, **more}, None, None, _WRITE)
             if row is not None:
                 writes[workload, other] = row
-    floor = next((row for key in writes if (row := _again(comparer, writes[key])) is not None), None)
+    floor = next((again for row in writes.values() if (again := book.find(row.cell, _AGAIN)) is not None), None)
     fresh = book.main(FRESH, changes, None, None, _WRITE)
     if not writes or floor is None:
         return None
     page = _page(changes)
-    kept = {workload: _kept(comparer, writes.get((workload, "gone"))) for workload in (PARENT, CHILD)}
-    texts = [text for side in ("parent", "child") for text in _side(comparer, side, kept, page, writes)]
+    texts = [text for workload in (PARENT, CHILD) for text in _side(comparer, workload, page, writes)]
     first = next(iter(writes.values()))
     words = condition(changes, None, first.estimate.condition.get("placement"))
     if fresh is not None:
@@ -71,39 +70,30 @@ def _page(changes: Changes) -> str:
     return "4 KiB of a huge page" if changes.get("write_step") == "small_page" else "a huge page"
 
 
-def _kept(comparer: Comparer, row: Evidence | None) -> str:
+def _kept(book: Book, row: Evidence) -> str:
     """What becomes of pages that are no longer shared: huge ones are taken over whole, or split all the same."""
-    if row is None or row.estimate.condition.get("write_step") != "small_page":
-        return "the page is reused, not copied"
-    counts = {
-        other.estimate.quantity: other.estimate.value
-        for other in comparer.book.untimed
-        if other.estimate.cell == row.estimate.cell
-    }
-    faults, split = counts.get("faults"), counts.get("split_pages")
-    if faults is None or split is None:
+    faults, split = (book.find(row.cell, quantity) for quantity in ("faults", "split_pages"))
+    if row.estimate.condition.get("write_step") != "small_page" or faults is None or split is None:
         return "the page is reused, not copied"
     written = approximate_bytes(int(row.estimate.condition["written_bytes"]))
-    taken = f"{faults:g} {'fault' if faults == 1 else 'faults'} in {written}"
-    if split > 0:
-        return f"the kernel still splits {split:g} of the huge pages: {taken}"
+    taken = f"{faults.estimate.value:g} {'fault' if faults.estimate.value == 1 else 'faults'} in {written}"
+    if split.estimate.value:
+        return f"the kernel still splits {split.estimate.value:g} of the huge pages: {taken}"
     return f"the whole huge page is reused: {taken}"
 
 
-def _side(
-    comparer: Comparer, side: str, kept: dict[str, str], page: str, writes: dict[tuple[str, str], Evidence]
-) -> list[str]:
+def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, str], Evidence]) -> list[str]:
     """What one side pays, as a copy and without one."""
-    workload = PARENT if side == "parent" else CHILD
     alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
-    other = "child" if side == "parent" else "parent"
+    side, other = ("parent", "child") if workload == PARENT else ("child", "parent")
     texts = []
     if alive is not None:
         texts.append(
             f"while the {other} lives, the {side}'s first write to {page} copies it: {median_with_ends(alive)}"
         )
     if gone is not None:
-        texts.append(f"once the {other} has exited, it costs the {side} {median_with_ends(gone)} ({kept[workload]})")
+        kept = _kept(comparer.book, gone)
+        texts.append(f"once the {other} has exited, it costs the {side} {median_with_ends(gone)} ({kept})")
     if alive is not None and gone is not None:
         texts += _unsure(comparer, alive, gone)
     return texts
@@ -125,11 +115,6 @@ def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], Evide
         head,
         [f"{costs}, {median_with_ends(gone)} once the child has exited", *_unsure(comparer, alive, gone)],
     )
-
-
-def _again(comparer: Comparer, row: Evidence) -> Evidence | None:
-    estimate = row.estimate
-    return comparer.book.main(estimate.workload, comparer.book.changes(estimate), estimate.temperature, None, _AGAIN)
 
 
 def _numbers(comparer: Comparer, writes: dict[tuple[str, str], Evidence]) -> dict[str, Any]:
@@ -155,29 +140,29 @@ def _entry(row: Evidence) -> dict[str, Any]:
 def stalls(comparer: Comparer) -> list[Finding]:
     """Tell a fork as one story, for the largest parent of each condition: the call, the stall, the aftermath."""
     book = comparer.book
-    largest: dict[tuple[object, ...], tuple[Changes, int]] = {}
-    for row in book.rows:
-        estimate = row.estimate
-        if estimate.workload != STALL:
-            continue
+    largest: dict[tuple[object, ...], Estimate] = {}
+    for estimate in (row.estimate for row in book.rows if row.estimate.workload == STALL):
         key = tuple(book.changes(estimate, "parent_bytes").items())
-        size = int(estimate.condition["parent_bytes"])
-        if key not in largest or size > largest[key][1]:
-            largest[key] = (book.changes(estimate), size)
-    return [finding for changes, size in largest.values() if (finding := _story(comparer, changes, size)) is not None]
+        if key not in largest or _size(estimate) > _size(largest[key]):
+            largest[key] = estimate
+    findings = (_story(comparer, estimate) for estimate in largest.values())
+    return [finding for finding in findings if finding is not None]
 
 
-def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
+def _size(estimate: Estimate) -> int:
+    return int(estimate.condition["parent_bytes"])
+
+
+def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
+    book, cell, size = comparer.book, estimate.cell, _size(estimate)
     names = ("fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass")
-    rows = {name: comparer.book.main(STALL, changes, None, None, f"{name}_ns") for name in names}
-    known = {name: row for name, row in rows.items() if row is not None}
+    known = {name: row for name in names if (row := book.find(cell, f"{name}_ns")) is not None}
     if len(known) < len(names):
         return None
-    cell = known["fork_call"].estimate.cell
     slower = comparer.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
     extra = slower.interval
     memory = approximate_bytes(size) if size else "little memory"
-    others = {axis: value for axis, value in changes.items() if axis != "parent_bytes"}
+    others = book.changes(estimate, "parent_bytes")
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())
     times = {name: median_with_ends(row) for name, row in known.items()}
     brief = {name: short_median(row) for name, row in known.items()}
@@ -195,7 +180,7 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
             f"its longest gap without a fork is {times['quiet_stall']}",
             more,
             f"its longest gap afterwards is {times['aftermath_stall']}",
-            *_tail(comparer, changes),
+            *_tail(book, cell),
         ],
     )
     headline = headed(
@@ -216,15 +201,10 @@ def _story(comparer: Comparer, changes: Changes, size: int) -> Finding | None:
     return Finding(name, text, numbers, headline)
 
 
-def _tail(comparer: Comparer, changes: Changes) -> list[str]:
+def _tail(book: Book, cell: str) -> list[str]:
     """Set the gaps after the fork beside those before it: the middle one, and what one in a hundred reaches."""
-    book = comparer.book
-    steps = [
-        book.main(STALL, changes, None, None, f"{phase}_gap_{step}_ns")
-        for step in ("p50", "p99")
-        for phase in ("aftermath", "quiet")
-    ]
-    rows = [row for row in steps if row is not None]
+    steps = [f"{phase}_gap_{step}_ns" for step in ("p50", "p99") for phase in ("aftermath", "quiet")]
+    rows = [row for step in steps if (row := book.find(cell, step)) is not None]
     if len(rows) < len(steps):
         return []
     middle, usual, tail, before = map(short_median, rows)

@@ -160,7 +160,7 @@ def _size(row: Evidence) -> str:
 
 
 def _time(comparer: Comparer, row: Evidence, quantity: str) -> str:
-    total = comparer.book.main(row.estimate.workload, comparer.book.changes(row.estimate), None, None, quantity)
+    total = comparer.book.find(row.cell, quantity)
     if total is None:
         return ""
     return format_duration_interval(*total.estimate.median_with_ends, total.estimate.resolution_ns)

@@ -102,7 +102,7 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[
         switches = []
         entry: dict[str, Any] = comparison.numbers | {"workload": comparison.a.estimate.workload}
         for side, row in (("process", comparison.a), ("thread", comparison.b)):
-            itself = _switch_row(comparer, row)
+            itself = comparer.book.placements(row.cell, _SWITCH).get(row.estimate.placement)
             switches.append(itself)
             entry[f"{side}_handover_ns"] = row.estimate.median_ns
             entry[f"{side}_switch_ns"] = None if itself is None else itself.estimate.median_ns
@@ -116,12 +116,6 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[
     thread, process = min(spoken, key=lambda pair: pair[0].estimate.median_ns or 0.0)
     costs = f"{_cost(thread)} between threads, {_cost(process)} between processes"
     return [f"the switch itself, by {way(thread.estimate.workload)}: {costs}"], entries
-
-
-def _switch_row(comparer: Comparer, row: Evidence) -> Evidence | None:
-    estimate = row.estimate
-    rows = comparer.book.select(estimate.workload, comparer.book.changes(estimate), None, None, _SWITCH)
-    return next((other for other in rows if other.estimate.placement == estimate.placement), None)
 
 
 def _cost(row: Evidence) -> str:
