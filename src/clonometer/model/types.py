@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Above, Count, Least, Mark
+from clonometer.records import Above, Count, Least
 
 Ns = Annotated[float, Least(0)]
 #: Nine in ten of a normal distribution lie within so many standard deviations.
@@ -102,4 +102,4 @@ class Prediction:
     beyond: Annotated[
         Sequence[str], "Terms of which the process has more than was measured, or that were not measured."
     ]
-    scale: Annotated[Scale, Mark.OPTIONAL] = SAME_MOMENT
+    scale: Scale = SAME_MOMENT

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from clonometer.host.target.locked import LockTime
 from clonometer.model.features import Features
-from clonometer.model.types import Contributor
+from clonometer.model.types import Contributor, Ns
 from clonometer.predict.copying import Copying
 from clonometer.predict.refusals import Refusal
-from clonometer.predict.spans import Nanoseconds, PredictedTime
+from clonometer.predict.spans import PredictedTime
 from clonometer.predict.what_ifs import WhatIf
 from clonometer.records import Count, Known, Least, Mark, Positive, version
 
@@ -50,8 +50,8 @@ class MappingPart:
     areas: Count
     size_bytes: Count
     rss_bytes: Count
-    first_ns: Nanoseconds
-    later_ns: Nanoseconds
+    first_ns: Ns
+    later_ns: Ns
     share: Annotated[float, Least(0), "Of fork's first median."]
 
 

@@ -10,8 +10,6 @@ from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.types import CowCost
 from clonometer.records import Count, Known, Least
 
-Share = Annotated[float, Least(0)]
-
 
 @dataclass(frozen=True)
 class WriteRate:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
 
-from clonometer.model.types import CostRange
-from clonometer.records import Least
-
-Nanoseconds = Annotated[float, Least(0)]
+from clonometer.model.types import CostRange, Ns
 
 
 @dataclass(frozen=True)
 class PredictedTime:
     """A predicted time, ns: nine in ten lie from low to high."""
 
-    low: Nanoseconds
-    median: Nanoseconds
-    high: Nanoseconds
+    low: Ns
+    median: Ns
+    high: Ns
 
     @classmethod
     def of(cls, cost: CostRange, ends: Iterable[CostRange] = ()) -> PredictedTime:
