@@ -249,7 +249,7 @@ def test_an_ordinary_user_gets_what_ptrace_tells(public: Path) -> None:
     from clonometer.runner.drivers import bin_folder
 
     tool = public / NAME
-    shutil.copy(bin_folder(os.environ) / NAME, tool)
+    shutil.copy(bin_folder() / NAME, tool)
     paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
     if paranoid < 0:
         pytest.skip("everybody may read tracepoints here")
@@ -278,7 +278,7 @@ def test_a_process_of_somebody_else_is_refused_with_the_reason(tmp_path: Path) -
     from clonometer.runner.drivers import bin_folder
 
     tool = tmp_path / NAME
-    shutil.copy(bin_folder(os.environ) / NAME, tool)
+    shutil.copy(bin_folder() / NAME, tool)
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o005 != 0o005 and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o055)

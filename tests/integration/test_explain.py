@@ -421,7 +421,7 @@ def test_an_ordinary_user_who_may_lock_little_memory_gets_smaller_rings(public: 
     from clonometer.runner.drivers import bin_folder
 
     tool, probing = public / "tracer", public / "probe"
-    shutil.copy(bin_folder(os.environ) / "tracer", tool)
+    shutil.copy(bin_folder() / "tracer", tool)
     shutil.copy(probe.executable("static"), probing)
     target = make_target(drivers, "launch.fork", 5)
     driver = drivers.choose(target.workload, target.condition)

@@ -69,7 +69,7 @@ def test_a_killed_a_full_and_a_slow_host(fleet: tuple[Network, Trace]) -> None:
         # Another build of the drivers: what is here is brought there.
         other = net.folder / "other"
         other.mkdir()
-        (other / "probe-static").symlink_to(bin_folder(os.environ) / "probe-musl")
+        (other / "probe-static").symlink_to(bin_folder() / "probe-musl")
         for host in ("a", "b", "full", "slow"):
             net.start_worker(host, {**trace.environ, **({"CLONOMETER_BIN": str(other)} if host == "a" else {})})
         run = run_fleet(net, trace, "--late", "5", "--retries", "1")

@@ -183,7 +183,7 @@ def test_a_bare_host_of_another_instruction_set_gets_its_drivers(tmp_path: Path,
         assert (status, hosts["board"]["state"]) == (4, "none"), err
         assert "it is riscv64" in hosts["board"]["reason"]
         assert "--drivers riscv64=FOLDER" in hosts["board"]["reason"]
-        shutil.copy(bin_folder(os.environ) / "probe-static", drivers)
+        shutil.copy(bin_folder() / "probe-static", drivers)
         status, hosts, err = ended(start_fleet(tmp_path, server, "board\n", "--drivers", "riscv64=drivers"))
     assert (status, hosts["board"]["state"]) == (0, "measured"), err
     (file,) = (tmp_path / "out").glob("*.parquet")

@@ -24,22 +24,24 @@ def wrapper(folder: Path, name: str, linkage: str) -> None:
     script.chmod(0o755)
 
 
-def test_a_folder_is_searched_for_executables_that_are_drivers(tmp_path: Path) -> None:
+def test_a_folder_is_searched_for_executables_that_are_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     wrapper(tmp_path, "probe-dynamic_lazy", "dynamic_lazy")
     wrapper(tmp_path, "probe-static", "static")
     (tmp_path / "target_static").write_text("no driver")
     (tmp_path / "probe-static.map").write_text("not executable")
-    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    drivers = find_drivers()
     assert [driver.name for driver in drivers.usable] == ["probe-static", "probe-dynamic_lazy"]
     assert drivers.linkages == ["dynamic_lazy", "static"]
     assert len(drivers.descriptions) == 1
     assert drivers.broken == {}
 
 
-def test_the_linkage_picks_the_driver(tmp_path: Path) -> None:
+def test_the_linkage_picks_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     wrapper(tmp_path, "probe-dynamic_lazy", "dynamic_lazy")
     wrapper(tmp_path, "probe-static", "static")
-    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    drivers = find_drivers()
     assert drivers.choose("launch.fork", {"linkage": "dynamic_lazy"}).name == "probe-dynamic_lazy"
     assert drivers.choose("launch.fork", {"linkage": "static"}).name == "probe-static"
     assert drivers.choose("launch.fork", {}).name == "probe-static"
@@ -68,10 +70,13 @@ def other_driver(folder: Path) -> None:
     script.chmod(0o755)
 
 
-def test_a_driver_of_another_language_joins_the_catalogue_and_does_its_own_work(tmp_path: Path) -> None:
+def test_a_driver_of_another_language_joins_the_catalogue_and_does_its_own_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     other_driver(tmp_path)
     wrapper(tmp_path, "probe-dynamic_now", "dynamic_now")
-    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    drivers = find_drivers()
     assert [driver.name for driver in drivers.usable] == ["probe-dynamic_now", "driver-other"]
     catalogue = read_catalogue(drivers.descriptions)
     owners = {entry["id"]: entry["driver"] for entry in catalogue.raw["workloads"]}
@@ -91,12 +96,15 @@ def test_a_driver_of_another_language_joins_the_catalogue_and_does_its_own_work(
         ("#!/nonexistent/interpreter\n", "cannot start"),
     ],
 )
-def test_a_driver_that_cannot_describe_itself_is_left_out(tmp_path: Path, script: str, reason: str) -> None:
+def test_a_driver_that_cannot_describe_itself_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
+) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     wrapper(tmp_path, "probe-static", "static")
     bad = tmp_path / "probe-bad"
     bad.write_text(script)
     bad.chmod(0o755)
-    drivers = find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+    drivers = find_drivers()
     assert [driver.name for driver in drivers.usable] == ["probe-static"]
     assert reason in drivers.broken["probe-bad"]
     with pytest.raises(DriverError, match="no driver can be used") as raised:
@@ -104,9 +112,10 @@ def test_a_driver_that_cannot_describe_itself_is_left_out(tmp_path: Path, script
     assert "make build" in str(raised.value.hint)
 
 
-def test_without_any_driver_the_folder_is_named(tmp_path: Path) -> None:
+def test_without_any_driver_the_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     with pytest.raises(DriverError, match=f"none in {tmp_path}"):
-        find_drivers(environ={"CLONOMETER_BIN": str(tmp_path)})
+        find_drivers()
 
 
 def test_the_request_has_axes_limits_clock_and_options() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from clonometer.cli.ending import run_to_the_end
 from clonometer.errors import DriverError, UsageError
-from clonometer.runner.program import run_program
+from clonometer.runner.drivers import run_program
 from clonometer.studies.demonstrations import DEMOS, find_demo
 
 NAMES = ["clone-vm", "argument-race", "crash", "cow", "flags", "stack-cache", "fork-in-threads"]
@@ -85,14 +85,15 @@ def test_output_without_values_is_refused():
                 find_demo(name).read(output)
 
 
-def test_a_program_that_is_missing_or_fails_is_named(tmp_path):
+def test_a_program_that_is_missing_or_fails_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     with pytest.raises(DriverError, match="demo-cow was not built"):
-        run_program("demo-cow", environ={"CLONOMETER_BIN": str(tmp_path)})
+        run_program("demo-cow")
     program = tmp_path / "demo-cow"
     program.write_text("#!/bin/sh\necho no >&2\nexit 3\n")
     program.chmod(0o755)
     with pytest.raises(DriverError, match="ended with status 3: no"):
-        run_program("demo-cow", environ={"CLONOMETER_BIN": str(tmp_path)})
+        run_program("demo-cow")
 
 
 def facts(name, capsys):

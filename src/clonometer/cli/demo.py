@@ -41,7 +41,7 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
     if source:
         click.echo(demo.source, nl=False)
         return
-    from clonometer.runner.program import run_program
+    from clonometer.runner.drivers import run_program
 
     output = run_program(demo.program)
     values = demo.read(output)

@@ -20,7 +20,7 @@ OBSERVED = ("crash", "flags")
 
 def observe_demos() -> dict[str, dict[str, str]]:
     """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
-    from clonometer.runner.program import run_program
+    from clonometer.runner.drivers import run_program
     from clonometer.studies.demonstrations import find_demo
 
     seen = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import zipfile
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from clonometer.runner.drivers import MEASURING, bin_folder, executables
 def drivers_digest() -> str:
     """Tell builds apart by their drivers and the programs that those start: hex digits of SHA-256."""
     digest = hashlib.sha256()
-    for path in executables(bin_folder(os.environ), MEASURING):
+    for path in executables(bin_folder(), MEASURING):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
@@ -29,6 +28,6 @@ def packed() -> bytes:
                 inside = path.relative_to(place)
                 if path.is_file() and path.suffix != ".pyc" and inside.parts[0] != "_bin":
                     archive.write(path, Path("clonometer", inside))
-        for path in executables(bin_folder(os.environ)):
+        for path in executables(bin_folder()):
             archive.write(path, Path("clonometer", "_bin", path.name))
     return kept.getvalue()

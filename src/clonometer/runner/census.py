@@ -10,12 +10,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from clonometer.errors import DriverError, UnavailableError
-from clonometer.runner.drivers import bin_folder
+from clonometer.runner.drivers import built_program
 from clonometer.runner.interrupts import replace_handlers, restore_handlers
 
 NAME = "clonometer-census"
@@ -64,7 +63,7 @@ def take_census(
         If it may not look here; the message says why.
     """
     reading, writing = os.pipe()
-    argv = [str(_executable()), "--fd", str(writing), f"how={how}"]
+    argv = [str(built_program(NAME)), "--fd", str(writing), f"how={how}"]
     argv += [f"seconds={seconds:g}"] if seconds is not None else []
     argv += ["until=all"] if until_all_end else []
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
@@ -95,13 +94,6 @@ def take_census(
         raise DriverError(f"{NAME} ended without an answer (status {child.returncode})", "please report it")
     if ended["status"] == "refused":
         raise UnavailableError(f"no census can be taken: {ended['reason']}")
-
-
-def _executable() -> Path:
-    path = bin_folder(os.environ) / NAME
-    if not path.is_file():
-        raise DriverError(f"{NAME} is not in {path.parent}", "make build")
-    return path
 
 
 def _decoded(lines: Any) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from clonometer.errors import DriverError, UnavailableError
 from clonometer.families import axis
 from clonometer.plan.sides import SIDE
 from clonometer.plan.types import Target
-from clonometer.runner.process import ANSWER_FD, answer_of
+from clonometer.runner.process import ANSWER_FD, sound_answer
 
 BIN_VARIABLE = "CLONOMETER_BIN"
 GUARDIAN = "clonometer-guardian"
@@ -24,6 +24,7 @@ _PREFIXES = (_PROBE, "driver-")
 MEASURING = (*_PREFIXES, "target_")
 _DESCRIBE_TIMEOUT_S = 20.0
 _CALIBRATE_TIMEOUT_S = 20.0
+_PROGRAM_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -157,22 +158,20 @@ class Drivers:
         return self.usable[0].calibrate()
 
 
-def find_drivers(commands: Sequence[Sequence[str]] | None = None, environ: Mapping[str, str] | None = None) -> Drivers:
+def find_drivers(commands: Sequence[Sequence[str]] | None = None) -> Drivers:
     """Find the drivers and let each describe itself.
 
     Parameters
     ----------
     commands
-        The commands that start drivers, each a list of words, instead of a search.
-    environ
-        The environment: ``CLONOMETER_BIN`` names the folder to search instead of the package's own ``_bin``.
+        The commands that start drivers, each a list of words, instead of a search (`bin_folder`).
 
     Raises
     ------
     DriverError
         If there is no driver that can be used.
     """
-    folder = bin_folder(os.environ if environ is None else environ)
+    folder = bin_folder()
     if commands is None:
         commands = [[str(path)] for path in executables(folder, _PREFIXES)]
     return describe_drivers([Driver(Path(argv[-1]).name, tuple(argv), {}) for argv in commands], folder)
@@ -207,21 +206,32 @@ def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drive
     return Drivers(tuple(usable), broken, guardian if guardian and os.access(guardian, os.X_OK) else None)
 
 
-def bin_folder(environ: Mapping[str, str]) -> Path:
-    """Where drivers and other programs of ours are."""
-    named = environ.get(BIN_VARIABLE)
+def bin_folder() -> Path:
+    """Where drivers and other programs of ours are: in the package's ``_bin``, or where ``CLONOMETER_BIN`` says."""
+    named = os.environ.get(BIN_VARIABLE)
     if named:
         return Path(named)
     # The wheel is always installed as files: executables cannot be started from an archive.
     return Path(str(resources.files("clonometer") / "_bin"))
 
 
-def built_program(name: str, environ: Mapping[str, str]) -> Path:
+def built_program(name: str) -> Path:
     """Where a program of ours is; a DriverError where it was not built."""
-    path = bin_folder(environ) / name
+    path = bin_folder() / name
     if not path.is_file():
         raise DriverError(f"{name} was not built: {path} is missing", "'make build' builds it")
     return path
+
+
+def run_program(name: str) -> str:
+    """Start a program that was built with the drivers, wait for its end, and give what it printed.
+
+    Raises
+    ------
+    DriverError
+        If it is not there, ends with another status than 0, or is stopped.
+    """
+    return sound_answer(name, [str(built_program(name))], timeout_s=_PROGRAM_TIMEOUT_S).decode("utf-8", "replace")
 
 
 def executables(folder: Path, prefixes: tuple[str, ...] = ("",)) -> list[Path]:
@@ -232,10 +242,7 @@ def executables(folder: Path, prefixes: tuple[str, ...] = ("",)) -> list[Path]:
 
 def _ask(name: str, argv: Sequence[str], timeout_s: float) -> dict[str, Any]:
     """Start a driver that answers with one JSON object on standard output."""
-    content, ending = answer_of(argv, timeout_s=timeout_s)
-    if ending.exit_status != 0:
-        detail = f": {ending.last_words}" if ending.last_words else ""
-        raise DriverError(f"{name} {argv[-1]} {ending.describe()}{detail}")
+    content = sound_answer(f"{name} {argv[-1]}", argv, timeout_s=timeout_s)
     try:
         answer = json.loads(content)
     except ValueError as error:

@@ -193,7 +193,7 @@ class FarHost:
         self._values = {"suffix": secrets.token_hex(6), "label": _plain(label), "most": str(round(most_s))}
         self._keeper: subprocess.Popen[bytes] | None = None
         self._place = ""
-        self._folders = {platform.machine(): bin_folder(os.environ), **(drivers or {})}
+        self._folders = {platform.machine(): bin_folder(), **(drivers or {})}
         self._files: list[Path] = []
         self.locked = ""
 

@@ -63,7 +63,7 @@ class MadeProcess:
     """
 
     def __init__(self, wanted: Mapping[str, int]) -> None:
-        words = [str(built_program(_MAKER, os.environ)), *(f"{key}={count}" for key, count in wanted.items() if count)]
+        words = [str(built_program(_MAKER)), *(f"{key}={count}" for key, count in wanted.items() if count)]
         self._child = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -113,15 +113,12 @@ class MadeProcess:
 
     def end(self) -> None:
         """End it, if it has not ended."""
-        pipes = [pipe for pipe in (self._child.stdin, self._child.stdout, self._child.stderr) if pipe is not None]
-        pipes[0].close()
         try:
-            self._child.wait(_END_S)
+            # The end of its input is all that it waits for.
+            self._child.communicate(timeout=_END_S)
         except subprocess.TimeoutExpired:
             self._child.kill()
-            self._child.wait()
-        for pipe in pipes[1:]:
-            pipe.close()
+            self._child.communicate()
 
     def __enter__(self) -> Self:
         """Nothing more is needed."""
@@ -147,8 +144,8 @@ class MadeProcess:
         return line.decode("ascii", "replace")
 
     def _ended(self) -> DriverError:
-        assert self._child.stderr is not None  # It was asked for above.
-        status = self._child.wait()
-        last = self._child.stderr.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        _, errors = self._child.communicate()
+        status = self._child.returncode
+        last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
         why = f"signal {-status}" if status < 0 else f"status {status}"
         return DriverError(last[0] if last else f"a process made for this ended with {why}")

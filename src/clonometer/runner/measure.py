@@ -185,4 +185,4 @@ def _unasked(target: Target, blocks: list[Block]) -> str | None:
 
 
 def _with_stderr(reason: str, ending: Ending) -> str:
-    return f"{reason}; its last words: {ending.last_words[:200]}" if ending.last_words else reason
+    return f"{reason}; its last words: {ending.last_words}" if ending.last_words else reason

@@ -16,6 +16,7 @@ from clonometer.runner.leftovers import KeptPaths, remove_left
 from clonometer.runner.waiting import watched
 
 STDERR_KEPT_CHARACTERS = 2000
+_LONGEST_WORDS = 200
 # Descriptions and figures have some 20 kB; a program that prints for ever is no driver.
 MOST_ANSWER_BYTES = 1 << 20
 # poll(2) takes an int; a hundred terabytes take longer to build than that.
@@ -54,8 +55,13 @@ class Ending:
 
     @property
     def last_words(self) -> str:
-        """The last line that it wrote to its errors; empty where it wrote none."""
-        return "".join(self.stderr.strip().splitlines()[-1:])
+        """The last line that it wrote to its errors, cut off; empty where it wrote none."""
+        return "".join(self.stderr.strip().splitlines()[-1:])[:_LONGEST_WORDS]
+
+    @property
+    def in_full(self) -> str:
+        """How it ended, with its last words."""
+        return f"{self.describe()}: {self.last_words}" if self.last_words else self.describe()
 
 
 def supervise(
@@ -127,6 +133,31 @@ def answer_of(
 
     ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
     return bytes(answer), ending
+
+
+def sound_answer(
+    name: str,
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    most_bytes: float = MOST_ANSWER_BYTES,
+    interrupt_fd: int | None = None,
+) -> bytes:
+    """Give the answer of a program that must end well; ``name`` says which it is.
+
+    Raises
+    ------
+    DriverError
+        If it cannot be started, is stopped, or ends with another status than 0.
+    KeyboardInterrupt
+        If the user wants to stop.
+    """
+    answer, ending = answer_of(argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd)
+    if ending.stopped == "interrupt":
+        raise KeyboardInterrupt
+    if ending.exit_status != 0:
+        raise DriverError(f"{name} {ending.in_full}")
+    return answer
 
 
 def _start(argv: Sequence[str], write_fd: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

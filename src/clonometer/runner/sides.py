@@ -149,5 +149,4 @@ def _call(side: Side, key: str, words: tuple[str, ...], interrupt_fd: int | None
     if ending.stopped == "interrupt":
         return
     if ending.exit_status != 0:
-        words_of_it = f": {ending.last_words[:200]}" if ending.last_words else ""
-        raise SettingError(f"{whole} {ending.describe()}{words_of_it}{left}")
+        raise SettingError(f"{whole} {ending.in_full}{left}")

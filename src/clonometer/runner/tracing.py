@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from clonometer.errors import DriverError
@@ -14,7 +12,7 @@ from clonometer.plan.types import Target
 from clonometer.protocol.trace import TraceAnswer, parse_trace
 from clonometer.runner.drivers import Drivers, bin_folder
 from clonometer.runner.measure import timeout_for
-from clonometer.runner.process import ANSWER_FD, answer_of
+from clonometer.runner.process import ANSWER_FD, sound_answer
 
 TRACED_FD = "{traced fd}"
 """Stands in the traced program's words for its own answer's descriptor."""
@@ -29,7 +27,7 @@ _MOST_RING_BYTES = 128 << 20
 _WAYS_TIMEOUT_S = 30
 
 
-def refusals(folder: Path | None = None) -> dict[str, str | None]:
+def refusals() -> dict[str, str | None]:
     """Try what this machine lets whoever asks listen to; takes half a second.
 
     Returns
@@ -42,7 +40,7 @@ def refusals(folder: Path | None = None) -> dict[str, str | None]:
     DriverError
         If the tracer cannot be started, or fails.
     """
-    answer = _supervised(folder, ["ways"], _WAYS_TIMEOUT_S, None)
+    answer = _answer(["ways"], _WAYS_TIMEOUT_S, None)
     try:
         reasons = json.loads(answer)
     except ValueError as error:
@@ -50,18 +48,11 @@ def refusals(folder: Path | None = None) -> dict[str, str | None]:
     return {str(name): None if why is None else str(why) for name, why in reasons.items()}
 
 
-def _supervised(folder: Path | None, words: Sequence[str], timeout_s: float, interrupt_fd: int | None) -> bytes:
-    """Start the tracer and give its answer."""
-    place = bin_folder(os.environ) if folder is None else folder
-    argv = [str(place / "tracer"), "--fd", ANSWER_FD, *words]
+def _answer(words: Sequence[str], timeout_s: float, interrupt_fd: int | None) -> bytes:
+    argv = [str(bin_folder() / "tracer"), "--fd", ANSWER_FD, *words]
     # A trace has as many events as there were.
-    answer, ending = answer_of(argv, timeout_s=timeout_s, most_bytes=float("inf"), interrupt_fd=interrupt_fd)
-    if ending.stopped == "interrupt":
-        raise KeyboardInterrupt
-    if ending.exit_status != 0:
-        words_of_it = f": {ending.last_words[:200]}" if ending.last_words else ""
-        raise DriverError(f"the tracer {ending.describe()}{words_of_it}")
-    return answer
+    most_bytes = float("inf")
+    return sound_answer("the tracer", argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd)
 
 
 @dataclass
@@ -72,8 +63,6 @@ class ProbeTracer:
     ----------
     drivers, clock
         What there is to start, and the calibration of its clock.
-    folder
-        Where the tracer is; by default where the drivers are.
     interrupt_fd
         A descriptor that becomes readable when the user wants to stop.
     grown
@@ -86,7 +75,6 @@ class ProbeTracer:
 
     drivers: Drivers
     clock: Mapping[str, Any]
-    folder: Path | None = None
     interrupt_fd: int | None = None
     grown: int = 0
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -164,7 +152,7 @@ class ProbeTracer:
         keys += [f"{name}={value}" for name, value in more.items() if value is not None]
         keys += [f"{name}={value}" for name, value in self.marks.items() if how == "fast"]
         words = ["trace", *keys, "--", *request]
-        answer = parse_trace(_supervised(self.folder, words, 3 * timeout_for(target), self.interrupt_fd))
+        answer = parse_trace(_answer(words, 3 * timeout_for(target), self.interrupt_fd))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
             raise DriverError(f"the probe gave no launches of {target.workload}: {why}")
