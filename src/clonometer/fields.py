@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeGuard
 
 _MOST_SHOWN = 60
+MISSING = "missing"
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -16,7 +17,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 def shown(value: object) -> str:
     """Show a value that is not what it should be, at most 60 characters of it."""
-    text = "missing" if value is None else repr(value)
+    text = MISSING if value is None else repr(value)
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from clonometer.errors import ProtocolError
+from clonometer.fields import MISSING, Fields, is_whole
 from clonometer.protocol.frames import COLS_LIMIT_BYTES, HEADER, Frame
 from clonometer.units import MOST_MAGNITUDE
 
@@ -107,16 +108,16 @@ def parse_head(frame: Frame, expected_index: int) -> Head:
     ProtocolError
         JSON that is none or has another shape, an index out of order, or columns that cannot be.
     """
-    fields = Json(frame)
+    fields = read_json(frame)
     index = fields.count("block")
     if index != expected_index:
         fields.refuse(f"block is {index}, {expected_index} was expected")
-    temperature = fields.text("temperature", null=True)
+    temperature = fields.text_or_none("temperature")
     if temperature not in ("cold", "warm", None):
         fields.refuse(f"temperature is {temperature!r}, neither cold nor warm nor null")
     kinds: dict[str, str] = {}
     units: dict[str, str] = {}
-    for entry in fields.items("columns"):
+    for _, entry in fields.entries("columns"):
         name, kind, unit = _column(fields, entry)
         if name in kinds:
             fields.refuse(f"column {name!r} is declared twice")
@@ -131,7 +132,7 @@ def parse_head(frame: Frame, expected_index: int) -> Head:
     return head
 
 
-def _column(fields: Json, entry: object) -> tuple[str, str, str]:
+def _column(fields: JsonFields, entry: object) -> tuple[str, str, str]:
     if not isinstance(entry, dict):
         fields.refuse("a column is not an object")
     name, kind, unit = entry.get("name"), entry.get("type"), entry.get("unit")
@@ -152,7 +153,7 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
     ProtocolError
         If they do not, TAIL has another shape, or a column holds an infinity.
     """
-    fields = Json(tail, f"TAIL of block {head.index}")
+    fields = read_json(tail, f"TAIL of block {head.index}")
     if len(cols.payload) != head.cols_bytes:
         raise ProtocolError(f"COLS of block {head.index} has {len(cols.payload):,} bytes, not {head.cols_bytes:,}")
     rows = fields.count("rows")
@@ -162,8 +163,7 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
     if fields.count("crc32") != checksum:
         fields.refuse(f"crc32 is {fields.count('crc32')}, that of COLS is {checksum}: the samples are damaged")
     status, reason = fields.status()
-    outcomes = fields.mapping("outcomes", _is_count, "a count")
-    facts = fields.mapping("facts", lambda value: True, "anything")
+    outcomes = fields.inner("outcomes")
     raw = b"".join((head.frame.raw, cols.raw, tail.raw))
     return Block(
         index=head.index,
@@ -175,8 +175,8 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
         units=head.units,
         status=status,
         reason=reason,
-        outcomes=outcomes,
-        facts=facts,
+        outcomes={name: outcomes.count(name) for name in outcomes.content},
+        facts=fields.inner("facts").content,
         raw=raw,
     )
 
@@ -206,96 +206,65 @@ def parse_done(frame: Frame, n_blocks: int) -> Done:
     ProtocolError
         If it counts others, or has another shape.
     """
-    fields = Json(frame)
+    fields = read_json(frame)
     status, reason = fields.status()
     blocks = fields.count("blocks")
     if blocks != n_blocks:
         fields.refuse(f"blocks is {blocks}, {n_blocks} came")
-    error = fields.value.get("errno")
-    if error is not None and not _is_count(error):
-        fields.refuse(f"errno is {error!r}")
-    driver, version, linkage = (fields.text(key, null=True) for key in ("driver", "version", "linkage"))
-    return Done(status, reason, error, blocks, driver, version, linkage, frame.raw)
+    driver, version, linkage = (fields.text_or_none(key) for key in ("driver", "version", "linkage"))
+    return Done(status, reason, fields.count_or_none("errno"), blocks, driver, version, linkage, frame.raw)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+class JsonFields(Fields):
+    """The JSON object of a frame, or one that stands in it."""
 
+    def place(self, key: str) -> str:
+        """Name the place of a field."""
+        return f"{self.where}: {key}"
 
-class Json:
-    """A frame's JSON object, whose fields are checked as they are asked for.
-
-    Raises
-    ------
-    ProtocolError
-        If the payload is no JSON object, on construction; from the methods, if a field is not as it should
-        be.
-    """
-
-    def __init__(self, frame: Frame, where: str | None = None) -> None:
-        self.where = where or frame.kind
-        try:
-            text = bytes(frame.payload).decode("utf-8")
-            value = json.loads(text, parse_constant=self._constant)
-            # Half of a surrogate pair passes as JSON, and could then be neither printed nor stored.
-            if "\\u" in text:
-                json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except (ValueError, RecursionError) as error:
-            raise ProtocolError(f"{self.where} is not JSON: {error}") from error
-        if not isinstance(value, dict):
-            self.refuse("it is not an object")
-        self.value: dict[str, Any] = value
+    def complaint(self, place: str, wanted: str, actual: str) -> ProtocolError:
+        """Make the error that says what should stand at a place, and what does."""
+        # Drivers write null for what they do not know.
+        return ProtocolError(f"{place} is {'None' if actual == MISSING else actual}, not {wanted}")
 
     def refuse(self, what: str) -> NoReturn:
         """Raise the error, naming the frame."""
         raise ProtocolError(f"{self.where}: {what}")
 
-    def _constant(self, name: str) -> NoReturn:
-        self.refuse(f"{name} is not JSON")
-
     def count(self, key: str) -> int:
         """A whole number from 0 to 2**63 - 1."""
-        value = self.value.get(key)
-        if not isinstance(value, int) or not _is_count(value):
-            self.refuse(f"{key} is {_short(value)}, not a count")
-        return value
-
-    def text(self, key: str, *, null: bool = False) -> str | None:
-        """A text, or None where that is allowed."""
-        value = self.value.get(key)
-        if value is None and null:
-            return None
-        if not isinstance(value, str):
-            self.refuse(f"{key} is {_short(value)}, not a text")
-        return value
-
-    def items(self, key: str) -> list[Any]:
-        """A list."""
-        value = self.value.get(key)
-        if not isinstance(value, list):
-            self.refuse(f"{key} is {_short(value)}, not a list")
-        return value
-
-    def mapping(self, key: str, accepts: Callable[[Any], bool], what: str) -> dict[str, Any]:
-        """An object whose values ``accepts`` holds for."""
-        value = self.value.get(key)
-        if not isinstance(value, dict):
-            self.refuse(f"{key} is {_short(value)}, not an object")
-        for name, item in value.items():
-            if not accepts(item):
-                self.refuse(f"{key}: {name} is {_short(item)}, not {what}")
+        value = self.content.get(key)
+        if not is_whole(value) or not 0 <= value < 1 << 63:
+            raise self.wrong(key, "a count")
         return value
 
     def status(self) -> tuple[str, str | None]:
         """``status`` and ``reason``; whatever is not ok has a reason."""
-        status, reason = self.text("status"), self.text("reason", null=True)
-        if status not in STATUSES:
-            self.refuse(f"status is {status!r}, not one of {', '.join(STATUSES)}")
+        status, reason = self.one_of("status", STATUSES), self.text_or_none("reason")
         if status != "ok" and not reason:
             self.refuse(f"status is {status} without a reason")
         return status, reason
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def read_json(frame: Frame, where: str | None = None) -> JsonFields:
+    """Read a frame's JSON object, whose fields are checked as they are asked for.
+
+    Raises
+    ------
+    ProtocolError
+        If the payload is no JSON object; from the methods, if a field is not as it should be.
+    """
+    where = where or frame.kind
+
+    def refuse(name: str) -> NoReturn:
+        raise ProtocolError(f"{where}: {name} is not JSON")
+
+    try:
+        text = bytes(frame.payload).decode("utf-8")
+        value = json.loads(text, parse_constant=refuse)
+        # Half of a surrogate pair passes as JSON, and could then be neither printed nor stored.
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"{where} is not JSON: {error}") from error
+    return JsonFields(value, where)

@@ -19,7 +19,7 @@ from typing import Any, Self
 from clonometer.errors import NoRoomError, OutputError, ProtocolError, RunFileError
 from clonometer.files import cannot_write, claim, is_no_room
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
-from clonometer.protocol.block import Block, Done, Json
+from clonometer.protocol.block import Block, Done, read_json
 from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
 
 RAW_MAGIC = b"CLNMTRAW"
@@ -238,7 +238,7 @@ class _RawFrame:
 
     kind: str
     offset: int
-    value: dict[str, Any] = field(default_factory=dict)
+    value: Mapping[str, Any] = field(default_factory=dict)
     made: Block | Done | None = None
 
 
@@ -328,7 +328,7 @@ class RawRun:
                     self._frames.push(chunk)
                 elif frame.kind not in ANSWER_KINDS or self._assembler is None:
                     self._has_metadata = True
-                    return _RawFrame(frame.kind, frame.offset, value=Json(frame).value)
+                    return _RawFrame(frame.kind, frame.offset, value=read_json(frame).content)
                 else:
                     if frame.kind == "HEAD":
                         self._block_offset = frame.offset
@@ -340,7 +340,7 @@ class RawRun:
             self._stopped = True
         return None
 
-    def _process(self, entry: dict[str, Any]) -> RawProcess:
+    def _process(self, entry: Mapping[str, Any]) -> RawProcess:
         """Read one process to its EXIT; without one the file ended first."""
         self._assembler = BlockAssembler()
         blocks: list[Block] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import ProtocolError
 from clonometer.protocol.answer import AnswerReader
-from clonometer.protocol.block import Block, Done, Json
+from clonometer.protocol.block import Block, Done, JsonFields, read_json
 from clonometer.protocol.frames import COLS_LIMIT_BYTES, JSON_LIMIT_BYTES, FrameReader
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def parse_trace(data: bytes) -> TraceAnswer:
     if "HEAD" not in frames:
         raise ProtocolError("the tracer's answer has no HEAD")
     fields = frames["HEAD"]
-    head = fields.value
-    refused = fields.text("reason", null=True) if fields.text("status") != "ok" else None
+    head = fields.content
+    refused = fields.text_or_none("reason") if fields.text("status") != "ok" else None
     dtype = np.dtype(list(EVENT_FIELDS))
     if fields.count("event_bytes") != dtype.itemsize:
         fields.refuse(f"an event has {fields.count('event_bytes')} bytes, not {dtype.itemsize}")
@@ -134,33 +134,32 @@ def parse_trace(data: bytes) -> TraceAnswer:
         raise ProtocolError(f"the tracer's answer broke off after {list(raw)[-1] if raw else 'HEAD'}")
     if len(raw.get("EVNT", b"")) % dtype.itemsize:
         raise ProtocolError("the tracer's events are cut")
+    refused_counters = fields.inner("counters_refused")
     reader = AnswerReader()
     blocks = tuple(reader.feed(raw["ANSW"])) if raw.get("ANSW") else ()
     return TraceAnswer(
-        how=str(fields.text("how")),
+        how=fields.text("how"),
         refused=refused,
         task=fields.count("task"),
         lost=fields.count("lost"),
         missed=fields.count("missed"),
         exit_status=fields.count("exit_status"),
-        kinds=tuple(str(kind) for kind in fields.items("kinds")),
+        kinds=fields.texts("kinds"),
         events=np.frombuffer(raw.get("EVNT", b""), dtype),
         texts=raw.get("TEXT", b""),
         stacks=np.frombuffer(raw.get("STCK", b""), np.uint64),
         maps=raw.get("MAPS", b"").decode("utf-8", "replace"),
         calls=_calls(fields),
         pairs=_pairs(head.get("pairs"), fields),
-        stamps=str(fields.text("stamps")),
+        stamps=fields.text("stamps"),
         blocks=blocks,
         done=reader.done,
-        counters=tuple(str(name) for name in fields.items("counters")),
-        counters_refused={
-            name: str(why) for name, why in fields.mapping("counters_refused", _is_text, "a reason").items()
-        },
+        counters=fields.texts("counters"),
+        counters_refused={name: refused_counters.text(name) for name in refused_counters.content},
         windows=_windows(head.get("windows", []), fields),
         whole=(fields.count("whole_from_ns") or None, fields.count("whole_to_ns") or None),
         faults_left_out=fields.count("faults_left_out"),
-        marks_refused=fields.text("marks_refused", null=True) if "marks_refused" in head else None,
+        marks_refused=fields.text_or_none("marks_refused"),
     )
 
 
@@ -177,22 +176,22 @@ def _frames(data: bytes) -> dict[str, Any]:
     reader.push(data)
     frames: dict[str, Any] = {}
     while (frame := reader.take()) is not None:
-        frames[frame.kind] = Json(frame) if frame.kind == "HEAD" else bytes(frame.payload)
+        frames[frame.kind] = read_json(frame) if frame.kind == "HEAD" else bytes(frame.payload)
     unfinished = reader.unfinished()
     if unfinished is not None:
         raise ProtocolError(f"the tracer's answer ends with {unfinished}")
     return frames
 
 
-def _calls(fields: Json) -> dict[int, str]:
-    calls = fields.mapping("calls", _is_text, "a name")
-    strange = [number for number in calls if not (number.isascii() and number.isdecimal() and len(number) < 10)]
+def _calls(fields: JsonFields) -> dict[int, str]:
+    calls = fields.inner("calls")
+    strange = [number for number in calls.content if not (number.isascii() and number.isdecimal() and len(number) < 10)]
     if strange:
         fields.refuse(f"calls: {strange[0]!r:.40} is not the number of a call")
-    return {int(number): name for number, name in calls.items()}
+    return {int(number): calls.text(number) for number in calls.content}
 
 
-def _pairs(value: object, fields: Json) -> tuple[tuple[int, int], tuple[int, int]]:
+def _pairs(value: object, fields: JsonFields) -> tuple[tuple[int, int], tuple[int, int]]:
     sound = isinstance(value, list) and len(value) == 2 and all(isinstance(pair, list) for pair in value)
     numbers = [number for pair in value for number in pair] if isinstance(value, list) and sound else []
     if len(numbers) != 4 or not all(isinstance(number, int) for number in numbers):
@@ -200,14 +199,10 @@ def _pairs(value: object, fields: Json) -> tuple[tuple[int, int], tuple[int, int
     return (numbers[0], numbers[1]), (numbers[2], numbers[3])
 
 
-def _windows(value: object, fields: Json) -> tuple[tuple[int, int, bool], ...]:
+def _windows(value: object, fields: JsonFields) -> tuple[tuple[int, int, bool], ...]:
     windows = []
     for row in value if isinstance(value, list) else [value]:
         if not (isinstance(row, list) and len(row) == 3 and all(type(number) is int for number in row)):
             fields.refuse(f"windows is {value!r}")
         windows.append((row[0], row[1], bool(row[2])))
     return tuple(windows)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
