@@ -90,9 +90,9 @@ class Sides:
         plan = plan_from_arguments(["launch.fork"], ["temperature=warm"], catalogue, budget_seconds=1.0, limits=limits)
         plan = plan_of_sides(plan, sides, catalogue, strict=True)
         scheduler = scheduler or InThisOrder()
-        starts = SideStarts(plan, sides, scheduler.pair_of, ABOUT)
+        options |= {"starts": SideStarts(plan, sides, scheduler.pair_of), "described": {"sides": ABOUT}}
         out = self.folder / "ab.parquet"
-        return run(plan, catalogue, drivers, out=out, seed=1, scheduler=scheduler, starts=starts, **options)
+        return run(plan, catalogue, drivers, out=out, seed=1, scheduler=scheduler, **options)
 
     def happened(self) -> list[str]:
         """What was started, in order."""

@@ -190,7 +190,8 @@ def _measure(wish: _Wish, out: Path, *, force: bool, keep: bool) -> RunOutcome:
         command=wish.command(),
         force=force,
         keep=keep,
-        starts=SideStarts(plan, sides, scheduler.pair_of, described((wish.a, wish.b), design, counted)),
+        starts=SideStarts(plan, sides, scheduler.pair_of),
+        described={"sides": described((wish.a, wish.b), design, counted)},
         named=True,
     )
 

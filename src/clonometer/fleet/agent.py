@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, NoRoomError, UnfinishedError
-from clonometer.runner.interfaces import Starts
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -32,17 +31,6 @@ STRETCH = 1.5
 # In the folder that the agent works in: a whole path may be too long for a socket.
 _SOCKET = "ssh"
 _WORDS = {"status": "failed", "reason": None}
-
-
-class InFleet(Starts):
-    """Says in the run's metadata which part of a fleet's run it is (docs/runfile.md)."""
-
-    def __init__(self, described: Mapping[str, Any]) -> None:
-        self._described = described
-
-    def described(self) -> Mapping[str, Any]:
-        """The object ``fleet`` of the metadata."""
-        return {"fleet": dict(self._described)}
 
 
 def look() -> dict[str, object]:
@@ -89,7 +77,7 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         drivers = find_drivers() if far is None else far.drivers()
         catalogue = read_catalogue(drivers.descriptions)
         locked = "yes" if far is None else far.locked
-        described = {**asked["fleet"], "locked": locked, "broken_drivers": dict(drivers.broken)}
+        in_fleet = {**asked["fleet"], "locked": locked, "broken_drivers": dict(drivers.broken)}
         outcome = run(
             plan,
             catalogue,
@@ -104,7 +92,8 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
                 stretch=STRETCH,
             ),
             command=asked["command"],
-            starts=InFleet(described) if far is None else far.starts(InFleet(described)),
+            starts=far,
+            described={"fleet": in_fleet},
             host=None if far is None else far.facts(),
         )
         if outcome.path is None:

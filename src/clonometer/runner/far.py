@@ -17,7 +17,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from clonometer.errors import DriverError, SettingError, UsageError
@@ -156,7 +155,7 @@ def ask_identity(destination: str, config: str | None) -> dict[str, Any]:
     return {"machine": lines[0], "arch": lines[1], "apart_s": apart_s, "apart_within_s": half_s + 0.5}
 
 
-class FarHost:
+class FarHost(Starts):
     """The host for as long as the block lasts: locked, with our drivers in a folder that is removed at the end.
 
     Parameters
@@ -211,9 +210,7 @@ class FarHost:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def drivers(self) -> Drivers:
@@ -238,9 +235,11 @@ class FarHost:
             facts = collect_from(source)
         return facts
 
-    def starts(self, inner: Starts) -> Starts:
+    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
         """End the measuring where the host is lost, instead of trying each cell in vain."""
-        return _WhileThere(self, inner)
+        if not self.is_there:
+            raise SettingError("the host is lost")
+        return super().before(target, interrupt_fd)
 
     @property
     def is_there(self) -> bool:
@@ -307,28 +306,6 @@ class FarHost:
         except (OSError, ValueError):
             keeper.kill()
             keeper.wait()
-
-
-class _WhileThere(Starts):
-    """Starts processes as another does, for as long as the host is there."""
-
-    def __init__(self, host: FarHost, inner: Starts) -> None:
-        self._host = host
-        self._inner = inner
-
-    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
-        """Prepare for a process; a `SettingError` where the host is lost."""
-        if not self._host.is_there:
-            raise SettingError("the host is lost")
-        return self._inner.before(target, interrupt_fd)
-
-    def end(self) -> None:
-        """Put everything back."""
-        self._inner.end()
-
-    def described(self) -> Mapping[str, Any]:
-        """What the run's metadata say of it."""
-        return self._inner.described()
 
 
 def _ssh(config: str | None) -> tuple[str, ...]:

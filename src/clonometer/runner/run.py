@@ -87,6 +87,7 @@ def run(
     starts: Starts | None = None,
     named: bool = False,
     host: Mapping[str, object] | None = None,
+    described: Mapping[str, Any] | None = None,
 ) -> RunOutcome:
     """Measure a plan and write the run file.
 
@@ -124,6 +125,8 @@ def run(
         The cells were asked for by name: where this machine has none of them, no file is written and that is a failure.
     host
         The facts of the machine that the drivers measure; by default of this one.
+    described
+        What else the metadata say of the run, by key.
 
     Raises
     ------
@@ -155,7 +158,7 @@ def run(
             "catalogue": catalogue.raw,
             "host": collect() if host is None else host,
             "clock": clock,
-            **starts.described(),
+            **(described or {}),
         }
         try:
             check_beforehand(metadata)

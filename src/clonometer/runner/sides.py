@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from clonometer.errors import DriverError, SettingError, UsageError
 from clonometer.plan.catalogue import read_catalogue
@@ -91,17 +90,13 @@ def check_commands(sides: Sequence[Side]) -> None:
 class SideStarts(Starts):
     """Starts the processes of each side in what it says; settings are switched where the side changes.
 
-    ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to; ``described`` is
-    what the run's metadata say of the comparison, under the key ``sides``.
+    ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to.
     """
 
-    def __init__(
-        self, plan: Plan, sides: Sequence[Side], pair_of: Callable[[int], int], described: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, plan: Plan, sides: Sequence[Side], pair_of: Callable[[int], int]) -> None:
         by_name = {side.name: side for side in sides}
         self._sides = [by_name[str(target.condition[SIDE])] for target in plan.targets]
         self._pair_of = pair_of
-        self._described = described
         self._switched: Side | None = None
 
     def before(self, target: int, interrupt_fd: int | None, /) -> Start:
@@ -133,10 +128,6 @@ class SideStarts(Starts):
         if side is not None:
             # Who wants to stop waits for this.
             _call(side, "undo", side.undo, None)
-
-    def described(self) -> Mapping[str, Any]:
-        """What the run's metadata say of the comparison."""
-        return {"sides": self._described}
 
 
 def _call(side: Side, key: str, words: tuple[str, ...], interrupt_fd: int | None) -> None:
