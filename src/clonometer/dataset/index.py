@@ -9,13 +9,14 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.dataset.folders import FoundFile, RunFolder
 from clonometer.dataset.summary import Figures, LabelText, summarize_file
 from clonometer.errors import RunFileError
-from clonometer.runfile.summaries import NUMBERS, SummaryPart, read_parts, read_rows, remove_parts, write_part
+from clonometer.runfile.summaries import COLUMNS, SummaryPart, read_parts, read_rows, remove_parts, write_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,8 @@ _MOST_PARTS = 16
 
 Progress = Callable[[int, int], None]
 Rows = dict[str, "NDArray[Any]"]
+#: Runs, labels and rows, as a part has them.
+_Content = tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]
 
 
 @dataclass
@@ -35,39 +38,27 @@ class _Draft:
 
     runs: list[dict[str, Any]] = field(default_factory=list)
     labels: dict[LabelText, int] = field(default_factory=dict)
-    rows: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in ("run", "label", *NUMBERS)})
+    rows: list[tuple[float, ...]] = field(default_factory=list)
 
     def add(self, run: Mapping[str, Any], rows: Mapping[LabelText, Figures]) -> None:
         number = len(self.runs)
         self.runs.append(dict(run))
         for text, figures in rows.items():
-            label = self.labels.setdefault(text, len(self.labels))
-            for name, value in zip(self.rows, (number, label, *figures), strict=True):
-                self.rows[name].append(value)
+            self.rows.append((number, self.labels.setdefault(text, len(self.labels)), *figures))
 
-    def content(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]:
+    def content(self) -> _Content:
         import numpy as np
 
-        kinds = {"run": "int32", "label": "int32", **NUMBERS}
-        arrays = {name: np.array(values, kinds[name]) for name, values in self.rows.items()}
-        return self.runs, [json.loads(text) for text in self.labels], arrays
+        table = np.array(self.rows, list(COLUMNS.items()))
+        return self.runs, [json.loads(text) for text in self.labels], {name: table[name] for name in COLUMNS}
 
 
 @dataclass(frozen=True)
 class Summaries:
-    """All that is known of a folder: its files, and the parts that have their summaries.
-
-    Attributes
-    ----------
-    files
-        By path, those that are there now.
-    parts
-        Parts on disk; ``loose`` has what could not be written.
-    """
+    """All that is known of a folder: its files by path, and the parts that have their summaries."""
 
     files: Mapping[str, FoundFile]
     parts: Sequence[SummaryPart]
-    loose: Sequence[tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]]
 
 
 def read_summaries(folder: RunFolder, progress: Progress | None = None) -> Summaries:
@@ -89,24 +80,22 @@ def read_summaries(folder: RunFolder, progress: Progress | None = None) -> Summa
     known = {(run["path"], run["size"], run["mtime_ns"]) for part in parts for run in part.runs}
     new = [file for file in files.values() if (file.path, file.size, file.mtime_ns) not in known]
     loose = []
-    for runs, labels, rows in _made(folder, new, progress):
+    for content in _made(folder, new, progress):
         try:
             if place is None:
                 raise OSError
-            write_part(place, runs, labels, rows)
+            write_part(place, *content)
         except OSError:
             # A full disk costs the time again, and nothing else.
-            loose.append((runs, labels, rows))
+            loose.append(SummaryPart(*content))
     if place is not None and len(new) > 0:
         parts = read_parts(place)
     if place is not None and len(parts) > _MOST_PARTS:
         parts = _joined(place, parts, files)
-    return Summaries(files, parts, loose)
+    return Summaries(files, [*parts, *loose])
 
 
-def _made(
-    folder: RunFolder, files: Sequence[FoundFile], progress: Progress | None
-) -> Iterator[tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]]:
+def _made(folder: RunFolder, files: Sequence[FoundFile], progress: Progress | None) -> Iterator[_Content]:
     draft, since = _Draft(), time.monotonic()
     for number, file in enumerate(files):
         if progress is not None:
@@ -137,28 +126,55 @@ def _joined(place: Path, parts: Sequence[SummaryPart], files: Mapping[str, Found
     import numpy as np
 
     runs: list[Mapping[str, Any]] = []
-    labels: dict[str, int] = {}
-    pieces: list[Rows] = []
+    numbers = []
     for part in parts:
         kept = np.array([is_current(run, files) for run in part.runs], bool)
-        place_of = np.cumsum(kept) - 1 + len(runs)
-        texts = [json.dumps(label, sort_keys=True, separators=(",", ":")) for label in part.labels]
-        label_of = np.array([labels.setdefault(text, len(labels)) for text in texts], np.int32)
-        try:
-            rows = read_rows(part)
-        except RunFileError:
-            return parts
-        chosen = kept[rows["run"]]
-        rows = {name: values[chosen] for name, values in rows.items()}
-        pieces.append({**rows, "run": place_of[rows["run"]], "label": label_of[rows["label"]]})
-        runs += [run for run, keep in zip(part.runs, kept, strict=True) if keep]
-    joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+        numbers.append(np.where(kept, np.cumsum(kept) - 1 + len(runs), -1))
+        runs += compress(part.runs, kept)
     try:
-        write_part(place, runs, [json.loads(text) for text in labels], joined)
-    except OSError:
+        write_part(place, runs, *rows_of_parts(parts, numbers))
+    except (OSError, RunFileError):
         return parts
     remove_parts(parts)
     return read_parts(place)
+
+
+def rows_of_parts(
+    parts: Sequence[SummaryPart],
+    numbers: Sequence[NDArray[Any]],
+    is_wanted: Callable[[Mapping[str, Any]], bool] = lambda _: True,
+) -> tuple[list[dict[str, Any]], Rows]:
+    """Read labels and rows of several parts as those of one.
+
+    ``numbers`` has for each part what number each of its runs has among all; -1: it is not wanted.
+
+    Raises
+    ------
+    RunFileError
+        If a part is damaged, or has been replaced meanwhile.
+    """
+    import numpy as np
+
+    labels: dict[str, int] = {}
+    pieces: list[Rows] = []
+    for part, run_of in zip(parts, numbers, strict=True):
+        runs = np.flatnonzero(run_of >= 0)
+        wanted = [place for place, label in enumerate(part.labels) if is_wanted(label)]
+        if not runs.size or not wanted:
+            continue
+        # A few of many: pages without any of them are not decoded. All that are there need no test.
+        few_runs = runs.tolist() if runs.size < len(part.runs) / 2 else None
+        few_labels = wanted if len(wanted) < len(part.labels) else None
+        rows = read_rows(part, few_labels, few_runs)
+        label_of = np.full(len(part.labels), -1, np.int64)
+        for place in wanted:
+            text = json.dumps(part.labels[place], sort_keys=True, separators=(",", ":"))
+            label_of[place] = labels.setdefault(text, len(labels))
+        rows |= {"run": run_of[rows["run"]], "label": label_of[rows["label"]]}
+        kept = (rows["run"] >= 0) & (rows["label"] >= 0)
+        pieces.append({name: rows[name][kept] for name in COLUMNS})
+    joined = {name: np.concatenate([piece[name] for piece in pieces] or [np.empty(0)]) for name in COLUMNS}
+    return [json.loads(text) for text in labels], joined
 
 
 def is_current(run: Mapping[str, Any], files: Mapping[str, FoundFile]) -> bool:

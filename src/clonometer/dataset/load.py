@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.dataset.folders import FoundFile, open_runs
-from clonometer.dataset.index import Progress, Rows, Summaries, is_current, read_summaries
+from clonometer.dataset.index import Progress, Rows, Summaries, is_current, read_summaries, rows_of_parts
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError
 from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs
-from clonometer.runfile.summaries import NUMBERS, read_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,14 +120,13 @@ def load(
     return Dataset(reading, [entries[key] for key in chosen], labels, rows)
 
 
-#: A run by its part (those that could not be written come last) and its place there.
+#: A run by its part and its place there.
 _Key = tuple[int, int]
 
 
 def _listed(summaries: Summaries) -> Iterator[tuple[_Key, Mapping[str, Any]]]:
-    tables = [part.runs for part in summaries.parts] + [runs for runs, _, _ in summaries.loose]
-    for number, runs in enumerate(tables):
-        for place, run in enumerate(runs):
+    for number, part in enumerate(summaries.parts):
+        for place, run in enumerate(part.runs):
             if is_current(run, summaries.files):
                 yield (number, place), run
 
@@ -190,44 +188,16 @@ def _moment(text: str) -> datetime:
 
 
 def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> tuple[list[Label], Rows]:
-    """Read the rows of runs, and number their labels across parts."""
+    """Read the rows of runs."""
     import numpy as np
 
-    tables = [(part.runs, part.labels) for part in summaries.parts]
-    tables += [(runs, labels) for runs, labels, _ in summaries.loose]
-    globs = _globs(only, tables)
-    numbers = {key: number for number, key in enumerate(chosen)}
-    labels: dict[str, int] = {}
-    pieces: list[Rows] = []
-    for number, (runs, described) in enumerate(tables):
-        run_of = np.array([numbers.get((number, place), -1) for place in range(len(runs))], np.int64)
-        wanted = [place for place, label in enumerate(described) if not globs or matches(label["cell"], globs)]
-        if not (run_of >= 0).any() or not wanted:
-            continue
-        of_runs = np.flatnonzero(run_of >= 0)
-        if number < len(summaries.parts):
-            # A few of many: pages without any of them are not decoded. All that are there need no test.
-            few_runs = of_runs.tolist() if of_runs.size < len(runs) / 2 else None
-            few_labels = wanted if len(wanted) < len(described) else None
-            rows = read_rows(summaries.parts[number], few_labels, few_runs)
-        else:
-            rows = summaries.loose[number - len(summaries.parts)][2]
-        label_of = np.full(len(described), -1, np.int64)
-        for place in wanted:
-            text = json.dumps(described[place], sort_keys=True)
-            label_of[place] = labels.setdefault(text, len(labels))
-        run, label = run_of[rows["run"]], label_of[rows["label"]]
-        kept = (run >= 0) & (label >= 0)
-        pieces.append({"run": run[kept], "label": label[kept], **{name: rows[name][kept] for name in NUMBERS}})
-    names = ("run", "label", *NUMBERS)
-    empty = {name: [np.empty(0)] for name in names}
-    joined = {name: np.concatenate([piece[name] for piece in pieces] or empty[name]) for name in names}
-    return [_label(json.loads(text)) for text in labels], joined
-
-
-def _globs(only: Sequence[str], tables: Sequence[tuple[Any, Sequence[Mapping[str, Any]]]]) -> tuple[str, ...]:
-    cells = dict.fromkeys(label["cell"] for _, labels in tables for label in labels)
-    return tuple(full_globs(list(only), list(cells))) if only else ()
+    numbers = [np.full(len(part.runs), -1, np.int64) for part in summaries.parts]
+    for number, (part, place) in enumerate(chosen):
+        numbers[part][place] = number
+    cells = dict.fromkeys(label["cell"] for part in summaries.parts for label in part.labels)
+    globs = full_globs(list(only), list(cells)) if only else ()
+    labels, rows = rows_of_parts(summaries.parts, numbers, lambda label: not globs or matches(label["cell"], globs))
+    return [_label(label) for label in labels], rows
 
 
 def _label(fields: Mapping[str, Any]) -> Label:

@@ -28,6 +28,8 @@ ROWS, RUNS = ".rows.parquet", ".runs.parquet"
 _KEY = b"clonometer-summaries"
 #: The numbers of a row, with their types; NaN: there is none.
 NUMBERS = {"value": "float64", "low": "float64", "high": "float64", "n_samples": "int64", "n_processes": "int32"}
+#: The columns of rows: places in the part's runs and labels, and the numbers.
+COLUMNS = {"run": "int32", "label": "int32", **NUMBERS}
 _ROW_GROUP_ROWS = 1 << 17
 
 
@@ -42,13 +44,12 @@ class SummaryPart:
     labels
         One object for each kind of row; a row's ``label`` is a place in it.
     rows
-        The file of its rows.
+        The file of its rows; of a part that could not be written the rows themselves.
     """
 
-    name: Path
     runs: Sequence[Mapping[str, Any]]
     labels: Sequence[Mapping[str, Any]]
-    rows: Path
+    rows: Path | Mapping[str, NDArray[Any]]
 
 
 def write_part(
@@ -66,7 +67,7 @@ def write_part(
     labels
         Objects with ``cell``, ``quantity`` and ``placement`` at least.
     rows
-        ``run`` and ``label``, places in ``runs`` and ``labels``, and `NUMBERS`; arrays of one length.
+        `COLUMNS`, arrays of one length.
 
     Returns
     -------
@@ -130,13 +131,15 @@ def _read_part(path: Path) -> SummaryPart | None:
             return None
         # The footer only: a file that was cut has none.
         pq.read_metadata(rows)
-        return SummaryPart(rows.with_name(rows.name.removesuffix(ROWS)), table.to_pylist(), described["labels"], rows)
+        return SummaryPart(table.to_pylist(), described["labels"], rows)
 
 
 def read_rows(
     part: SummaryPart, labels: Collection[int] | None = None, runs: Collection[int] | None = None
 ) -> dict[str, NDArray[Any]]:
     """Read rows of a part; row groups and pages without any that is wanted are not decoded.
+
+    Of a part that could not be written these are all of its rows, whatever is wanted.
 
     Parameters
     ----------
@@ -146,7 +149,7 @@ def read_rows(
     Returns
     -------
     dict
-        ``run``, ``label`` and `NUMBERS`, arrays of one length, sorted by label and run.
+        `COLUMNS`, arrays of one length.
 
     Raises
     ------
@@ -155,15 +158,16 @@ def read_rows(
     """
     import pyarrow.dataset as pds  # noqa: TID251 -- this is runfile
 
+    if not isinstance(part.rows, Path):
+        return dict(part.rows)
     wanted = None
     for name, places in (("label", labels), ("run", runs)):
         if places is not None:
             chosen = pds.field(name).isin(sorted(places))
             wanted = chosen if wanted is None else wanted & chosen
     with readable(part.rows):
-        table = pds.dataset(part.rows, format="parquet").to_table(columns=["run", "label", *NUMBERS], filter=wanted)
-        kinds = {"run": "int32", "label": "int32", **NUMBERS}
-        return {name: _column(table.column(name), name, kind) for name, kind in kinds.items()}
+        table = pds.dataset(part.rows, format="parquet").to_table(columns=[*COLUMNS], filter=wanted)
+        return {name: _column(table.column(name), name, kind) for name, kind in COLUMNS.items()}
 
 
 def _column(column: Any, name: str, kind: str) -> NDArray[Any]:
@@ -173,8 +177,8 @@ def _column(column: Any, name: str, kind: str) -> NDArray[Any]:
 
 
 def remove_parts(parts: Iterable[SummaryPart]) -> None:
-    """Remove parts, what makes each whole first; what cannot be removed stays."""
-    for part in parts:
-        for suffix in (RUNS, ROWS):
+    """Remove the files of parts, what makes each whole first; what cannot be removed stays."""
+    for rows in (part.rows for part in parts if isinstance(part.rows, Path)):
+        for path in (rows.with_name(rows.name.removesuffix(ROWS) + RUNS), rows):
             with contextlib.suppress(OSError):
-                part.name.with_name(part.name.name + suffix).unlink()
+                path.unlink()
