@@ -4,36 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clonometer.dataset.load import ALIASES, Dataset, check_by
-from clonometer.dataset.types import FleetCompared, HostGroup, Label
+from clonometer.dataset.types import FleetCompared, Label
 from clonometer.dataset.units import Units, groups_of, units_of
 from clonometer.errors import InputError, unknown
-from clonometer.results.compare.comparison import ERROR_RATE, shifts_of
+from clonometer.results.compare.comparison import judge_pairs
 from clonometer.results.compare.differences import by_importance
-from clonometer.results.compare.judge import Draft, UnitRow, judged, n_tests, of_units, unit_drafts
+from clonometer.results.compare.judge import UnitRow, of_units, unit_drafts
 from clonometer.results.compare.moments import OF_HOSTS
-from clonometer.results.compare.types import Compared, ComparedPair, Difference, LeftOut
+from clonometer.results.compare.types import ComparedPair, Difference, LeftOut
 from clonometer.results.types import LEAST_EFFECT, Estimate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: So many hosts together say how far hosts are apart; of pairs two.
 _LEAST_HOSTS, _LEAST_PAIRS = 3, 2
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """A group against the base, before anything is judged."""
-
-    base: HostGroup
-    other: HostGroup
-    is_paired: bool
-    rows: Sequence[UnitRow]
-    left_out: Sequence[LeftOut]
 
 
 def compare_groups_of_hosts(
@@ -71,49 +56,38 @@ def compare_groups_of_hosts(
             f"all hosts of {dataset.reading.folder} have {ALIASES.get(by, by)}={next(iter(groups))}",
             "compare by something in which they differ: --by class, microcode, mitigations, libc",
         )
-    first = min(groups.values(), key=lambda group: group.first).name if base is None else base
+    first = min(groups.values(), key=lambda group: group.first) if base is None else groups[base]
     units = units_of(dataset, by)
     tables = {name: _table(units, units.names.index(name)) for name in groups}
-    sides = [
-        _sides(dataset.labels, groups[first], other, tables[first], tables[other.name])
-        for other in groups.values()
-        if other.name != first
-    ]
-    listed: list[Draft] = []
-    for side in sides:
-        # Each pair of groups has its typical variance.
-        listed += unit_drafts(side.rows)
-    rows = judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE)
+    others = [group for group in groups.values() if group is not first]
+    paired = [other.name for other in others if _are_the_same_hosts(tables[first.name], tables[other.name])]
     pairs = []
-    for side in sides:
-        of_side, rows = tuple(rows[: len(side.rows)]), rows[len(side.rows) :]
-        differing = _differences(dataset, by, side.base.name, side.other.name)
-        pairs.append(
-            ComparedPair(
-                side.base.name,
-                side.other.name,
-                of_side,
-                tuple(side.left_out),
-                differing,
-                shifts_of(of_side),
-                side.base.n_hosts,
-                side.other.n_hosts,
-            )
+    for other in others:
+        sides = {group.name: tables[group.name] for group in (first, other)}
+        rows, left_out = _rows(dataset.labels, sides, is_paired=other.name in paired)
+        pair = ComparedPair(
+            first.name,
+            other.name,
+            (),
+            left_out,
+            _differences(dataset, by, first.name, other.name),
+            n_base_runs=first.n_hosts,
+            n_other_runs=other.n_hosts,
         )
-    compared = Compared(tuple(pairs), minimum_effect, ERROR_RATE, n_tests(listed), OF_HOSTS)
-    paired = [side.other.name for side in sides if side.is_paired]
+        # Each pair of groups has its typical variance.
+        pairs.append((unit_drafts(rows), pair))
+    compared = judge_pairs(pairs, minimum_effect, OF_HOSTS)
     return FleetCompared(dataset.reading, by, list(groups.values()), paired, compared)
 
 
-#: Label -> hosts, and for each its logarithm, samples and processes.
-_Table = Mapping[int, tuple[list[int], "NDArray[Any]", int, int]]
+#: Label -> the logarithm of each host, samples and processes.
+_Table = Mapping[int, tuple[Mapping[int, float], int, int]]
 
 
 def _table(units: Units, group: int) -> _Table:
     return {
         label: (
-            units.host[start:stop].tolist(),
-            units.logs[start:stop],
+            dict(zip(units.host[start:stop].tolist(), units.logs[start:stop].tolist(), strict=True)),
             int(units.n_samples[start:stop].sum()),
             int(units.n_processes[start:stop].sum()),
         )
@@ -122,37 +96,36 @@ def _table(units: Units, group: int) -> _Table:
     }
 
 
-def _sides(labels: Sequence[Label], base: HostGroup, other: HostGroup, before: _Table, after: _Table) -> _Sides:
+def _rows(
+    labels: Sequence[Label], sides: Mapping[str, _Table], *, is_paired: bool
+) -> tuple[list[UnitRow], tuple[LeftOut, ...]]:
+    least = f"{_LEAST_PAIRS} hosts in both" if is_paired else f"{_LEAST_HOSTS} hosts together"
     rows, left_out = [], []
-    is_paired = _are_the_same_hosts(before, after)
     for place, label in enumerate(labels):
-        if place not in before or place not in after:
-            if place in before or place in after:
-                left_out.append(LeftOut(label.cell, f"only in {base.name if place in before else other.name}"))
-            continue
-        row = _row(label, before[place], after[place], is_paired)
-        if row is None:
-            least = f"{_LEAST_PAIRS} hosts in both" if is_paired else f"{_LEAST_HOSTS} hosts together"
-            left_out.append(LeftOut(label.cell, f"fewer than {least}"))
-        else:
+        having = {name: table[place] for name, table in sides.items() if place in table}
+        is_in_both = len(having) == len(sides)
+        row = _row(label, *having.values(), is_paired=is_paired) if is_in_both else None
+        if row is not None:
             rows.append(row)
-    return _Sides(base, other, is_paired, rows, list(dict.fromkeys(left_out)))
+        elif having:
+            why = f"fewer than {least}" if is_in_both else f"only in {next(iter(having))}"
+            left_out.append(LeftOut(label.cell, why))
+    return rows, tuple(dict.fromkeys(left_out))
 
 
 def _are_the_same_hosts(before: _Table, after: _Table) -> bool:
     """Whether at least half of the smaller group's hosts, two or more, are in both groups."""
-    first, second = ({host for hosts, *_ in table.values() for host in hosts} for table in (before, after))
+    first, second = ({host for logs, *_ in table.values() for host in logs} for table in (before, after))
     shared = len(first & second)
     return shared >= _LEAST_PAIRS and 2 * shared >= min(len(first), len(second))
 
 
-def _row(label: Label, before: Any, after: Any, is_paired: bool) -> UnitRow | None:
-    (hosts, logs, *counts), (its_hosts, its_logs, *its_counts) = before, after
-    first, second = logs.tolist(), its_logs.tolist()
+def _row(label: Label, before: Any, after: Any, *, is_paired: bool) -> UnitRow | None:
+    (logs, *counts), (its_logs, *its_counts) = before, after
+    first, second = list(logs.values()), list(its_logs.values())
     if is_paired:
-        both = sorted(set(hosts) & set(its_hosts))
-        places, its_places = dict(zip(hosts, first, strict=True)), dict(zip(its_hosts, second, strict=True))
-        first, second = [places[host] for host in both], [its_places[host] for host in both]
+        both = sorted(logs.keys() & its_logs.keys())
+        first, second = [logs[host] for host in both], [its_logs[host] for host in both]
         if len(both) < _LEAST_PAIRS:
             return None
     elif len(first) + len(second) < _LEAST_HOSTS:

@@ -10,7 +10,7 @@ from statistics import median
 from clonometer.errors import InputError
 from clonometer.families import family
 from clonometer.results.compare.differences import differences
-from clonometer.results.compare.judge import drafts, judged, n_tests
+from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, SAME_MOMENTS, Moments
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import Match, is_same_run, match_cells, match_groups
@@ -47,8 +47,7 @@ def compare_runs(
     InputError
         If a run has no cell in common with the base.
     """
-    pairs = [_matched([sides[0]], [other]) for other in sides[1:]]
-    return _compared(pairs, minimum_effect, moments)
+    return _compared([_matched([sides[0]], [other]) for other in sides[1:]], minimum_effect, moments)
 
 
 def compare_groups(
@@ -178,15 +177,19 @@ def _matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match]
 
 
 def _compared(pairs: Sequence[tuple[list[Match], ComparedPair]], minimum_effect: float, moments: Moments) -> Compared:
-    """Judge all rows of all pairs as one family."""
-    listed = [draft for matches, _ in pairs for draft in drafts(matches, moments)]
-    rows = iter(judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE))
-    with_rows = []
-    for matches, pair in pairs:
-        of_pair = tuple(islice(rows, len(matches)))
-        with_rows.append(replace(pair, rows=of_pair, shifts=shifts_of(of_pair)))
     several = any(match.several for matches, _ in pairs for match in matches)
     source = OF_RUNS if several else moments.source
+    return judge_pairs([(drafts(matches, moments), pair) for matches, pair in pairs], minimum_effect, source)
+
+
+def judge_pairs(pairs: Sequence[tuple[Sequence[Draft], ComparedPair]], minimum_effect: float, source: str) -> Compared:
+    """Judge all rows of all pairs as one family; ``source`` says what moments differ by, as in `Compared`."""
+    listed = [draft for of_pair, _ in pairs for draft in of_pair]
+    judged_rows = iter(judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE))
+    with_rows = []
+    for of_pair, pair in pairs:
+        rows = tuple(islice(judged_rows, len(of_pair)))
+        with_rows.append(replace(pair, rows=rows, shifts=shifts_of(rows)))
     return Compared(tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), source)
 
 
